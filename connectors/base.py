@@ -1,0 +1,30 @@
+"""What every query-log connector gives: a Spark DataFrame of records with RECORD_SCHEMA."""
+
+from __future__ import annotations
+
+from pyspark.sql.types import BinaryType, DoubleType, StringType, StructField, StructType
+
+RECORD_SCHEMA = StructType(
+    [
+        # where the record stands: "<file>:<line>", stable from run to run, unique in a run
+        StructField("source_id", StringType(), False),
+        # the query text, one statement or a whole script; null where only a plan or a problem is known
+        StructField("text", StringType()),
+        StructField("start_time", DoubleType()),  # seconds since the epoch, UTC
+        StructField("end_time", DoubleType()),
+        StructField("duration", DoubleType()),  # seconds
+        StructField("user", StringType()),
+        StructField("session", StringType()),
+        StructField("database", StringType()),  # the session's default at the start of the record
+        StructField("schema", StringType()),
+        StructField("dialect", StringType()),  # null: the source's configured dialect
+        StructField("query_type", StringType()),
+        # null = ran; otherwise a short reason without literals ("failed": ran and failed at the source)
+        StructField("status", StringType()),
+        # null = readable; otherwise why the row is malformed, without its content
+        StructField("problem", StringType()),
+        # ingestion.symbolic.dumps(...) where the connector derived symbolic lineage itself (Spark plans)
+        StructField("symbolic", BinaryType()),
+    ]
+)
+"""Order of the columns of every connector's DataFrame."""

@@ -1,0 +1,108 @@
+"""The errors, grouped by what the caller can do next.
+
+LineageError
+├─ ConfigError          fix the configuration           exit 2
+├─ RecordError          skip this record, go on
+│   ├─ ParseTimeout  ParseMemory  ParseCrash  Unparsable  TooLarge
+│   └─ Rejected         the target refused it (4xx)
+├─ RetryableError       try again
+├─ TargetDown           stop now, come back later       exit 75
+├─ ThresholdBreached    finished, too little succeeded  exit 3
+└─ Interrupted          drained after a signal          exit 130 or 143
+"""
+
+from __future__ import annotations
+
+
+class LineageError(Exception):
+    """Base of all errors raised here; `code` is stable, the message says what to do next."""
+
+    code = "lineage_error"
+    exit_code = 1
+
+
+class ConfigError(LineageError):
+    """The configuration or the environment is wrong: nothing was started; repeating will not help."""
+
+    code = "config"
+    exit_code = 2
+
+
+class RecordError(LineageError):
+    """This record cannot be used; the others can."""
+
+    code = "record"
+
+
+class ParseTimeout(RecordError):
+    """A parser overran its time (seconds) and its process was killed."""
+
+    code = "timeout"
+
+
+class ParseMemory(RecordError):
+    """A parser overran its memory and its process was killed."""
+
+    code = "memory"
+
+
+class ParseCrash(RecordError):
+    """The parser's process died."""
+
+    code = "crash"
+
+
+class Unparsable(RecordError):
+    """No parser could make sense of the text."""
+
+    code = "unparsable"
+
+
+class TooLarge(RecordError):
+    """The text is beyond what any parser is given (bytes)."""
+
+    code = "too_large"
+
+
+class Rejected(RecordError):
+    """The target refused this request (4xx) and would refuse it again."""
+
+    code = "rejected"
+
+
+class RetryableError(LineageError):
+    """The call may succeed when repeated; `retry_after` is in seconds where the target named it."""
+
+    code = "retryable"
+
+    def __init__(self, message: str, retry_after: float | None = None) -> None:
+        super().__init__(message, retry_after)
+        self.message = message
+        self.retry_after = retry_after
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class TargetDown(LineageError):
+    """The target does not answer: what was done is kept, come back later."""
+
+    code = "target_down"
+    exit_code = 75
+
+
+class ThresholdBreached(LineageError):
+    """The run finished, but too little of it succeeded."""
+
+    code = "threshold"
+    exit_code = 3
+
+
+class Interrupted(LineageError):
+    """A signal ended the run after it drained; `exit_code` is 130 (SIGINT) or 143 (SIGTERM)."""
+
+    code = "interrupted"
+
+    def __init__(self, exit_code: int) -> None:
+        super().__init__(exit_code)
+        self.exit_code = exit_code

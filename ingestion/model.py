@@ -1,0 +1,239 @@
+"""The vocabulary of lineage: frozen values that every other module speaks in.
+
+Terms are OpenLineage's column-lineage facet's (DIRECT and INDIRECT with a subtype and a masking flag).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class LineageType(StrEnum):
+    """Whether a value was made from a source column, or only influenced by it."""
+
+    DIRECT = "DIRECT"
+    INDIRECT = "INDIRECT"
+
+
+class Subtype(StrEnum):
+    """The facet's subtypes: the first three are DIRECT, the others INDIRECT."""
+
+    IDENTITY = "IDENTITY"
+    TRANSFORMATION = "TRANSFORMATION"
+    AGGREGATION = "AGGREGATION"
+    JOIN = "JOIN"
+    GROUP_BY = "GROUP_BY"
+    FILTER = "FILTER"
+    SORT = "SORT"
+    WINDOW = "WINDOW"
+    CONDITIONAL = "CONDITIONAL"
+
+
+DIRECT_SUBTYPES = frozenset({Subtype.IDENTITY, Subtype.TRANSFORMATION, Subtype.AGGREGATION})
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Transformation:
+    """How a source column takes part in an output; `masking` as the facet defines it (hash, count)."""
+
+    subtype: Subtype
+    masking: bool = False
+
+    @property
+    def type(self) -> LineageType:
+        return LineageType.DIRECT if self.subtype in DIRECT_SUBTYPES else LineageType.INDIRECT
+
+
+class NameKind(StrEnum):
+    """What a relation's name names."""
+
+    TABLE = "table"
+    PATH = "path"  # a file, directory or stage; parts hold the one location
+    FUNCTION = "function"  # a table function
+
+
+@dataclass(frozen=True, slots=True)
+class TableName:
+    """A relation's name: `parts` folded as the dialect folds case, outermost first; `written` as the query has it.
+
+    Two names are equal when their parts and kind are; how they were written does not matter.
+    """
+
+    parts: tuple[str, ...]
+    written: str = field(default="", compare=False)
+    kind: NameKind = NameKind.TABLE
+
+    @property
+    def table(self) -> str:
+        return self.parts[-1]
+
+    @property
+    def dotted(self) -> str:
+        return ".".join(self.parts)
+
+    def __str__(self) -> str:
+        return self.written or self.dotted
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnRef:
+    """A column of a relation; `*` stands for all columns of a relation whose schema is not known."""
+
+    table: TableName
+    column: str
+
+    def __str__(self) -> str:
+        return f"{self.table}.{self.column}"
+
+
+class StatementKind(StrEnum):
+    """What a statement does, as far as lineage cares."""
+
+    SELECT = "select"
+    CREATE_TABLE = "create_table"  # DDL: columns, no flow
+    CREATE_TABLE_AS = "create_table_as"
+    CREATE_VIEW = "create_view"
+    INSERT = "insert"
+    UPDATE = "update"
+    MERGE = "merge"
+    DELETE = "delete"
+    COPY = "copy"
+    CREATE_TABLE_LIKE = "create_table_like"  # LIKE and CLONE
+    ALTER_TABLE = "alter_table"  # columns added, dropped, renamed
+    RENAME = "rename"
+    SWAP = "swap"  # SWAP WITH, EXCHANGE
+    DROP = "drop"
+    CREATE_ROUTINE = "create_routine"
+    CALL = "call"
+    USE = "use"  # session state: USE, SET search_path
+    OTHER = "other"
+
+
+class WriteMode(StrEnum):
+    """What happens to what the target held before."""
+
+    CREATE = "create"
+    APPEND = "append"
+    OVERWRITE = "overwrite"
+    UPDATE = "update"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a known schema: its name as the catalog has it, and its type as written ("" if unknown)."""
+
+    name: str
+    type: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a statement writes: `columns` is the explicit list of INSERT or CREATE VIEW, None without one."""
+
+    name: TableName
+    mode: WriteMode
+    columns: tuple[str, ...] | None = None
+    by_name: bool = False
+    temporary: bool = False
+    view: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """One use of source data by an output.
+
+    `sources` has one column when it is certain; several are the candidates of an ambiguous name. `expression` is
+    masked and canonical: over base-table columns, aliases and nesting gone; "" where the column is taken as is.
+    """
+
+    sources: tuple[ColumnRef, ...]
+    transformation: Transformation
+    expression: str = ""
+
+    @property
+    def certain(self) -> bool:
+        return len(self.sources) == 1
+
+
+@dataclass(frozen=True, slots=True)
+class StarOutput:
+    """All columns of a relation whose schema is not known yet, after EXCEPT, RENAME and REPLACE took theirs."""
+
+    table: TableName
+    excluded: tuple[str, ...] = ()
+    renamed: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """One column that a flow gives its target, in order; with `star` set, a run of columns not known yet.
+
+    `name_assumed` marks a name that was guessed: a positional INSERT into a table of unknown schema.
+    """
+
+    name: str
+    references: tuple[Reference, ...] = ()
+    type: str = ""
+    star: StarOutput | None = None
+    name_assumed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """Data on its way into one target (None for a bare SELECT); `indirect` concerns every output of it."""
+
+    target: Target | None
+    outputs: tuple[Output, ...]
+    indirect: tuple[Reference, ...] = ()
+    sources: tuple[TableName, ...] = ()
+
+
+class ProblemKind(StrEnum):
+    """Why something in a statement could not be settled."""
+
+    UNKNOWN_COLUMN = "unknown_column"  # a known schema does not have it
+    AMBIGUOUS_COLUMN = "ambiguous_column"
+    COLUMN_COUNT = "column_count"  # more or fewer values than target columns
+    UNSUPPORTED = "unsupported"  # a construct whose columns were not followed
+    INCOMPLETE = "incomplete"  # the source text was truncated
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing about a statement that stays unsettled, with the name it concerns (never a literal)."""
+
+    kind: ProblemKind
+    subject: str
+
+
+@dataclass(frozen=True, slots=True)
+class TableChange:
+    """DDL: what happened to a name. RENAME and SWAP carry the other name; CREATE carries columns."""
+
+    kind: StatementKind
+    name: TableName
+    columns: tuple[Column, ...] = ()
+    other: TableName | None = None
+    temporary: bool = False
+    dropped_columns: tuple[str, ...] = ()
+    renamed_columns: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StatementLineage:
+    """What one statement does to lineage. Names are as the statement has them: nothing is resolved here."""
+
+    kind: StatementKind
+    flows: tuple[Flow, ...] = ()
+    changes: tuple[TableChange, ...] = ()
+    aliases: tuple[tuple[str, str], ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def sources(self) -> tuple[TableName, ...]:
+        return tuple(dict.fromkeys(name for flow in self.flows for name in flow.sources))
+
+    @property
+    def targets(self) -> tuple[TableName, ...]:
+        return tuple(dict.fromkeys(flow.target.name for flow in self.flows if flow.target is not None))
