@@ -1,0 +1,152 @@
+"""Late binding: symbolic lineage and schemas make column lineage, whatever the order in which the log has them.
+
+Schemas come from three places: the catalog (and schema files), DDL in the log, and the bound outputs of the statement
+that created a relation (LineageX's auto-inference). Creating statements are therefore bound before their readers, in
+the dependency order of the definitions that were in force; a definition that depends on itself stays unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import networkx as nx
+
+from ingestion.model import Column, Flow, StatementLineage, TableName, WriteMode
+from ingestion.naming import RelationKey
+from ingestion.parsing.analyzer import analyze
+from ingestion.timeline import Occurrence, Order, Relation, Timeline, read_timeline
+
+Schema = tuple[Column, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BoundStatement:
+    """A statement with its columns settled as far as schemas are known; `meaning` gives each name's relation number."""
+
+    occurrence: Occurrence
+    lineage: StatementLineage
+    meaning: dict[TableName, int]
+
+
+@dataclass(frozen=True, slots=True)
+class BoundLog:
+    """All statements of a log, bound, in time order, with the relations that their names mean."""
+
+    relations: tuple[Relation, ...]
+    statements: tuple[BoundStatement, ...]
+    schemas: dict[int, Schema]
+
+
+def bind(occurrences: Sequence[Occurrence], known_schema: Callable[[RelationKey], Sequence[Column] | None]) -> BoundLog:
+    """The bound lineage of `occurrences`.
+
+    `known_schema` says what stood before the log: the columns of a relation in order, an empty sequence where it exists
+    and its columns are not known, None where nothing is known of it.
+    """
+    ordered = sorted(occurrences, key=lambda occurrence: occurrence.order)
+    timeline = read_timeline(ordered, known_schema)
+    binder = _Binder(ordered, timeline, known_schema)
+    for number in binder.creators_in_dependency_order():
+        binder.bind(number)
+    statements = tuple(binder.bind(number) for number in range(len(ordered)))
+    return BoundLog(timeline.relations, statements, binder.latest_schemas())
+
+
+class _Binder:
+    def __init__(
+        self,
+        occurrences: Sequence[Occurrence],
+        timeline: Timeline,
+        known_schema: Callable[[RelationKey], Sequence[Column] | None],
+    ) -> None:
+        self._occurrences = occurrences
+        self._timeline = timeline
+        self._known_schema = known_schema
+        self._bound: dict[int, BoundStatement] = {}
+        self._created: dict[int, Schema | None] = {}
+        self._analysed: dict[tuple[object, ...], StatementLineage] = {}
+
+    def creators_in_dependency_order(self) -> list[int]:
+        """Numbers of the occurrences that create relations, each after those whose relations it reads."""
+        relations = self._timeline.relations
+        graph: nx.DiGraph[int] = nx.DiGraph()
+        graph.add_nodes_from(sorted({r.creator for r in relations if r.creator is not None}))
+        for number in list(graph):
+            for relation in self._timeline.meanings[number].values():
+                graph.add_edges_from((dependency, number) for dependency in self._creators_behind(relations[relation]))
+        graph.remove_edges_from(list(nx.selfloop_edges(graph)))
+        condensed = nx.condensation(graph)
+        order: list[int] = []
+        for component in nx.lexicographical_topological_sort(
+            condensed, key=lambda c: min(condensed.nodes[c]["members"])
+        ):
+            order.extend(sorted(condensed.nodes[component]["members"]))
+        return order
+
+    def _creators_behind(self, relation: Relation) -> list[int]:
+        behind = [relation.creator] if relation.creator is not None else []
+        if relation.like is not None:
+            like = self._timeline.relations[relation.like].creator
+            behind += [like] if like is not None else []
+        return behind
+
+    def bind(self, number: int) -> BoundStatement:
+        bound = self._bound.get(number)
+        if bound is not None:
+            return bound
+        occurrence = self._occurrences[number]
+        meaning = self._timeline.meanings[number]
+        created_here = {r for r in meaning.values() if self._timeline.relations[r].creator == number}
+
+        def schema_of(name: TableName) -> Schema | None:
+            relation = meaning.get(name)
+            if relation is None or relation in created_here:
+                return None
+            return self.schema_at(relation, occurrence.order)
+
+        # Runs of one template over the same schemas mean the same: they are analysed once.
+        seen = tuple(sorted((name.parts, name.kind, schema_of(name)) for name in meaning))
+        lineage = self._analysed.get((id(occurrence.symbolic), seen))
+        if lineage is None:
+            lineage = analyze(occurrence.symbolic, schema_of)
+            self._analysed[id(occurrence.symbolic), seen] = lineage
+        bound = self._bound[number] = BoundStatement(occurrence, lineage, meaning)
+        for flow in lineage.flows:
+            if flow.target is not None and flow.target.mode is WriteMode.CREATE:
+                self._created[meaning[flow.target.name]] = schema_of_outputs(flow)
+        return bound
+
+    def schema_at(self, number: int, order: Order) -> Schema | None:
+        """The columns of a relation at a moment, None if they are not (all) known."""
+        relation = self._timeline.relations[number]
+        schema = self._schema_at_creation(relation, order)
+        for when, change in relation.alterations:
+            if schema is not None and when <= order:
+                dropped, renamed = set(change.dropped_columns), dict(change.renamed_columns)
+                kept = [Column(renamed.get(c.name, c.name), c.type) for c in schema if c.name not in dropped]
+                schema = (*kept, *(c for c in change.columns if c.name not in {k.name for k in kept}))
+        return schema
+
+    def _schema_at_creation(self, relation: Relation, order: Order) -> Schema | None:
+        if relation.declared is not None and relation.declared.columns:
+            return relation.declared.columns
+        if relation.like is not None:
+            return self.schema_at(relation.like, relation.created or order)
+        inferred = self._created.get(relation.number)
+        if inferred is not None:
+            return inferred
+        return tuple(self._known_schema(relation.born) or ()) or None
+
+    def latest_schemas(self) -> dict[int, Schema]:
+        """Columns of every relation as the log leaves it, where they are known."""
+        end = (float("inf"), 0)
+        found = ((relation.number, self.schema_at(relation.number, end)) for relation in self._timeline.relations)
+        return {number: schema for number, schema in found if schema}
+
+
+def schema_of_outputs(flow: Flow) -> Schema | None:
+    """The columns that a creating flow gives its target; None while a star in it is not expanded."""
+    if any(output.star is not None or not output.name for output in flow.outputs):
+        return None
+    return tuple(Column(output.name, output.type) for output in flow.outputs) or None

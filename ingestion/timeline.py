@@ -1,0 +1,201 @@
+"""Which relation stood behind a name when a statement ran: CREATE, DROP, RENAME and SWAP in their order.
+
+A relation is followed by its identity, not by its name: a table built under a staging name and renamed into place is
+one relation with two names. A reader takes the definition in force when it ran; where the log shows none before it, the
+catalog's; where that knows none, the first one to come (logs are not complete, and are not in dependency order).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from ingestion.model import Column, StatementKind, TableChange, TableName, WriteMode
+from ingestion.naming import Namespace, RelationKey, place_created, place_meant
+from ingestion.statement_names import CREATING_KINDS, Mentions, mentions
+from ingestion.symbolic import Symbolic
+
+Order = tuple[float, int]
+"""When something happened: seconds since the epoch, then the position in the log."""
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """One statement as it ran (or several runs of it that mean the same): what it says, where, when."""
+
+    template: str
+    symbolic: Symbolic
+    namespace: Namespace
+    order: Order
+    session: str | None = None
+
+
+@dataclass(slots=True)
+class Relation:
+    """A relation over its life. Filled while the timeline is read, never after."""
+
+    number: int
+    key: RelationKey  # where it stands now; `born` is where it first stood
+    born: RelationKey
+    creator: int | None = None  # the occurrence that created it; None: it was there before the log begins
+    declared: TableChange | None = None
+    like: int | None = None
+    alterations: list[tuple[Order, TableChange]] = field(default_factory=list)
+    created: Order | None = None
+    dropped: Order | None = None
+    temporary: bool = False
+    vacated: bool = False  # dropped, and nothing took its name again by the end of the log
+    superseded: bool = False  # another relation was created under its name
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """The relations of a log, and for each occurrence the relation (by number) that each of its names means."""
+
+    relations: tuple[Relation, ...]
+    meanings: tuple[dict[TableName, int], ...]
+
+
+def read_timeline(
+    occurrences: Sequence[Occurrence], known: Callable[[RelationKey], Sequence[Column] | None]
+) -> Timeline:
+    """The timeline of `occurrences`, which must be in time order; `known` gives what stood before them (see `bind`)."""
+    reader = _TimelineReader(known)
+    named = [mentions(occurrence.symbolic) for occurrence in occurrences]
+    for occurrence, names in zip(occurrences, named, strict=True):
+        reader.announce(occurrence, names)
+    meanings = [
+        reader.read(number, occurrence, names)
+        for number, (occurrence, names) in enumerate(zip(occurrences, named, strict=True))
+    ]
+    reader.close()
+    return Timeline(tuple(reader.relations), tuple(meanings))
+
+
+class _TimelineReader:
+    def __init__(self, known: Callable[[RelationKey], Sequence[Column] | None]) -> None:
+        self.relations: list[Relation] = []
+        self._known = known
+        self._known_keys: dict[RelationKey, Sequence[Column] | None] = {}
+        self._standing: dict[RelationKey, int] = {}
+        self._before: dict[RelationKey, int] = {}
+        self._to_come: dict[RelationKey, list[int]] = {}
+        self._announced: dict[tuple[Order, RelationKey], int] = {}
+
+    def announce(self, occurrence: Occurrence, names: Mentions) -> None:
+        for name, temporary in names.created:
+            key = place_created(name, occurrence.namespace, _scope(occurrence) if temporary else None)
+            relation = self._new(key)
+            relation.temporary = temporary
+            self._to_come.setdefault(key, []).append(relation.number)
+            self._announced[occurrence.order, key] = relation.number
+
+    def read(self, number: int, occurrence: Occurrence, names: Mentions) -> dict[TableName, int]:
+        meaning = {name: self._meant(name, occurrence) for name in names.read}
+        for change in names.changes:
+            self._apply(number, occurrence, change, meaning)
+        for name, temporary, mode in names.written:
+            if mode is WriteMode.CREATE:
+                meaning[name] = self._create(number, occurrence, name, temporary)
+            elif name not in meaning:
+                meaning[name] = self._meant(name, occurrence)
+        return meaning
+
+    def close(self) -> None:
+        last = {relation.key: relation.number for relation in self.relations if relation.created is not None}
+        for relation in self.relations:
+            if relation.dropped is not None and relation.key not in self._standing:
+                relation.vacated = True
+            if relation.created is not None and last[relation.key] != relation.number:
+                relation.superseded = True
+
+    def _apply(self, number: int, occurrence: Occurrence, change: TableChange, meaning: dict[TableName, int]) -> None:
+        kind = change.kind
+        if kind in CREATING_KINDS:
+            created = self._create(number, occurrence, change.name, change.temporary)
+            meaning[change.name] = created
+            relation = self.relations[created]
+            relation.declared = change
+            if change.other is not None:
+                relation.like = self._meant(change.other, occurrence)
+            return
+        # What is dropped or renamed stands already: a creation still to come is another relation.
+        subject = self._meant(change.name, occurrence, may_come=False)
+        meaning[change.name] = subject
+        relation = self.relations[subject]
+        if kind is StatementKind.DROP:
+            relation.dropped = occurrence.order
+            self._standing.pop(relation.key, None)
+        elif kind is StatementKind.ALTER_TABLE:
+            relation.alterations.append((occurrence.order, change))
+        elif change.other is not None and kind is StatementKind.RENAME:
+            self._rename(relation, self._renamed_place(relation, change.other, occurrence))
+        elif change.other is not None and kind is StatementKind.SWAP:
+            other = self.relations[self._meant(change.other, occurrence, may_come=False)]
+            meaning[change.other] = other.number
+            first, second = relation.key, other.key
+            self._stand(relation, second)
+            self._stand(other, first)
+
+    def _renamed_place(self, relation: Relation, name: TableName, occurrence: Occurrence) -> RelationKey:
+        # A new name without a schema stays in the old one's (PostgreSQL, MySQL, Snowflake, Spark alike).
+        if len(name.parts) == 1:
+            return RelationKey((*relation.key.parts[:-1], name.table), relation.key.kind, relation.key.session)
+        return place_created(name, occurrence.namespace, relation.key.session)
+
+    def _rename(self, relation: Relation, key: RelationKey) -> None:
+        self._standing.pop(relation.key, None)
+        self._stand(relation, key)
+
+    def _stand(self, relation: Relation, key: RelationKey) -> None:
+        relation.key = key
+        self._standing[key] = relation.number
+
+    def _create(self, number: int, occurrence: Occurrence, name: TableName, temporary: bool) -> int:
+        key = place_created(name, occurrence.namespace, _scope(occurrence) if temporary else None)
+        created = self._announced[occurrence.order, key]
+        relation = self.relations[created]
+        standing = self._standing.get(key)
+        if standing is not None and standing != created:
+            self.relations[standing].dropped = occurrence.order
+            self.relations[standing].superseded = True
+        relation.creator, relation.created = number, occurrence.order
+        self._stand(relation, key)
+        upcoming = self._to_come[key]
+        if created in upcoming:
+            upcoming.remove(created)
+        return created
+
+    def _meant(self, name: TableName, occurrence: Occurrence, *, may_come: bool = True) -> int:
+        key = place_meant(name, occurrence.namespace, _scope(occurrence), self._exists)
+        standing = self._standing.get(key)
+        if standing is not None:
+            return standing
+        upcoming = self._to_come.get(key) if may_come else None
+        if upcoming and not self._schema_before(key):
+            return upcoming[0]
+        if key not in self._before:
+            self._before[key] = self._new(key).number
+            self._standing[key] = self._before[key]
+        return self._before[key]
+
+    def _exists(self, key: RelationKey) -> bool:
+        if key.session is not None:
+            return key in self._standing
+        if key in self._standing or key in self._to_come or key in self._before:
+            return True
+        return self._schema_before(key) is not None
+
+    def _schema_before(self, key: RelationKey) -> Sequence[Column] | None:
+        if key not in self._known_keys:
+            self._known_keys[key] = self._known(key)
+        return self._known_keys[key]
+
+    def _new(self, key: RelationKey) -> Relation:
+        relation = Relation(len(self.relations), key, key)
+        self.relations.append(relation)
+        return relation
+
+
+def _scope(occurrence: Occurrence) -> str:
+    return occurrence.session or ""
