@@ -1,0 +1,188 @@
+"""Who said what about an edge: the evidence that OpenMetadata's own details have no room for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from ingestion.entities import EntityReference
+from ingestion.model import LineageType, Subtype, Transformation
+
+Json = dict[str, Any]
+
+
+class ProducerKind(StrEnum):
+    """What speaks for an edge."""
+
+    QUERY = "query"
+    VIEW = "view"
+    PROCEDURE = "procedure"
+    EXTERNAL_TABLE = "external_table"
+    PLAN = "plan"
+    MANUAL = "manual"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Producer:
+    """`key` tells producers of a kind apart: a query's fingerprint, a view's FQN, a job's name. Never a literal."""
+
+    kind: ProducerKind
+    key: str
+
+    def to_json(self) -> Json:
+        return {"kind": str(self.kind), "key": self.key}
+
+    @classmethod
+    def from_json(cls, json: Mapping[str, Any]) -> Producer:
+        return cls(ProducerKind(json["kind"]), str(json["key"]))
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class ColumnEvidence:
+    """How source columns (by FQN) take part in a target column.
+
+    An empty `to_column` means every column of the target (a filter). `certain` False: one of `from_columns`, it
+    is not known which, or none of them. `expression` is masked; "" where the column is taken as it is.
+    """
+
+    from_columns: tuple[str, ...]
+    to_column: str
+    transformation: Transformation
+    expression: str = ""
+    certain: bool = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "from_columns", tuple(sorted(set(self.from_columns))))
+
+    @property
+    def publishable(self) -> bool:
+        """Whether OpenMetadata's columnsLineage may carry it: certain, DIRECT, from columns to a column."""
+        direct = self.transformation.type is LineageType.DIRECT
+        return self.certain and direct and bool(self.from_columns) and bool(self.to_column)
+
+    def to_json(self) -> Json:
+        return {
+            "from": list(self.from_columns),
+            "to": self.to_column,
+            "type": str(self.transformation.type),
+            "subtype": str(self.transformation.subtype),
+            "masking": self.transformation.masking,
+            "expression": self.expression,
+            "certain": self.certain,
+        }
+
+    @classmethod
+    def from_json(cls, json: Mapping[str, Any]) -> ColumnEvidence:
+        transformation = Transformation(Subtype(json["subtype"]), bool(json.get("masking", False)))
+        expression = str(json.get("expression") or "")
+        certain = bool(json.get("certain", True))
+        return cls(tuple(json["from"]), str(json.get("to") or ""), transformation, expression, certain)
+
+
+@dataclass(frozen=True, slots=True)
+class Contribution:
+    """What one producer says of one edge. Times are seconds since the epoch, UTC; `confidence` is 0 to 1.
+
+    `records` are digests of the distinct log records that said so, so that a repeated log counts nothing twice.
+    """
+
+    producer: Producer
+    source: str
+    sql_query: str = ""
+    columns: tuple[ColumnEvidence, ...] = ()
+    parser: str = ""
+    confidence: float = 1.0
+    first_seen: float | None = None
+    last_seen: float | None = None
+    records: tuple[str, ...] = ()
+    pipeline: EntityReference | None = None
+    temp_lineage_tables: tuple[tuple[str, str], ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", tuple(sorted(set(self.columns))))
+        object.__setattr__(self, "records", tuple(sorted(set(self.records))))
+        object.__setattr__(self, "temp_lineage_tables", tuple(sorted(set(self.temp_lineage_tables))))
+
+    @property
+    def key(self) -> tuple[Producer, str]:
+        """What replaces what: the same producer speaking again from the same kind of source."""
+        return self.producer, str(self.source)
+
+    @property
+    def count(self) -> int:
+        """How many distinct records said so."""
+        return len(self.records)
+
+    @property
+    def recency(self) -> tuple[float, str]:
+        """Order by which the text that stands for several is chosen: the one seen last, then by the text."""
+        return float("-inf") if self.last_seen is None else self.last_seen, self.sql_query
+
+    def to_json(self) -> Json:
+        return {
+            "producer": self.producer.to_json(),
+            "source": str(self.source),
+            "sqlQuery": self.sql_query,
+            "columns": [column.to_json() for column in self.columns],
+            "parser": self.parser,
+            "confidence": self.confidence,
+            "firstSeen": self.first_seen,
+            "lastSeen": self.last_seen,
+            "records": list(self.records),
+            "count": self.count,
+            "pipeline": self.pipeline.to_json() if self.pipeline else None,
+            "tempLineageTables": [
+                {"fromEntity": source, "toEntity": target} for source, target in self.temp_lineage_tables
+            ],
+        }
+
+    @classmethod
+    def from_json(cls, json: Mapping[str, Any]) -> Contribution:
+        pipeline = json.get("pipeline")
+        return cls(
+            producer=Producer.from_json(json["producer"]),
+            source=str(json["source"]),
+            sql_query=str(json.get("sqlQuery") or ""),
+            columns=tuple(ColumnEvidence.from_json(item) for item in json.get("columns") or ()),
+            parser=str(json.get("parser") or ""),
+            confidence=float(json.get("confidence", 1.0)),
+            first_seen=json.get("firstSeen"),
+            last_seen=json.get("lastSeen"),
+            records=tuple(json.get("records") or ()),
+            pipeline=EntityReference.from_json(pipeline) if pipeline else None,
+            temp_lineage_tables=tuple(
+                (item["fromEntity"], item["toEntity"]) for item in json.get("tempLineageTables") or ()
+            ),
+        )
+
+
+def merge_contributions(contributions: Iterable[Contribution]) -> tuple[Contribution, ...]:
+    """One contribution per producer and source, in a fixed order: commutative, associative, idempotent.
+
+    Columns, hops and records are united, times widened, the surest confidence kept; the text is the one seen last.
+    """
+    groups: dict[tuple[Producer, str], list[Contribution]] = {}
+    for contribution in contributions:
+        groups.setdefault(contribution.key, []).append(contribution)
+    return tuple(_join(groups[key]) for key in sorted(groups))
+
+
+def _join(group: Sequence[Contribution]) -> Contribution:
+    latest = max(group, key=lambda item: item.recency)
+    surest = max(group, key=lambda item: (item.confidence, item.parser))
+    pipelines = [item.pipeline for item in group if item.pipeline is not None]
+    return Contribution(
+        producer=latest.producer,
+        source=latest.source,
+        sql_query=latest.sql_query,
+        columns=tuple(column for item in group for column in item.columns),
+        parser=surest.parser,
+        confidence=surest.confidence,
+        first_seen=min((item.first_seen for item in group if item.first_seen is not None), default=None),
+        last_seen=max((item.last_seen for item in group if item.last_seen is not None), default=None),
+        records=tuple(record for item in group for record in item.records),
+        pipeline=min(pipelines, key=lambda item: item.rank) if pipelines else None,
+        temp_lineage_tables=tuple(hop for item in group for hop in item.temp_lineage_tables),
+    )

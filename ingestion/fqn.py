@@ -1,0 +1,71 @@
+"""Fully qualified names as OpenMetadata writes them: parts joined by dots, a part with a dot in double quotes.
+
+Characters that its names may not hold arrive and leave under reserved words, in table and column names.
+"""
+
+from __future__ import annotations
+
+import re
+
+_RESERVED = {
+    "::": "__reserved__colon__",
+    ">": "__reserved__arrow__",
+    '"': "__reserved__quote__",
+    "\n": "__reserved__newline__",
+    "\r": "__reserved__carriage_return__",
+    "\t": "__reserved__tab__",
+}
+_ENCODE = re.compile("|".join(map(re.escape, _RESERVED)))
+_DECODE = re.compile("|".join(_RESERVED.values()))
+_CHARACTERS = {word: characters for characters, word in _RESERVED.items()}
+_PART = re.compile(r'"([^"]+)"|([^".]+)')
+
+
+def encode_name(name: str) -> str:
+    """A name as the platform stores it, with reserved words for the characters it refuses."""
+    return _ENCODE.sub(lambda match: _RESERVED[match[0]], name)
+
+
+def decode_name(name: str) -> str:
+    """A stored name as the database has it."""
+    return _DECODE.sub(lambda match: _CHARACTERS[match[0]], name)
+
+
+def build_fqn(*parts: str) -> str:
+    """The FQN of the given parts, outermost first; ValueError when a part is empty."""
+    if not parts or not all(parts):
+        msg = "every part of a fully qualified name needs a text"
+        raise ValueError(msg)
+    return ".".join(_quoted(encode_name(part)) for part in parts)
+
+
+def split_fqn(fqn: str) -> tuple[str, ...]:
+    """The parts of an FQN, decoded, outermost first; ValueError when it is not one."""
+    parts = []
+    position = 0
+    while True:
+        match = _PART.match(fqn, position)
+        if match is None:
+            break
+        parts.append(decode_name(match[1] or match[2]))
+        position = match.end()
+        if position == len(fqn):
+            return tuple(parts)
+        if fqn[position] != ".":
+            break
+        position += 1
+    msg = "not a fully qualified name: a part is empty or its quotes are not paired"
+    raise ValueError(msg)
+
+
+def search_pattern(*parts: str | None) -> str:
+    """A field-search pattern over FQNs: None is any part; wildcard characters inside a name match one character.
+
+    The search knows no escape that every server honours, and its `*` crosses dots, so a hit is a candidate only:
+    compare its parts.
+    """
+    return ".".join("*" if part is None else re.sub(r"[*?\\]", "?", build_fqn(part)) for part in parts)
+
+
+def _quoted(part: str) -> str:
+    return f'"{part}"' if "." in part else part
