@@ -1,0 +1,46 @@
+"""The workflow's YAML, read once into frozen values."""
+
+from workflows.config.load import load_config
+from workflows.config.problems import InvalidConfig, Problem
+from workflows.config.values import (
+    Connection,
+    EmbeddedCatalog,
+    FilterPattern,
+    Filters,
+    FirstParser,
+    Limits,
+    QueryLog,
+    Register,
+    RunConfig,
+    SchemaFile,
+    Server,
+    Source,
+    SourceKind,
+    SparkHistory,
+    SparkSettings,
+    Steps,
+    Tls,
+)
+
+__all__ = [
+    "Connection",
+    "EmbeddedCatalog",
+    "FilterPattern",
+    "Filters",
+    "FirstParser",
+    "InvalidConfig",
+    "Limits",
+    "Problem",
+    "QueryLog",
+    "Register",
+    "RunConfig",
+    "SchemaFile",
+    "Server",
+    "Source",
+    "SourceKind",
+    "SparkHistory",
+    "SparkSettings",
+    "Steps",
+    "Tls",
+    "load_config",
+]

@@ -1,0 +1,114 @@
+"""pydantic's findings in a reader's words, at their place in the document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from types import NoneType
+from typing import Any, get_args
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from workflows.config.document import Document, Path
+from workflows.config.fields import Model
+from workflows.config.headwater import SparkHistoryWorkflow
+from workflows.config.problems import Problem, nearest, suggestion
+
+_EXPECTED = {
+    "string_type": "expected text",
+    "string_too_short": "expected text, not an empty value",
+    "int_type": "expected a whole number",
+    "int_parsing": "expected a whole number",
+    "model_type": "expected a mapping of keys",
+    "model_attributes_type": "expected a mapping of keys",
+    "dict_type": "expected a mapping of keys",
+    "tuple_type": "expected a list",
+}
+
+
+def explain(error: ValidationError, document: Document, model: type[Model]) -> list[Problem]:
+    """One problem for each finding. Values that were found wrong are looked at for their type only."""
+    found = [_problem(detail, document, model) for detail in error.errors(include_url=False)]
+    return sorted(dict.fromkeys(found), key=lambda problem: problem.line or 0)
+
+
+def _problem(detail: ErrorDetails, document: Document, model: type[Model]) -> Problem:
+    path = detail["loc"]
+    if detail["type"] != "missing":
+        path = _known_part(path, document.content)
+    message = _message(detail, path, document, model)
+    return document.problem(path, message)
+
+
+def _message(detail: ErrorDetails, path: Path, document: Document, model: type[Model]) -> str:
+    kind, context = detail["type"], detail.get("ctx", {})
+    if kind == "missing":
+        return "needed, and not given"
+    if kind == "extra_forbidden":
+        return "unknown key" + _where_it_belongs(path, model)
+    if detail["input"] is None:
+        return _EXPECTED.get(kind, "expected a value") + ", and nothing is given"
+    if kind == "literal_error":
+        return f"expected {context['expected']}"
+    if kind == "value_error":
+        return str(context["error"])
+    if kind == "greater_than_equal":
+        return f"expected at least {context['ge']}"
+    if kind == "less_than_equal":
+        return f"expected at most {context['le']}"
+    if kind == "string_type" and path in document.looks_like_text:
+        return "expected text, and YAML reads this bare word as a number or a boolean: put it in quotes"
+    return _EXPECTED.get(kind, "not a valid value")
+
+
+def _known_part(path: Path, content: Any) -> Path:
+    """Without what pydantic adds at the end, such as the member of a union that was tried."""
+    for depth, part in enumerate(path):
+        inside = isinstance(content, Mapping) and part in content
+        if not inside and not (isinstance(content, list) and isinstance(part, int) and part < len(content)):
+            return path[:depth]
+        content = content[part]
+    return path
+
+
+def _where_it_belongs(path: Path, model: type[Model]) -> str:
+    *above, key = path
+    parent = tuple(part for part in above if isinstance(part, str))
+    near = nearest(str(key), keys_at(model, parent))
+    if near:
+        return f"; did you mean {near}?"
+    others = list(known_paths(SparkHistoryWorkflow))
+    if (*parent, str(key)) in others:
+        return "; it belongs to the source type spark-history-lineage"
+    homes = sorted({".".join(other[:-1]) or "the top level" for other in others if other[-1] == key})
+    return f"; it belongs under {' or '.join(homes)}" if homes else suggestion(str(key), keys_at(model, parent))
+
+
+def keys_at(model: type[Model], path: tuple[str, ...]) -> list[str]:
+    """The keys that the mapping at `path` knows; none where there is no such mapping, or any key goes."""
+    current: type[Model] | None = model
+    for part in path:
+        if current is None:
+            return []
+        current = _children(current).get(part)
+    return list(_children(current)) if current else []
+
+
+def known_paths(model: type[Model], above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """The path of every key that the model knows."""
+    for key, child in _children(model).items():
+        yield (*above, key)
+        if child is not None:
+            yield from known_paths(child, (*above, key))
+
+
+def _children(model: type[Model]) -> dict[str, type[Model] | None]:
+    return {info.alias or name: _model_in(info.annotation) for name, info in model.model_fields.items()}
+
+
+def _model_in(annotation: Any) -> type[Model] | None:
+    """The model in `X`, `X | None`, `Annotated[X, ...]` and `tuple[X, ...]`."""
+    if isinstance(annotation, type) and issubclass(annotation, Model):
+        return annotation
+    inner = (_model_in(part) for part in get_args(annotation) if part is not NoneType)
+    return next((found for found in inner if found is not None), None)

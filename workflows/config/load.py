@@ -1,0 +1,80 @@
+"""From a YAML file to a RunConfig: read, override, interpolate, validate, check against the disk."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from workflows.config.checks import Checks
+from workflows.config.document import Document, parse_document
+from workflows.config.explain import explain
+from workflows.config.headwater import SparkHistoryWorkflow, Workflow
+from workflows.config.overrides import override
+from workflows.config.problems import InvalidConfig, Problem, suggestion
+from workflows.config.references import known_secrets, replace_references
+from workflows.config.translate import translate
+from workflows.config.values import RunConfig
+
+_MAX_BYTES = 4 << 20
+
+
+def load_config(
+    file: str | Path, overrides: Sequence[str] = (), environment: Mapping[str, str] | None = None
+) -> RunConfig:
+    """The workflow that a YAML file (`-` for standard input) describes, with `key=value` overrides.
+
+    Relative paths in it are looked up from the working directory, then from the file's own. Raises InvalidConfig
+    with every problem that was found; the first makes its text.
+    """
+    origin = "<stdin>" if str(file) == "-" else str(file)
+    document = parse_document(_text(file, origin), origin)
+    document = override(document, overrides)
+    document, referred = replace_references(document, os.environ if environment is None else environment)
+    workflow = _validated(document)
+    checks = Checks(document, Path.cwd() if str(file) == "-" else Path(file).parent)
+    config = translate(workflow, checks, known_secrets(document.content, referred))
+    if checks.problems:
+        raise InvalidConfig(sorted(checks.problems, key=lambda problem: problem.line or 0))
+    return config
+
+
+def _validated(document: Document) -> Workflow:
+    source = document.content.get("source")
+    kind = source.get("type") if isinstance(source, Mapping) else None
+    model = SparkHistoryWorkflow if kind == "spark-history-lineage" else Workflow
+    try:
+        return model.model_validate(document.content)
+    except ValidationError as error:
+        raise InvalidConfig(explain(error, document, model)) from None
+
+
+def _text(file: str | Path, origin: str) -> str:
+    if str(file) == "-":
+        return sys.stdin.read()
+    path = Path(file)
+    try:
+        with path.open("rb") as stream:
+            content = stream.read(_MAX_BYTES + 1)
+    except FileNotFoundError:
+        near = suggestion(path.name, _yaml_files_beside(path))
+        message = f"no such file{near}" if near else "no such file; `ingest init` writes one to start from"
+        raise InvalidConfig([Problem(origin, None, "", message)]) from None
+    except OSError as error:
+        raise InvalidConfig([Problem(origin, None, "", f"cannot be read ({error.strerror})")]) from None
+    if len(content) > _MAX_BYTES:
+        raise InvalidConfig([Problem(origin, None, "", "over 4 MB: is this a workflow's YAML?")])
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise InvalidConfig([Problem(origin, line, "", "not UTF-8 text")]) from None
+
+
+def _yaml_files_beside(path: Path) -> list[str]:
+    if not path.parent.is_dir():
+        return []
+    return [file.name for file in path.parent.iterdir() if file.suffix in {".yaml", ".yml", ".json"}]

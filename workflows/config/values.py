@@ -1,0 +1,203 @@
+"""What a run is given: the configuration, checked, complete and frozen. Secrets stay inside SecretStr."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+
+from pydantic import SecretStr
+
+
+class SourceKind(StrEnum):
+    """Where lineage is read from."""
+
+    QUERY_LOG = "query-log"
+    SPARK_HISTORY = "spark-history"
+    DATABASE = "database"  # a connection type: its views and procedures, its log where it can be read
+
+
+class FirstParser(StrEnum):
+    """The parser that the cascade begins with."""
+
+    AUTO = "Auto"
+    SQLGLOT = "SqlGlot"
+    SQLFLUFF = "SqlFluff"
+
+
+class Register(StrEnum):
+    """Whether tables that the catalog lacks are made in it."""
+
+    AUTO = "auto"  # in the embedded catalog only
+    NEVER = "never"
+    ALWAYS = "always"
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """How to reach a source. `options` has the connector's own keys as the YAML has them, secrets in clear."""
+
+    type: str
+    dialect: str
+    options: Mapping[str, object] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """`connection` is None where the catalog's service has to say what it is; then so is `dialect`."""
+
+    kind: SourceKind
+    type: str
+    service: str
+    connection: Connection | None = None
+
+    @property
+    def dialect(self) -> str | None:
+        return self.connection.dialect if self.connection else None
+
+
+@dataclass(frozen=True, slots=True)
+class FilterPattern:
+    """Regular expressions over names, matched from their start, case ignored; an exclude outweighs an include."""
+
+    includes: tuple[str, ...] = ()
+    excludes: tuple[str, ...] = ()
+
+    def allows(self, name: str) -> bool:
+        if any(re.match(pattern, name, re.IGNORECASE) for pattern in self.excludes):
+            return False
+        return not self.includes or any(re.match(pattern, name, re.IGNORECASE) for pattern in self.includes)
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    database: FilterPattern = FilterPattern()
+    schema: FilterPattern = FilterPattern()
+    table: FilterPattern = FilterPattern()
+    stored_procedure: FilterPattern = FilterPattern()
+    condition: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QueryLog:
+    """`path` is None where the log is the database's own; a file, a directory, a glob or a URI otherwise."""
+
+    path: str | None = None
+    days: int = 1
+    limit: int = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class SparkHistory:
+    """Exactly one of `directory` and `server` is set; `since` has a time zone."""
+
+    directory: str | None = None
+    server: str | None = None
+    since: datetime | None = None
+    status: str = "all"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Of one parser on one statement, and how many parsers work at a time."""
+
+    seconds: int
+    megabytes: int
+    threads: int
+    first_parser: FirstParser = FirstParser.AUTO
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """Which lineage is made, and how."""
+
+    views: bool = True
+    queries: bool = True
+    procedures: bool = True
+    override_views: bool = True
+    temp_tables: bool = True
+    incremental: bool = True
+    cross_services: tuple[str, ...] = ()  # empty unless cross-database lineage is on
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaFile:
+    """DDL on disk; `database` and `schema` qualify what it leaves bare."""
+
+    path: Path
+    database: str | None = None
+    schema: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedCatalog:
+    """`port` 0 takes a free one; without a token it asks for none."""
+
+    file: Path
+    port: int = 0
+    token: SecretStr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tls:
+    """`ca_certificate`, `certificate` and `key` are PEM files."""
+
+    verify: bool = True
+    ca_certificate: Path | None = None
+    certificate: Path | None = None
+    key: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A metadata server's API: `url` ends in /api."""
+
+    url: str
+    token: SecretStr
+    tls: Tls = Tls()
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    check_version: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class SparkSettings:
+    """`conf` may hold secrets, in clear."""
+
+    master: str = "local[*]"
+    conf: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class RunConfig:
+    """One workflow. `target` says where to publish; `secrets` has what must not be shown, for redaction."""
+
+    origin: str
+    source: Source
+    query_log: QueryLog
+    spark_history: SparkHistory | None
+    filters: Filters
+    limits: Limits
+    steps: Steps
+    target: EmbeddedCatalog | Server
+    register: Register
+    batch_size: int
+    default_database: str | None
+    default_schema: str | None
+    schema_files: tuple[SchemaFile, ...]
+    catalog_services: Mapping[str, str]
+    spark: SparkSettings
+    dead_letters: Path
+    success_threshold: int  # per cent
+    fail_below_threshold: bool
+    log_level: str
+    without_effect: tuple[str, ...]  # keys that were given and change nothing here
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+
+    @property
+    def registers_tables(self) -> bool:
+        if self.register is Register.AUTO:
+            return isinstance(self.target, EmbeddedCatalog)
+        return self.register is Register.ALWAYS
