@@ -128,8 +128,8 @@ class Contribution:
             "columns": [column.to_json() for column in self.columns],
             "parser": self.parser,
             "confidence": self.confidence,
-            "firstSeen": self.first_seen,
-            "lastSeen": self.last_seen,
+            "firstSeen": _millis(self.first_seen),
+            "lastSeen": _millis(self.last_seen),
             "records": list(self.records),
             "count": self.count,
             "pipeline": self.pipeline.to_json() if self.pipeline else None,
@@ -148,14 +148,22 @@ class Contribution:
             columns=tuple(ColumnEvidence.from_json(item) for item in json.get("columns") or ()),
             parser=str(json.get("parser") or ""),
             confidence=float(json.get("confidence", 1.0)),
-            first_seen=json.get("firstSeen"),
-            last_seen=json.get("lastSeen"),
+            first_seen=_seconds(json.get("firstSeen")),
+            last_seen=_seconds(json.get("lastSeen")),
             records=tuple(json.get("records") or ()),
             pipeline=EntityReference.from_json(pipeline) if pipeline else None,
             temp_lineage_tables=tuple(
                 (item["fromEntity"], item["toEntity"]) for item in json.get("tempLineageTables") or ()
             ),
         )
+
+
+def _millis(seconds: float | None) -> int | None:
+    return None if seconds is None else round(seconds * 1000)
+
+
+def _seconds(millis: int | None) -> float | None:
+    return None if millis is None else millis / 1000
 
 
 def merge_contributions(contributions: Iterable[Contribution]) -> tuple[Contribution, ...]:
