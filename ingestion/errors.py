@@ -5,9 +5,11 @@ LineageError
 ├─ RecordError          skip this record, go on
 │   ├─ ParseTimeout  ParseMemory  ParseCrash  Unparsable  TooLarge
 │   └─ Rejected         the target refused it (4xx)
+├─ ParserUnavailable    no parser process comes up      exit 1
 ├─ RetryableError       try again
 ├─ TargetDown           stop now, come back later       exit 75
 ├─ ThresholdBreached    finished, too little succeeded  exit 3
+├─ Unaccounted          a bug: the counts disagree      exit 1
 └─ Interrupted          drained after a signal          exit 130 or 143
 """
 
@@ -70,6 +72,12 @@ class Rejected(RecordError):
     code = "rejected"
 
 
+class ParserUnavailable(LineageError):
+    """No parser process can be started here: the environment's fault, not that of any statement."""
+
+    code = "parser_unavailable"
+
+
 class RetryableError(LineageError):
     """The call may succeed when repeated; `retry_after` is in seconds where the target named it."""
 
@@ -96,6 +104,12 @@ class ThresholdBreached(LineageError):
 
     code = "threshold"
     exit_code = 3
+
+
+class Unaccounted(LineageError):
+    """The counts of a run do not add up: a statement was lost or counted twice."""
+
+    code = "unaccounted"
 
 
 class Interrupted(LineageError):
