@@ -162,6 +162,8 @@ class _Scan:
     def _is_common(self, name: TableName, position: int) -> bool:
         if len(name.parts) != 1:
             return False
-        return any(
-            item.recursive or not item.opens < position < item.closes for item in self.common.get(name.table, ())
-        )
+        return any(item.recursive or not _within(position, item) for item in self.common.get(name.table, ()))
+
+    def _is_call(self, position: int) -> bool:
+        """Whether the name before this position is a function's; T-SQL has table hints there too."""
+        return self.stream.word(position) == "(" and self.stream.word(position + 1) not in TABLE_HINTS
