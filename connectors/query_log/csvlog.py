@@ -1,0 +1,136 @@
+"""PostgreSQL's csvlog: which of its lines are executed statements, and which of those failed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any
+
+from connectors.query_log.layout import Layout
+from connectors.query_log.records import Malformed, Records
+from connectors.query_log.tables import NOT_A_STATEMENT, Table
+from connectors.query_log.values import parse_times
+
+_DURATION = r"duration: (?P<ms>\d+(?:\.\d+)?) ms"
+# "execute fetch from" goes on with a portal that was executed before; parse and bind execute nothing
+_EXECUTION = re.compile(rf"(?:{_DURATION}  )?(?:statement|execute (?!fetch from )[^:\n]*): ")
+_ERRORS = frozenset({"ERROR", "FATAL", "PANIC"})
+_REMEMBERED_SESSIONS = 10_000
+
+Failures = Mapping[str, frozenset[bytes]]
+"""By session: the statements (`statement_key`) that an ERROR row says failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Statement:
+    text: str
+    duration: float | None = None  # seconds; known where the line was written after the execution
+    failed: bool = False
+
+
+def statement_key(transaction: str, text: str) -> bytes:
+    """One statement of a session: a virtual transaction's id is new for each, but inside a transaction block."""
+    return blake2b(f"{transaction}\0{text}".encode("utf-8", "surrogateescape"), digest_size=8).digest()
+
+
+def failed_statements(records: Records, layout: Layout) -> Iterator[tuple[str, bytes]]:
+    """Session and key of each statement that an ERROR row of these records names."""
+    at = layout.fields
+    for row in records.rows:
+        if row[at["error_severity"]] in _ERRORS and row[at["query"]]:
+            yield row[at["session_id"]], statement_key(row[at["virtual_transaction_id"]], row[at["query"]])
+
+
+class CsvlogReader:
+    """Turns rows into records: one for each executed statement, and one without text for each other message.
+
+    A failed statement may stand in two rows, as it was sent and as it failed: the ERROR row is its record. A statement
+    that is logged once more when it ended is one record too. `failures` comes from the whole log, since the rows of
+    one statement may be far apart.
+    """
+
+    def __init__(self, layout: Layout, failures: Failures) -> None:
+        self._layout = layout
+        self._failures = failures
+        self._begun: dict[str, bytes] = {}
+
+    def read(self, records: Records) -> Table:
+        at = self._layout.fields
+        rows: list[list[str]] = []
+        lines: list[int] = []
+        statements: list[_Statement | None] = []
+        for row, line in zip(records.rows, records.lines, strict=True):
+            statement = _statement(row, at)
+            if statement is not None and not statement.failed and self._stands_elsewhere(row, statement):
+                continue
+            rows.append(row)
+            lines.append(line)
+            statements.append(statement)
+        return self._table(rows, lines, statements, records.malformed)
+
+    def _stands_elsewhere(self, row: list[str], statement: _Statement) -> bool:
+        at = self._layout.fields
+        session, transaction = row[at["session_id"]], row[at["virtual_transaction_id"]]
+        key = statement_key(transaction, statement.text)
+        if session in self._failures and key in self._failures[session]:
+            return True
+        if statement.duration is not None:
+            return self._begun.pop(session, None) == key
+        if len(self._begun) >= _REMEMBERED_SESSIONS and session not in self._begun:
+            del self._begun[next(iter(self._begun))]
+        self._begun[session] = key
+        return False
+
+    def _table(
+        self, rows: list[list[str]], lines: list[int], statements: list[_Statement | None], bad: list[Malformed]
+    ) -> Table:
+        at = self._layout.fields
+        times, wrong = parse_times([row[at["log_time"]] for row in rows], self._layout.zone)
+        columns: dict[str, list[Any]] = {
+            "text": [one.text if one else None for one in statements],
+            "start_time": [_start(time, one) for time, one in zip(times, statements, strict=True)],
+            "end_time": [_end(time, one) for time, one in zip(times, statements, strict=True)],
+            "duration": [one.duration if one else None for one in statements],
+            "user": [row[at["user_name"]] or None for row in rows],
+            "session": [row[at["session_id"]] or None for row in rows],
+            "database": [row[at["database_name"]] or None for row in rows],
+            "query_type": [_query_type(row[at["command_tag"]]) for row in rows],
+            "status": [_status(one) for one in statements],
+        }
+        return Table(lines, columns, bad).drop(dict.fromkeys(wrong, "log_time is no time"))
+
+
+def _statement(row: list[str], at: Mapping[str, int]) -> _Statement | None:
+    severity = row[at["error_severity"]]
+    if severity in _ERRORS:
+        text = row[at["query"]]
+        return _Statement(text, failed=True) if text.strip() else None
+    message = row[at["message"]]
+    match = _EXECUTION.match(message) if severity == "LOG" else None
+    if match is None or not message[match.end() :].strip():
+        return None
+    duration = float(match["ms"]) / 1000 if match["ms"] else None
+    return _Statement(message[match.end() :], duration)
+
+
+def _start(time: float | None, statement: _Statement | None) -> float | None:
+    if time is None or statement is None or statement.duration is None:
+        return time
+    return time - statement.duration
+
+
+def _end(time: float | None, statement: _Statement | None) -> float | None:
+    return time if statement is not None and (statement.failed or statement.duration is not None) else None
+
+
+def _query_type(tag: str) -> str | None:
+    """The command's tag; a statement that is logged before it runs still has its session's."""
+    return None if not tag or tag.startswith("idle") else tag
+
+
+def _status(statement: _Statement | None) -> str | None:
+    if statement is None:
+        return NOT_A_STATEMENT
+    return "failed" if statement.failed else None

@@ -1,0 +1,152 @@
+"""Which files a query log's path names: a file, a directory or a glob, on this machine or on any Hadoop file system."""
+
+from __future__ import annotations
+
+import difflib
+import glob
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from ingestion.errors import ConfigError
+
+_LOG_NAME = re.compile(r".*\.(csv|tsv|psv)(\.(gz|gzip|bz2|zst|zstd))?", re.IGNORECASE)
+_GLOB = re.compile(r"[*?\[{]")
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")
+_LOG_NAMES = "*.csv, *.tsv or *.psv, plain or .gz, .bz2, .zst"
+
+
+@dataclass(frozen=True, slots=True)
+class LogFile:
+    """A file of the log: where it is, its name relative to the input, its size in bytes."""
+
+    path: str
+    name: str
+    size: int
+    local: bool = True
+
+
+def find_log_files(spark: SparkSession, path: str) -> list[LogFile]:
+    """The files that `path` names, by name; a directory gives its CSV files at any depth, hidden ones left out.
+
+    Raises ConfigError where nothing is there.
+    """
+    local = local_path(spark, path)
+    found = sorted(_find_local(local) if local else _find_remote(spark, path), key=lambda file: file.name)
+    if not found:
+        raise ConfigError(f"{path} matches no file. Check the queryLogFilePath")
+    return found
+
+
+def local_path(spark: SparkSession, path: str) -> str | None:
+    """The path on this machine's disks; None where another file system holds it."""
+    scheme = _SCHEME.match(path)
+    if scheme is None:
+        default = spark.sparkContext._jsc.hadoopConfiguration().get("fs.defaultFS", "file:///")
+        return path if default.startswith("file:") else None
+    return re.sub(r"^file:(//)?", "", path) if scheme[1].lower() == "file" else None
+
+
+def _find_local(path: str) -> Iterator[LogFile]:
+    named = Path(path)
+    if named.is_file():
+        yield LogFile(str(named.absolute()), named.name, named.stat().st_size)
+    elif named.is_dir():
+        yield from _within(named)
+    elif _GLOB.search(path):
+        parent = _fixed_parent(path)
+        matches = {Path(hit) for pattern in _expand(path) for hit in glob.glob(pattern, recursive=True)}  # noqa: PTH207
+        for match in matches:
+            if match.is_dir():
+                yield from (_renamed(file, match, parent) for file in _logs_of(match))
+            else:
+                name = match.relative_to(parent).as_posix()
+                yield LogFile(str(match.absolute()), name, match.stat().st_size)
+    else:
+        raise ConfigError(_missing(named))
+
+
+def _within(directory: Path) -> list[LogFile]:
+    found = _logs_of(directory)
+    if not found:
+        others = sorted(entry.name for entry in directory.iterdir() if entry.is_file())
+        seen = f"; it holds {', '.join(others[:3])}{', …' if len(others) > 3 else ''}" if others else ": it is empty"
+        hint = ". Name the files by a glob if one of them is the log" if others else ""
+        raise ConfigError(f"the directory {directory} holds no query log ({_LOG_NAMES}){seen}{hint}")
+    return found
+
+
+def _logs_of(directory: Path) -> list[LogFile]:
+    found = []
+    for file in directory.rglob("*"):
+        inside = file.relative_to(directory)
+        if _LOG_NAME.fullmatch(file.name) and not any(part[0] in "._" for part in inside.parts) and file.is_file():
+            found.append(LogFile(str(file.absolute()), inside.as_posix(), file.stat().st_size))
+    return found
+
+
+def _renamed(file: LogFile, directory: Path, parent: Path) -> LogFile:
+    name = (directory / file.name).relative_to(parent).as_posix()
+    return LogFile(file.path, name, file.size)
+
+
+def _fixed_parent(pattern: str) -> Path:
+    """The part of a glob before its first wildcard: names are relative to it."""
+    before = pattern[: _first_wildcard(pattern)]
+    return Path(before if before.endswith("/") else str(Path(before).parent)) if before else Path()
+
+
+def _first_wildcard(pattern: str) -> int:
+    match = _GLOB.search(pattern)
+    return match.start() if match else len(pattern)
+
+
+def _expand(pattern: str) -> list[str]:
+    """Hadoop's {a,b} alternatives as patterns of their own."""
+    match = re.search(r"\{([^{}]*)\}", pattern)
+    if match is None:
+        return [pattern]
+    before, after = pattern[: match.start()], pattern[match.end() :]
+    return [whole for option in match[1].split(",") for whole in _expand(before + option + after)]
+
+
+def _missing(path: Path) -> str:
+    parent = path.absolute().parent
+    if not parent.is_dir():
+        return f"the query log {path} does not exist: there is no directory {parent}"
+    near = difflib.get_close_matches(path.name, [entry.name for entry in parent.iterdir()], 1, 0.5)
+    return f"the query log {path} does not exist" + (f"; did you mean {parent / near[0]}?" if near else "")
+
+
+def _find_remote(spark: SparkSession, path: str) -> Iterator[LogFile]:
+    hadoop: Any = spark.sparkContext._jvm.org.apache.hadoop.fs  # type: ignore[union-attr]
+    named = hadoop.Path(path)
+    system = named.getFileSystem(spark.sparkContext._jsc.hadoopConfiguration())
+    matches = system.globStatus(named)
+    if not matches:
+        raise ConfigError(f"the query log {path} does not exist")
+    if len(matches) == 1 and matches[0].isDirectory() and not _GLOB.search(path):
+        base = PurePosixPath(matches[0].getPath().toString())
+    else:
+        fixed = path[: _first_wildcard(path)]
+        parent = fixed if fixed.endswith("/") else fixed.rpartition("/")[0]
+        base = PurePosixPath(system.makeQualified(hadoop.Path(parent or ".")).toString())
+    for match in matches:
+        if not match.isDirectory():
+            yield _remote_file(match, base)
+            continue
+        entries = system.listFiles(match.getPath(), True)
+        while entries.hasNext():
+            entry = entries.next()
+            if _LOG_NAME.fullmatch(entry.getPath().getName()) and not entry.getPath().getName().startswith((".", "_")):
+                yield _remote_file(entry, base)
+
+
+def _remote_file(status: Any, base: PurePosixPath) -> LogFile:
+    where = PurePosixPath(status.getPath().toString())
+    shown = where.relative_to(base).as_posix() if where.is_relative_to(base) else where.name
+    return LogFile(status.getPath().toString(), shown, status.getLen(), local=False)

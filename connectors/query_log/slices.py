@@ -1,0 +1,189 @@
+"""The parts of log files that tasks read: whole files, and big plain ones cut where a record starts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import BinaryIO
+
+import pyarrow as pa
+from pyspark.sql import SparkSession
+
+from connectors.query_log.files import LogFile
+from connectors.query_log.layout import Layout
+from connectors.query_log.records import RecordReader, split_lines
+
+SMALLEST_RANGE, LARGEST_RANGE = 4 << 20, 32 << 20
+# SQL decompresses to about this many times its size; only the balance of tasks depends on it
+_EXPANSION = 6
+# how far into a range a record's start is looked for; a range without one is read with the range before it
+_SEARCH_BYTES, _OTHER_PARITY_BYTES = 8 << 20, 256 << 10
+
+_CUT_SCHEMA = pa.schema(
+    [("file", pa.int64()), ("start", pa.int64()), ("quotes", pa.int64()), ("newlines", pa.int64())]
+    + [(f"{parity}_{what}", pa.int64()) for parity in ("even", "odd") for what in ("cut", "newlines")]
+)
+_CUT_DDL = ", ".join(f"{column.name} bigint" for column in _CUT_SCHEMA)
+
+
+@dataclass(frozen=True, slots=True)
+class FileSlice:
+    """Bytes `start` to `end` of a file (end None: compressed, to its end), and the number of its first line.
+
+    A file without a layout cannot be read; `problem` tells why.
+    """
+
+    file: LogFile
+    layout: Layout | None
+    start: int = 0
+    end: int | None = None
+    line: int = 1
+    problem: str | None = None
+
+    @property
+    def weight(self) -> int:
+        return self.file.size * _EXPANSION if self.end is None else self.end - self.start
+
+
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """What a task finds out about one range, for either number of quotes before it: even or odd."""
+
+    file: int
+    start: int
+    quotes: int
+    newlines: int
+    even: tuple[int, int] | None  # offset of the first record's start, newlines of the range before it
+    odd: tuple[int, int] | None
+
+
+def cut(spark: SparkSession, files: Sequence[FileSlice], splittable: Sequence[bool]) -> list[FileSlice]:
+    """Slices that tile the files: where `splittable`, in ranges that start with a record.
+
+    Whether a line starts a record depends on the quotes before it, so that a first pass counts them (and the lines)
+    in all ranges at once.
+    """
+    range_bytes = _range_bytes(spark, files)
+    ranges = [
+        (index, start, min(start + range_bytes, part.file.size))
+        for index, (part, may_split) in enumerate(zip(files, splittable, strict=True))
+        if may_split and part.file.size > range_bytes * 3 // 2
+        for start in range(0, part.file.size, range_bytes)
+    ]
+    if not ranges:
+        return list(files)
+    cuts = _survey(spark, files, ranges)
+    by_file: dict[int, list[_Cut]] = {}
+    for found in cuts:
+        by_file.setdefault(found.file, []).append(found)
+    return [
+        piece
+        for index, part in enumerate(files)
+        for piece in (_tile(part, by_file[index]) if index in by_file else [part])
+    ]
+
+
+def pack(spark: SparkSession, slices: Sequence[FileSlice]) -> list[list[FileSlice]]:
+    """Slices in groups of about one range's bytes, a group for a task, in the order of the log."""
+    limit = _range_bytes(spark, slices)
+    groups: list[list[FileSlice]] = []
+    filled = limit * 2
+    for piece in slices:
+        if filled + piece.weight > limit * 3 // 2:
+            groups.append([])
+            filled = 0
+        groups[-1].append(piece)
+        filled += piece.weight
+    return groups
+
+
+def _range_bytes(spark: SparkSession, slices: Sequence[FileSlice]) -> int:
+    total = sum(piece.weight for piece in slices)
+    return min(max(total // (2 * spark.sparkContext.defaultParallelism), SMALLEST_RANGE), LARGEST_RANGE)
+
+
+def _survey(spark: SparkSession, files: Sequence[FileSlice], ranges: list[tuple[int, int, int]]) -> list[_Cut]:
+    jobs = [(index, files[index], start, end) for index, start, end in ranges]
+
+    def survey(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for job in batch.column(0).to_pylist():
+                index, part, start, end = jobs[job]
+                yield _as_batch(_examine(part, index, start, end))
+
+    rows = spark.range(0, len(jobs), 1, len(jobs)).mapInArrow(survey, _CUT_DDL).collect()
+    found = [_Cut(row.file, row.start, row.quotes, row.newlines, _pair(row, "even"), _pair(row, "odd")) for row in rows]
+    return sorted(found, key=lambda one: (one.file, one.start))
+
+
+def _pair(row: object, parity: str) -> tuple[int, int] | None:
+    offset = getattr(row, f"{parity}_cut")
+    return None if offset is None else (offset, getattr(row, f"{parity}_newlines"))
+
+
+def _as_batch(found: _Cut) -> pa.RecordBatch:
+    even, odd = found.even or (None, None), found.odd or (None, None)
+    row = (found.file, found.start, found.quotes, found.newlines, *even, *odd)
+    return pa.RecordBatch.from_pylist([dict(zip(_CUT_SCHEMA.names, row, strict=True))], schema=_CUT_SCHEMA)
+
+
+def _examine(part: FileSlice, index: int, start: int, end: int) -> _Cut:
+    try:
+        with Path(part.file.path).open("rb") as raw:
+            return _examine_range(raw, part, index, (start, end))
+    except OSError:
+        # the file went away: its one slice will say so when it is read
+        return _Cut(index, start, 0, 0, None, None)
+
+
+def _examine_range(raw: BinaryIO, part: FileSlice, index: int, span: tuple[int, int]) -> _Cut:
+    start, end = span
+    raw.seek(start)
+    data = raw.read(end - start)
+    cuts: dict[int, tuple[int, int]] = {}
+    if start and part.layout is not None:
+        cuts = _first_records(data[:_SEARCH_BYTES], part.layout)
+    even, odd = ((start + cuts[parity][0], cuts[parity][1]) if parity in cuts else None for parity in (0, 1))
+    return _Cut(index, start, data.count(b'"'), data.count(b"\n"), even, odd)
+
+
+def _first_records(window: bytes, layout: Layout) -> dict[int, tuple[int, int]]:
+    """By parity of the quotes before the window: where its first record starts, and the newlines before that."""
+    found: dict[int, tuple[int, int]] = {}
+    offset = newlines = parity = 0
+    end = len(window)
+    while len(found) < 2 and 0 <= (line_end := window.find(b"\n", offset)) < end:
+        parity ^= window.count(b'"', offset, line_end) & 1
+        offset, newlines = line_end + 1, newlines + 1
+        if parity not in found and _starts_record(window, offset, layout):
+            found[parity] = offset, newlines
+            # the other parity is right only after a malformed record: no need to look far
+            end = min(end, offset + _OTHER_PARITY_BYTES)
+    return found
+
+
+def _starts_record(window: bytes, offset: int, layout: Layout) -> bool:
+    end = offset
+    while (end := window.find(b"\n", end) + 1) and end - offset < _SEARCH_BYTES:
+        if window.count(b'"', offset, end) % 2 == 0:
+            lines = split_lines(window[offset:end].decode(layout.encoding, "surrogateescape"))
+            found = RecordReader(layout).feed(lines, last=True)
+            return len(found.rows) == 1 and not found.malformed and layout.plausible(found.rows[0])
+    return False
+
+
+def _tile(part: FileSlice, cuts: list[_Cut]) -> list[FileSlice]:
+    slices: list[FileSlice] = []
+    start, line = 0, 1
+    quotes = newlines = 0
+    for found in cuts:
+        # a malformed record can turn the parity of all that follows: then the other reading has a plausible record
+        first = (found.odd or found.even) if quotes % 2 else (found.even or found.odd)
+        if first is not None:
+            slices.append(replace(part, start=start, end=first[0], line=line))
+            start, line = first[0], 1 + newlines + first[1]
+        quotes += found.quotes
+        newlines += found.newlines
+    slices.append(replace(part, start=start, end=part.file.size, line=line))
+    return slices

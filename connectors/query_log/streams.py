@@ -1,0 +1,127 @@
+"""Bytes of a log file: decompressed by what they are, not by what the file is called, and never raising half-way."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import zlib
+from collections.abc import Callable
+from typing import TYPE_CHECKING, BinaryIO, cast
+
+import zstandard
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+Opener = Callable[[], BinaryIO]
+
+_GZIP, _BZIP2, _ZSTD = b"\x1f\x8b", b"BZh", b"\x28\xb5\x2f\xfd"
+_READ_BYTES = 1 << 18
+
+
+class SliceStream(io.RawIOBase):
+    """Bytes `start` (inclusive) to `end` (exclusive; None: to the end) of a file, decompressed where it is compressed.
+
+    What goes wrong while reading ends the stream and is told by `problem`: the lines before it are not lost.
+    """
+
+    def __init__(self, opener: Opener, start: int = 0, end: int | None = None) -> None:
+        super().__init__()
+        self.problem: str | None = None
+        self._left = None if end is None else end - start
+        self._inner: io.BufferedIOBase | None = None
+        self._raw: BinaryIO | None = None
+        try:
+            self._raw = opener()
+            self._raw.seek(start)
+            self._inner = decompressed(self._raw) if start == 0 else io.BufferedReader(_as_raw(self._raw))
+        except OSError as error:
+            self.problem = f"the file cannot be read ({type(error).__name__})"
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer, /) -> int:
+        view = memoryview(buffer).cast("B")
+        wanted = len(view) if self._left is None else min(len(view), self._left)
+        if self._inner is None or self.problem or not wanted:
+            return 0
+        try:
+            data = self._inner.read1(wanted)
+        except (EOFError, zlib.error, zstandard.ZstdError, gzip.BadGzipFile):
+            self.problem = "the compressed data breaks off or is damaged after the line before"
+            return 0
+        except OSError as error:
+            self.problem = f"the file cannot be read any further ({type(error).__name__})"
+            return 0
+        view[: len(data)] = data
+        if self._left is not None:
+            self._left -= len(data)
+        return len(data)
+
+    def close(self) -> None:
+        if self._raw is not None:
+            self._raw.close()
+        super().close()
+
+
+def decompressed(raw: BinaryIO) -> io.BufferedIOBase:
+    """The file's content, told by its first bytes: gzip, bzip2, zstd (any number of members), or as it is."""
+    head = raw.read(4)
+    raw.seek(0)
+    if head.startswith(_GZIP):
+        return gzip.GzipFile(fileobj=raw)
+    if head.startswith(_BZIP2):
+        return bz2.BZ2File(raw)
+    if head == _ZSTD:
+        return io.BufferedReader(_ZstdStream(raw), _READ_BYTES)
+    return io.BufferedReader(_as_raw(raw), _READ_BYTES)
+
+
+def is_compressed(head: bytes) -> bool:
+    return head.startswith((_GZIP, _BZIP2, _ZSTD))
+
+
+def _as_raw(stream: BinaryIO) -> io.RawIOBase:
+    # BufferedReader needs readinto alone, which buffered files and BytesIO have as well
+    return cast(io.RawIOBase, stream)
+
+
+class _ZstdStream(io.RawIOBase):
+    """zstd frames one after the other; unlike the library's own reader it raises EOFError on a cut frame."""
+
+    def __init__(self, raw: BinaryIO) -> None:
+        super().__init__()
+        self._raw = raw
+        self._frame: zstandard.ZstdDecompressionObj | None = None
+        self._compressed = b""
+        self._ready = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer, /) -> int:
+        while not self._ready:
+            if not self._compressed:
+                self._compressed = self._raw.read(_READ_BYTES // 4)
+            if not self._compressed:
+                if self._frame is not None:
+                    raise EOFError
+                return 0
+            self._decompress()
+        view = memoryview(buffer).cast("B")
+        size = min(len(view), len(self._ready))
+        view[:size] = self._ready[:size]
+        self._ready = self._ready[size:]
+        return size
+
+    def _decompress(self) -> None:
+        if self._frame is None:
+            self._frame = zstandard.ZstdDecompressor(max_window_size=1 << 31).decompressobj()
+        self._ready = memoryview(self._frame.decompress(self._compressed))
+        if self._frame.eof:
+            self._compressed = self._frame.unused_data
+            self._frame = None
+        else:
+            self._compressed = b""
