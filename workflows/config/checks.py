@@ -10,7 +10,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from workflows.config.document import Document
 from workflows.config.document import Path as KeyPath
-from workflows.config.problems import Problem, nearest, suggestion
+from workflows.config.problems import Problem, nearest_file, suggestion
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://?")
 _LOOKS_LIKE_A_PATH = ("/", "./", "../", "~")
@@ -24,6 +24,7 @@ class Checks:
         self._directory = directory
         self.origin = document.origin
         self.problems: list[Problem] = []
+        self.secrets: list[str] = []
 
     def fail(self, path: KeyPath, message: str) -> None:
         self.problems.append(self._document.problem(path, message))
@@ -39,7 +40,7 @@ class Checks:
         for candidate in self._candidates(name):
             if candidate.is_file():
                 return candidate
-        self.fail(path, "no such file" + _file_near(self._candidates(name)))
+        self.fail(path, "no such file" + self._near(name))
         return None
 
     def input(self, name: str | None, path: KeyPath) -> str | None:
@@ -50,15 +51,17 @@ class Checks:
         for candidate in self._candidates(plain):
             if candidate.exists() or (glob.has_magic(plain) and _matches(candidate)):
                 return str(candidate)
-        self.fail(path, "no such file or directory" + _file_near(self._candidates(plain)))
+        self.fail(path, "no such file or directory" + self._near(plain))
         return None
 
     def token(self, value: str, path: KeyPath) -> str | None:
-        """The token itself: the value, or the content of the file that it names."""
+        """The token, or the path of the file that it names: the client reads that again when the token is refused."""
         as_path = value.removeprefix("file:")
         for candidate in self._candidates(as_path) if len(value) < 4096 and "\n" not in value else ():
             if _is_file(candidate):
-                return self._file_content(candidate, path)
+                content = self._file_content(candidate, path)
+                self.secrets += [content] if content else []
+                return str(candidate.absolute())
         if value.startswith((*_LOOKS_LIKE_A_PATH, "file:")):
             self.fail(path, "no such file; give the token, ${VAR}, ${file:/path}, or the path of a file that holds it")
             return None
@@ -105,6 +108,9 @@ class Checks:
             plain = Path(name)
         return [plain] if plain.is_absolute() or not name else [plain, self._directory / plain]
 
+    def _near(self, name: str) -> str:
+        return next(filter(None, map(nearest_file, self._candidates(name))), "")
+
     def _file_content(self, file: Path, path: KeyPath) -> str | None:
         try:
             content = file.read_text("utf-8").strip()
@@ -133,13 +139,3 @@ def _split(url: str) -> SplitResult | None:
     except ValueError:
         return None
     return parts
-
-
-def _file_near(candidates: list[Path]) -> str:
-    """`; did you mean f?` for a file of a similar name in the same place."""
-    for wanted in candidates:
-        if wanted.parent.is_dir():
-            near = nearest(wanted.name, (entry.name for entry in wanted.parent.iterdir()))
-            if near:
-                return f"; did you mean {wanted.with_name(near)}?"
-    return ""

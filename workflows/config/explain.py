@@ -103,12 +103,12 @@ def known_paths(model: type[Model], above: tuple[str, ...] = ()) -> Iterator[tup
 
 
 def _children(model: type[Model]) -> dict[str, type[Model] | None]:
-    return {info.alias or name: _model_in(info.annotation) for name, info in model.model_fields.items()}
+    return {info.alias or name: model_in(info.annotation) for name, info in model.model_fields.items()}
 
 
-def _model_in(annotation: Any) -> type[Model] | None:
+def model_in(annotation: Any) -> type[Model] | None:
     """The model in `X`, `X | None`, `Annotated[X, ...]` and `tuple[X, ...]`."""
     if isinstance(annotation, type) and issubclass(annotation, Model):
         return annotation
-    inner = (_model_in(part) for part in get_args(annotation) if part is not NoneType)
+    inner = (model_in(part) for part in get_args(annotation) if part is not NoneType)
     return next((found for found in inner if found is not None), None)

@@ -14,7 +14,7 @@ from workflows.config.document import Document, parse_document
 from workflows.config.explain import explain
 from workflows.config.headwater import SparkHistoryWorkflow, Workflow
 from workflows.config.overrides import override
-from workflows.config.problems import InvalidConfig, Problem, suggestion
+from workflows.config.problems import InvalidConfig, Problem, nearest_file
 from workflows.config.references import known_secrets, replace_references
 from workflows.config.translate import translate
 from workflows.config.values import RunConfig
@@ -60,9 +60,8 @@ def _text(file: str | Path, origin: str) -> str:
         with path.open("rb") as stream:
             content = stream.read(_MAX_BYTES + 1)
     except FileNotFoundError:
-        near = suggestion(path.name, _yaml_files_beside(path))
-        message = f"no such file{near}" if near else "no such file; `ingest init` writes one to start from"
-        raise InvalidConfig([Problem(origin, None, "", message)]) from None
+        hint = nearest_file(path) or "; `ingest init` writes one to start from"
+        raise InvalidConfig([Problem(origin, None, "", f"no such file{hint}")]) from None
     except OSError as error:
         raise InvalidConfig([Problem(origin, None, "", f"cannot be read ({error.strerror})")]) from None
     if len(content) > _MAX_BYTES:
@@ -72,9 +71,3 @@ def _text(file: str | Path, origin: str) -> str:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise InvalidConfig([Problem(origin, line, "", "not UTF-8 text")]) from None
-
-
-def _yaml_files_beside(path: Path) -> list[str]:
-    if not path.parent.is_dir():
-        return []
-    return [file.name for file in path.parent.iterdir() if file.suffix in {".yaml", ".yml", ".json"}]

@@ -9,6 +9,7 @@ from pydantic import BaseModel, SecretStr
 
 from ingestion.connection_types import CONNECTION_TYPES
 from ingestion.dialects import dialect_of
+from ingestion.parsing.cascade import Limits, Parser
 from workflows.config.checks import Checks
 from workflows.config.headwater import Headwater, Workflow
 from workflows.config.openmetadata import (
@@ -26,8 +27,6 @@ from workflows.config.values import (
     EmbeddedCatalog,
     FilterPattern,
     Filters,
-    FirstParser,
-    Limits,
     QueryLog,
     Register,
     RunConfig,
@@ -58,19 +57,15 @@ def translate(workflow: Workflow, checks: Checks, secrets: Sequence[str]) -> Run
     ours, outcome = workflow.headwater, workflow.workflow_config
     source = _source(workflow.source, checks)
     target = _target(outcome.open_metadata_server_config, ours, checks)
-    token = target.token.get_secret_value() if target.token else ""
     return RunConfig(
         origin=checks.origin,
         source=source,
         query_log=_query_log(source, lineage, checks),
         spark_history=_spark_history(lineage, checks),
         filters=_filters(lineage),
-        limits=Limits(
-            seconds=lineage.parsing_timeout_limit,
-            megabytes=ours.parser_memory_limit,
-            threads=lineage.threads,
-            first_parser=FirstParser(lineage.query_parser_config.type),
-        ),
+        limits=Limits(seconds=lineage.parsing_timeout_limit, memory_mb=ours.parser_memory_limit),
+        threads=lineage.threads,
+        parser=Parser(lineage.query_parser_config.type),
         steps=_steps(lineage),
         target=target,
         register=Register(ours.register_tables),
@@ -85,7 +80,7 @@ def translate(workflow: Workflow, checks: Checks, secrets: Sequence[str]) -> Run
         fail_below_threshold=outcome.raise_on_error,
         log_level=outcome.logger_level,
         without_effect=tuple(_without_effect(workflow, "")),
-        secrets=tuple(dict.fromkeys([*secrets, *([token] if token else [])])),
+        secrets=tuple(secret for secret in dict.fromkeys([*secrets, *checks.secrets]) if secret != "no_token"),
     )
 
 

@@ -11,6 +11,8 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
+from ingestion.parsing.cascade import Limits, Parser
+
 
 class SourceKind(StrEnum):
     """Where lineage is read from."""
@@ -18,14 +20,6 @@ class SourceKind(StrEnum):
     QUERY_LOG = "query-log"
     SPARK_HISTORY = "spark-history"
     DATABASE = "database"  # a connection type: its views and procedures, its log where it can be read
-
-
-class FirstParser(StrEnum):
-    """The parser that the cascade begins with."""
-
-    AUTO = "Auto"
-    SQLGLOT = "SqlGlot"
-    SQLFLUFF = "SqlFluff"
 
 
 class Register(StrEnum):
@@ -101,16 +95,6 @@ class SparkHistory:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """Of one parser on one statement, and how many parsers work at a time."""
-
-    seconds: int
-    megabytes: int
-    threads: int
-    first_parser: FirstParser = FirstParser.AUTO
-
-
-@dataclass(frozen=True, slots=True)
 class Steps:
     """Which lineage is made, and how."""
 
@@ -153,7 +137,7 @@ class Tls:
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A metadata server's API: `url` ends in /api."""
+    """A metadata server's API: `url` ends in /api; `token` is the token or the path of a file that holds it."""
 
     url: str
     token: SecretStr
@@ -179,7 +163,9 @@ class RunConfig:
     query_log: QueryLog
     spark_history: SparkHistory | None
     filters: Filters
-    limits: Limits
+    limits: Limits  # of one parser on one statement
+    threads: int  # parser processes at a time
+    parser: Parser
     steps: Steps
     target: EmbeddedCatalog | Server
     register: Register

@@ -1,0 +1,54 @@
+"""The command line: `ingest`. Commands import what they need when they run, so that each starts at once."""
+
+from __future__ import annotations
+
+import typer
+
+from workflows.commands.doctor import doctor
+from workflows.commands.init import init, schema
+from workflows.commands.lineage import lineage
+from workflows.commands.run import run
+from workflows.commands.serve import serve
+from workflows.commands.validate import validate
+
+_HELP = """Table and column lineage from the query logs that a data platform already writes.
+
+\b
+Examples:
+  ingest doctor                                 is this machine ready?
+  ingest init > lineage.yaml                    a commented configuration to start from
+  ingest validate -c lineage.yaml --connect     check it, and that the target answers
+  ingest run -c lineage.yaml                    read the log, publish its lineage
+  ingest run -c lineage.yaml --dry-run          print what would be published
+  ingest serve                                  keep the embedded catalog up, to look at
+  ingest lineage model.sql --dialect snowflake  one file's lineage, at once
+"""
+
+_EXIT_CODES = """\b
+Exit codes:
+  0    done
+  1    failed; a repetition may help
+  2    the configuration, the command line or the machine is wrong; a repetition will not help
+  3    finished, but fewer statements succeeded than successThreshold demands
+  4    something downstream breaks
+  75   the target is down or another run holds the lock; try later
+  130  drained after SIGINT
+  143  drained after SIGTERM
+"""
+
+app = typer.Typer(
+    name="ingest",
+    help=_HELP,
+    epilog=_EXIT_CODES,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+for command in (run, validate, serve, doctor, lineage, init, schema):
+    app.command(epilog=_EXIT_CODES if command is run else None)(command)
+
+
+def main() -> None:
+    """The entry point."""
+    app(prog_name="ingest")

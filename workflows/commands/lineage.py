@@ -1,0 +1,75 @@
+"""`ingest lineage`: the lineage of SQL files, at once and without Spark."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from workflows.endings import shows_errors
+
+if TYPE_CHECKING:
+    from workflows.script_lineage import ScriptLineage
+
+
+class Format(StrEnum):
+    """How lineage is written."""
+
+    TREE = "tree"
+    JSON = "json"
+
+
+@shows_errors
+def lineage(
+    sql: Annotated[str, typer.Argument(metavar="FILE.sql|DIR|-", help="What to read; - is standard input.")],
+    dialect: Annotated[
+        str, typer.Option("--dialect", "-d", help="sqlglot's name of the dialect, a connection type, or ansi.")
+    ] = "ansi",
+    schema: Annotated[
+        Path | None,
+        typer.Option(
+            "--schema",
+            metavar="FILE",
+            help='Known tables: CREATE TABLE statements, or JSON {"s.t": {"column": "type"}}.',
+        ),
+    ] = None,
+    output: Annotated[Format, typer.Option("--format", help="How to write it.")] = Format.TREE,
+    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds for one parser on one statement.")] = 30.0,
+) -> None:
+    """Print the lineage of SQL files.
+
+    Statements are read as one script: what one creates, the next ones know. In a directory a lone SELECT is a view
+    that is named after its file. Exit code 1 if a statement could not be read.
+
+    \b
+    Examples:
+      ingest lineage model.sql --dialect snowflake
+      ingest lineage models/ --dialect postgres --schema schema.sql
+      cat job.sql | ingest lineage - --dialect spark --format json | jq .column_lineage
+    """
+    from workflows.script_lineage import script_lineage
+
+    found = script_lineage(sql, dialect, schema, timeout)
+    if output is Format.JSON:
+        typer.echo(json.dumps(found.to_json(), indent=2, ensure_ascii=False))
+    else:
+        _print_tree(found)
+    for failure in found.failures:
+        typer.echo(f"ingest: {failure}", err=True)
+    if found.failures:
+        raise typer.Exit(1)
+
+
+def _print_tree(found: ScriptLineage) -> None:
+    for target, columns in found.tree().items():
+        typer.echo(typer.style(target, bold=True))
+        rows = [(column, *row) for column, rows in columns.items() for row in rows]
+        for column, source, how in rows:
+            typer.echo(f"  {column} <- {source}  {typer.style(how, dim=True)}")
+    for problem in found.problems:
+        typer.echo(f"  unsettled: {problem}")
+    if not found.tables and not found.failures:
+        typer.echo("no lineage: nothing here reads a table")

@@ -1,0 +1,96 @@
+"""`ingest run`: one workflow, from its source to its target."""
+
+from __future__ import annotations
+
+import json
+import logging
+import uuid
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from workflows.commands.options import ConfigFile, Settings
+from workflows.endings import shows_errors, without_secrets
+from workflows.logs import LogFormat
+
+if TYPE_CHECKING:
+    from workflows.config import RunConfig
+    from workflows.status import RunSummary
+
+_LOG = logging.getLogger(__name__)
+
+
+class Level(StrEnum):
+    """From where up to log."""
+
+    DEBUG = "DEBUG"
+    INFO = "INFO"
+    WARN = "WARN"
+    ERROR = "ERROR"
+
+
+@shows_errors
+def run(
+    config: ConfigFile,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the requests as JSON lines, send nothing.")] = False,
+    report: Annotated[
+        Path | None, typer.Option("--report", metavar="FILE", help="Also write the summary to FILE, as JSON.")
+    ] = None,
+    settings: Settings = None,
+    log_format: Annotated[LogFormat, typer.Option("--log-format", help="How log lines are written.")] = LogFormat.TEXT,
+    log_level: Annotated[
+        Level | None,
+        typer.Option(
+            "--log-level", case_sensitive=False, help="Log from this level up; else workflowConfig.loggerLevel."
+        ),
+    ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit with 3 if anything is dead, unresolved, ambiguous or warned about.")
+    ] = False,
+) -> None:
+    """Read a source, derive its lineage, publish it.
+
+    \b
+    Examples:
+      ingest run -c config/lineage.yaml
+      ingest run -c lineage.yaml --dry-run | jq .edge
+      ingest run -c lineage.yaml --set queryLogFilePath=/var/log/pg --report out/report.json
+      ingest run -c lineage.yaml --log-format json --strict
+    """
+    from workflows.config import load_config
+    from workflows.finish import Demands, finish
+    from workflows.java import find_java
+    from workflows.logs import Redactor, start_logging
+
+    loaded = load_config(config, settings or ())
+    redact = Redactor(loaded.secrets)
+    run_id = uuid.uuid4().hex
+    with without_secrets(redact):
+        start_logging(log_format, log_level or loaded.log_level, run_id, redact)
+        for key in loaded.without_effect:
+            _LOG.warning("%s is accepted and has no effect here", key)
+        find_java()
+        summary = _carry_out(loaded, run_id, dry_run, live=log_format is LogFormat.TEXT)
+        demands = Demands(loaded.success_threshold if loaded.fail_below_threshold else None, strict)
+        finish(summary, demands, report, log_format)
+
+
+def _carry_out(config: RunConfig, run_id: str, dry_run: bool, live: bool) -> RunSummary:
+    from rich.console import Console
+
+    from workflows.options import RunOptions
+    from workflows.progress import open_progress
+    from workflows.run import run_workflow
+    from workflows.signals import interrupted_by_signals
+
+    console = Console(stderr=True, force_terminal=None if live else False)
+    options = RunOptions(run_id, _print_request if dry_run else None)
+    with interrupted_by_signals(), open_progress(console) as progress:
+        return run_workflow(config, options, progress)
+
+
+def _print_request(request: Mapping[str, Any]) -> None:
+    typer.echo(json.dumps(request, ensure_ascii=False))

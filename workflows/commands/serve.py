@@ -1,0 +1,55 @@
+"""`ingest serve`: the embedded catalog, kept up."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from workflows.endings import shows_errors, without_secrets
+
+
+@shows_errors
+def serve(
+    catalog: Annotated[Path, typer.Option("--catalog", metavar="FILE", help="The catalog's file.")] = Path(
+        ".headwater/catalog.db"
+    ),
+    host: Annotated[
+        str, typer.Option(help="The address to listen on; any but loopback demands a token.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes a free one.")] = 8585,
+    token: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TOKEN",
+            help="The token that callers must send. Better in HEADWATER_TOKEN, or as ${file:/path}: other users "
+            "of the machine see command lines.",
+        ),
+    ] = None,
+) -> None:
+    """Keep the embedded catalog up.
+
+    It speaks OpenMetadata's REST API, until a signal ends it.
+
+    \b
+    Examples:
+      ingest serve
+      ingest serve --catalog /var/lib/headwater/catalog.db --port 0
+      HEADWATER_TOKEN=... ingest serve --host 0.0.0.0
+    """
+    from connectors.catalog import CatalogConfig
+    from connectors.catalog import serve as serve_catalog
+    from ingestion.errors import ConfigError
+    from workflows.interpolation import BadReference, interpolate
+    from workflows.logs import Redactor
+
+    given = token or os.environ.get("HEADWATER_TOKEN")
+    try:
+        secret = interpolate(given, os.environ).text if given else None
+    except BadReference as error:
+        raise ConfigError(f"--token: {error}") from None
+    with without_secrets(Redactor([secret] if secret else [])):
+        # `--port 0` is only of use to someone who is told the port.
+        serve_catalog(CatalogConfig(catalog, host, port, secret))

@@ -1,0 +1,77 @@
+"""`ingest validate`: a configuration checked, nothing started."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from workflows.commands.options import ConfigFile, Settings
+from workflows.endings import shows_errors, without_secrets
+
+if TYPE_CHECKING:
+    from workflows.config import RunConfig
+
+
+@shows_errors
+def validate(
+    config: ConfigFile,
+    settings: Settings = None,
+    connect: Annotated[bool, typer.Option("--connect", help="Also ask the target whether it takes our token.")] = False,
+) -> None:
+    """Check a configuration.
+
+    Prints all its problems, one a line, with exit code 2; or else what it will do.
+
+    \b
+    Examples:
+      ingest validate -c lineage.yaml
+      ingest validate -c lineage.yaml --connect
+    """
+    from workflows.config import InvalidConfig, load_config
+    from workflows.logs import Redactor
+
+    try:
+        loaded = load_config(config, settings or ())
+    except InvalidConfig as error:
+        for problem in error.problems:
+            typer.echo(str(problem), err=True)
+        raise typer.Exit(error.exit_code) from None
+    redact = Redactor(loaded.secrets)
+    with without_secrets(redact):
+        for line in _description(loaded):
+            typer.echo(redact(line))
+        if connect:
+            typer.echo(redact(_connect(loaded)))
+
+
+def _description(config: RunConfig) -> list[str]:
+    from workflows.config import EmbeddedCatalog
+
+    source, target, limits = config.source, config.target, config.limits
+    read_from = config.query_log.path or "the catalog's definitions"
+    if config.spark_history is not None:
+        read_from = config.spark_history.directory or config.spark_history.server or ""
+    dialect = source.dialect or "the dialect of the catalog's service"
+    where = f"embedded catalog {target.file}" if isinstance(target, EmbeddedCatalog) else target.url
+    return [
+        f"{config.origin}: valid",
+        f"  source   {source.type} of {source.service} ({dialect}), from {read_from}",
+        f"  target   {where}",
+        f"  limits   {limits.seconds} s and {limits.memory_mb} MB a parser, {config.threads} threads",
+        *(f"  warning  {key} is accepted and has no effect here" for key in config.without_effect),
+    ]
+
+
+def _connect(config: RunConfig) -> str:
+    from ingestion.errors import ConfigError
+    from workflows.config import EmbeddedCatalog
+    from workflows.doctor import Health, catalog_file
+    from workflows.target import server_version
+
+    if not isinstance(config.target, EmbeddedCatalog):
+        return f"  connect  version {server_version(config.target)} answers and takes the token"
+    finding = catalog_file(config.target.file)
+    if finding.health is Health.FAILED:
+        raise ConfigError(finding.detail)
+    return f"  connect  {finding.detail}"

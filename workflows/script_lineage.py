@@ -1,0 +1,119 @@
+"""The lineage of SQL files, as `ingest lineage` shows it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ingestion.dialects import dialect_of
+from ingestion.errors import ConfigError, RecordError
+from ingestion.lineage_parser import ColumnEdge, LineageParser
+from workflows.scripts import Script, read_script, sql_text
+
+JSON_VERSION = 1
+_LINE = re.compile(r"^line (?P<line>\d+): ")
+
+Schema = Mapping[str, Mapping[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptLineage:
+    """What a script's tables and columns come from; `failures` are its unreadable statements, by file and line."""
+
+    sources: tuple[str, ...] = ()
+    targets: tuple[str, ...] = ()
+    intermediates: tuple[str, ...] = ()
+    edges: tuple[ColumnEdge, ...] = ()
+    problems: tuple[str, ...] = ()
+    failures: tuple[str, ...] = ()
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        return (*self.sources, *self.targets, *self.intermediates)
+
+    def tree(self) -> dict[str, dict[str, list[tuple[str, str]]]]:
+        """Target table -> its column -> (source column, how it was made), in the order of the script."""
+        found: dict[str, dict[str, list[tuple[str, str]]]] = {}
+        for edge in self.edges:
+            columns = found.setdefault(str(edge.target.table or "(query)"), {})
+            columns.setdefault(edge.target.column, []).append((str(edge.source), _how(edge)))
+        for table in (*self.intermediates, *self.targets):
+            found.setdefault(table, {})
+        return found
+
+    def to_json(self) -> dict[str, Any]:
+        """The same as JSON: `version`, tables by role, `column_lineage`, `problems`, `failures`."""
+        return {
+            "version": JSON_VERSION,
+            "source_tables": list(self.sources),
+            "target_tables": list(self.targets),
+            "intermediate_tables": list(self.intermediates),
+            "column_lineage": [
+                {
+                    "source": str(edge.source),
+                    "target": str(edge.target),
+                    "type": edge.type.value,
+                    "subtype": edge.subtype.value,
+                    "masking": edge.masking,
+                    "expression": edge.expression,
+                    "certain": edge.certain,
+                }
+                for edge in self.edges
+            ],
+            "problems": list(self.problems),
+            "failures": list(self.failures),
+        }
+
+
+def script_lineage(sql: str, dialect: str, schema: Path | None, timeout_seconds: float) -> ScriptLineage:
+    """The lineage of a file, a directory or standard input (`-`), bound to the tables in `schema`.
+
+    Raises ConfigError for an unknown dialect and for files that cannot be read.
+    """
+    known: Schema = {}
+    before = schema
+    if schema is not None and schema.suffix == ".json":
+        known, before = _schema_from_json(schema), None
+    script = read_script(sql, dialect_of(dialect), before)
+    try:
+        parser = LineageParser(script.text, dialect, known, timeout_seconds)
+    except RecordError as error:
+        return ScriptLineage(failures=tuple(_placed(failure, script) for failure in str(error).split("; ")))
+    return ScriptLineage(
+        sources=tuple(map(str, parser.source_tables)),
+        targets=tuple(map(str, parser.target_tables)),
+        intermediates=tuple(map(str, parser.intermediate_tables)),
+        edges=parser.edges,
+        problems=tuple(f"{problem.kind.value.replace('_', ' ')}: {problem.subject}" for problem in parser.problems),
+        failures=tuple(_placed(failure, script) for failure in parser.failures),
+    )
+
+
+def _schema_from_json(file: Path) -> Schema:
+    try:
+        content = json.loads(sql_text(file))
+    except json.JSONDecodeError as error:
+        raise ConfigError(f"{file}:{error.lineno}: not valid JSON") from None
+    tables = content.values() if isinstance(content, dict) else [None]
+    if not all(isinstance(columns, dict) and all(isinstance(t, str) for t in columns.values()) for columns in tables):
+        raise ConfigError(f'{file}: expected {{"schema.table": {{"column": "type"}}}}')
+    return dict(content)
+
+
+def _placed(failure: str, script: Script) -> str:
+    """`line 7: why` as `file:3: why`."""
+    found = _LINE.match(failure)
+    return f"{script.place(int(found['line']))}: {failure[found.end() :]}" if found else failure
+
+
+def _how(edge: ColumnEdge) -> str:
+    words = [edge.subtype.value.lower().replace("_", " "), edge.expression]
+    if edge.masking:
+        words.append("masked")
+    if not edge.certain:
+        words.append("one of several candidates")
+    return ", ".join(word for word in words if word)

@@ -1,0 +1,89 @@
+"""SQL files put together into one script, each line traceable to its file."""
+
+from __future__ import annotations
+
+import re
+import sys
+from bisect import bisect_right
+from dataclasses import dataclass
+from pathlib import Path
+
+from ingestion.dialects import Dialect
+from ingestion.errors import ConfigError
+from ingestion.statements import split
+from workflows.config.problems import nearest_file
+
+_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_LONE_QUERY = re.compile(r"\s*\(*\s*(select|with|from|values)\b", re.IGNORECASE)
+_MAX_BYTES = 64 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A text, and where each of its files begins: (1-based line, name), in order."""
+
+    text: str
+    files: tuple[tuple[int, str], ...]
+
+    def place(self, line: int) -> str:
+        """The file and the line in it that a line of the text comes from."""
+        start, name = self.files[bisect_right(self.files, line, key=lambda file: file[0]) - 1]
+        return f"{name}:{line - start + 1}"
+
+
+def read_script(name: str, dialect: Dialect, before: Path | None = None) -> Script:
+    """The SQL of a file, of all *.sql files below a directory in the order of their names, or of standard input (-).
+
+    In a directory a lone query is a view that is named after its file, as in dbt. `before` is a file of DDL that
+    goes first. Raises ConfigError where something cannot be read.
+    """
+    parts = [(str(before), sql_text(before))] if before else []
+    if name == "-":
+        parts.append(("<stdin>", sys.stdin.read()))
+    elif Path(name).is_dir():
+        files = sorted(Path(name).rglob("*.sql"))
+        if not files:
+            raise ConfigError(f"{name} holds no *.sql file")
+        parts += [(str(file), _as_view(sql_text(file), file.stem, dialect)) for file in files]
+    else:
+        parts.append((name, sql_text(Path(name))))
+    return _joined(parts)
+
+
+def sql_text(file: Path) -> str:
+    """The text of a file. Raises ConfigError, naming the nearest file, where it cannot be read."""
+    try:
+        content = file.read_bytes()
+    except FileNotFoundError:
+        raise ConfigError(f"{file}: no such file{nearest_file(file)}") from None
+    except OSError as error:
+        raise ConfigError(f"{file} cannot be read ({error.strerror})") from None
+    if len(content) > _MAX_BYTES:
+        raise ConfigError(f"{file} is over 64 MB: use `ingest run` for logs")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ConfigError(f"{file}:{line}: not UTF-8 text") from None
+
+
+def _as_view(text: str, name: str, dialect: Dialect) -> str:
+    """A lone query as the definition of a view, on the same lines."""
+    statements = split(text, dialect.name)
+    if len(statements) != 1 or not _LONE_QUERY.match(statements[0].text):
+        return text
+    opening = dialect.name_quotes[0]
+    closing = "]" if opening == "[" else opening
+    quoted = name if _PLAIN_NAME.fullmatch(name) else opening + name.replace(closing, closing * 2) + closing
+    above = "\n" * (statements[0].line - 1)
+    return f"{above}CREATE VIEW {quoted} AS {statements[0].text}"
+
+
+def _joined(parts: list[tuple[str, str]]) -> Script:
+    lines, texts, files = 1, [], []
+    for name, text in parts:
+        ended = text + "\n;\n"
+        files.append((lines, name))
+        texts.append(ended)
+        lines += ended.count("\n")
+    return Script("".join(texts), tuple(files))
