@@ -1,0 +1,77 @@
+"""The catalog's application: routes over one store, every failure as JSON with a code."""
+
+from __future__ import annotations
+
+import logging
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from sqlalchemy.exc import OperationalError
+from starlette.exceptions import HTTPException
+
+from connectors.catalog.errors import ApiError
+from connectors.catalog.routes import ROUTERS
+from connectors.catalog.store.database import Database
+
+_log = logging.getLogger(__name__)
+
+
+def create_app(database: Database, version: str) -> FastAPI:
+    """The application over `database`, reporting `version` to clients."""
+    app = FastAPI(
+        title="Headwater catalog",
+        version=version,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/api/v1/openapi.json",
+        redirect_slashes=False,
+    )
+    app.state.database = database
+    app.state.version = version
+    for router in ROUTERS:
+        app.include_router(router)
+    app.add_exception_handler(ApiError, _api_error)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _http_error)
+    app.add_exception_handler(UnicodeEncodeError, _not_text)
+    app.add_exception_handler(OperationalError, _busy)
+    app.add_exception_handler(Exception, _unexpected)
+    return app
+
+
+def failure(status: int, message: str) -> JSONResponse:
+    """The body that clients of the contract understand."""
+    return JSONResponse({"code": status, "message": message}, status_code=status)
+
+
+async def _api_error(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, ApiError)
+    return failure(error.status, error.message)
+
+
+async def _invalid(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestValidationError)
+    # the place and the rule, never the value: bodies may hold queries and passwords
+    problems = [f"{'.'.join(map(str, one['loc']))}: {one['type']}" for one in error.errors()[:5]]
+    return failure(400, "; ".join(problems) or "the request is not valid")
+
+
+async def _http_error(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)
+    return failure(error.status_code, str(error.detail))
+
+
+async def _not_text(_: Request, __: Exception) -> JSONResponse:
+    return failure(400, "the request holds text that is not valid Unicode")
+
+
+async def _busy(_: Request, error: Exception) -> JSONResponse:
+    _log.warning("the store refused a call: %s", type(error.__cause__ or error).__name__)
+    return failure(503, "the store is busy or its disk is full: try again")
+
+
+async def _unexpected(_: Request, error: Exception) -> JSONResponse:
+    # the type alone: a message may quote what the client sent
+    _log.error("call failed: %s", type(error).__name__)
+    return failure(500, "the call failed inside the catalog")

@@ -1,0 +1,122 @@
+# ruff: noqa: N815 — the names are the wire's
+"""The requests of the bulk calls."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from connectors.catalog import requests
+from connectors.catalog.requests import Count, Fqn, Id, Millis, Model, Name, Ref, Text, Word
+
+Digest = Annotated[str, StringConstraints(min_length=8, max_length=128, pattern="^[0-9a-fA-F]+$")]
+
+
+class LookupName(Model):
+    """A name as a query has it; or the path of a container or external table."""
+
+    database: Name | None = None
+    schema_: Annotated[Name | None, Field(alias="schema")] = None
+    table: Name | None = None
+    path: Text | None = None
+
+
+class Lookup(Model):
+    """Names to find in one service; paths are found in any."""
+
+    service: Name
+    names: Annotated[list[LookupName], Field(max_length=50_000)]
+
+
+class RegisterService(requests.CreateService):
+    """A service; `type` says which collection it belongs to."""
+
+    type: Literal["databaseService", "storageService", "pipelineService"] = "databaseService"
+
+
+class Register(Model):
+    """Entities to register, parents before children; `at` is when the definitions held."""
+
+    services: list[RegisterService] = []
+    databases: list[requests.CreateDatabase] = []
+    schemas: list[requests.CreateSchema] = []
+    tables: list[requests.CreateTable] = []
+    procedures: Annotated[list[requests.CreateProcedure], Field(alias="storedProcedures")] = []
+    containers: list[requests.CreateContainer] = []
+    pipelines: list[requests.CreatePipeline] = []
+    queries: list[requests.CreateQuery] = []
+    replaceColumns: bool = False
+    at: Millis | None = None
+
+
+ProducerKind = Literal["query", "view", "procedure", "external_table", "plan", "manual", "openlineage", "wire"]
+
+
+class Producer(Model):
+    """Who says so: a query's fingerprint, a view's name, a job."""
+
+    kind: ProducerKind
+    key: Text
+
+
+class ColumnEdge(Model):
+    """Columns that take part in a column; `to` null means every column of the target."""
+
+    from_: Annotated[list[Fqn], Field(alias="from", max_length=10_000)]
+    to: Fqn | None = None
+    type: Literal["DIRECT", "INDIRECT"] = "DIRECT"
+    subtype: Word | None = None
+    masking: bool = False
+    expression: Text | None = None
+    certain: bool = True
+
+
+class ContributionRequest(Model):
+    """What one producer says about one edge, and how often it was seen to."""
+
+    producer: Producer
+    source: requests.Source
+    sqlQuery: Text | None = None
+    columns: list[ColumnEdge] = []
+    parser: Word | None = None
+    confidence: Annotated[float, Field(ge=0, le=1)] | None = None
+    firstSeen: Millis | None = None
+    lastSeen: Millis | None = None
+    records: list[Digest] | None = None
+    count: Count = 1
+    pipeline: Ref | None = None
+    description: Text | None = None
+    tempLineageTables: list[requests.TempHop] | None = None
+
+
+class End(Model):
+    """One end of an edge."""
+
+    id: Id
+    type: Word
+
+
+class Edge(Model):
+    """An edge and what is said about it."""
+
+    fromEntity: End
+    toEntity: End
+    contribution: ContributionRequest
+
+
+class Replace(Model):
+    """A scope of which this batch holds the whole truth: what it does not hold ends at `at`."""
+
+    producer: Producer | None = None
+    toEntity: End
+    source: requests.Source
+    at: Millis | None = None
+
+
+class Lineage(Model):
+    """A batch of contributions; the same `batchId` is applied once."""
+
+    batchId: Annotated[str, StringConstraints(min_length=1, max_length=256)]
+    edges: Annotated[list[Edge], Field(max_length=100_000)]
+    replace: Annotated[list[Replace], Field(max_length=100_000)] = []

@@ -1,0 +1,185 @@
+"""The calls that every collection of entities has: register, read, list, patch, delete, restore."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body, Depends, Query
+from fastapi.responses import Response
+from pydantic import BaseModel, ValidationError
+
+from connectors.catalog import requests
+from connectors.catalog.errors import ApiError, bad_request
+from connectors.catalog.kinds import BY_TYPE, Kind
+from connectors.catalog.routes.context import ERRORS, Include, Paging, PathText, Store, named, reply
+from connectors.catalog.store import entities, removal
+from connectors.catalog.store.database import Json
+from connectors.catalog.store.registration import Registration, put_one
+from connectors.catalog.store.wire import apply_patch
+
+router = APIRouter(responses=ERRORS)
+
+MODELS: dict[str, type[requests.Model]] = {
+    "databaseService": requests.CreateService,
+    "storageService": requests.CreateService,
+    "pipelineService": requests.CreateService,
+    "database": requests.CreateDatabase,
+    "databaseSchema": requests.CreateSchema,
+    "table": requests.CreateTable,
+    "storedProcedure": requests.CreateProcedure,
+    "container": requests.CreateContainer,
+    "pipeline": requests.CreatePipeline,
+    "query": requests.CreateQuery,
+    "ingestionPipeline": requests.CreateIngestionPipeline,
+}
+PATCH_TYPE = "application/json-patch+json"
+Patch = Annotated[list[requests.PatchOperation], Body(media_type=PATCH_TYPE, max_length=10_000)]
+
+
+def fields_of(request: BaseModel) -> Json:
+    """A create request as plain JSON, without what it leaves out."""
+    return request.model_dump(exclude_none=True)
+
+
+def put_many(store: Store, kind: Kind, given: Sequence[Json]) -> Json:
+    """Registers each request that can be; names those that cannot with the reason."""
+    passed, failed = [], []
+    with store.write() as connection:
+        registration = Registration(connection)
+        for item in given:
+            label = str(item.get("name") or "")
+            try:
+                request = MODELS[kind.type].model_validate(item)
+                done = registration.put(kind, fields_of(request))
+            except ValidationError as error:
+                where = ".".join(map(str, error.errors()[0]["loc"]))
+                failed.append({"request": label, "message": f"{where} is not valid", "status": 400})
+            except ApiError as error:
+                failed.append({"request": label, "message": error.message, "status": error.status})
+            else:
+                passed.append({"request": done.fqn, "message": "", "status": 201 if done.created else 200})
+        registration.finish()
+    status = "success" if not failed else "partialSuccess" if passed else "failure"
+    return {
+        "dryRun": False,
+        "status": status,
+        "numberOfRowsProcessed": len(given),
+        "numberOfRowsPassed": len(passed),
+        "numberOfRowsFailed": len(failed),
+        "successRequest": passed,
+        "failedRequest": failed,
+    }
+
+
+def _patched(store: Store, kind: Kind, row: entities.EntityRow, operations: list[requests.PatchOperation]) -> Json:
+    with store.write() as connection:
+        current = entities.get_id(connection, kind.type, row.id)
+        document = entities.answer(current)
+        after = apply_patch(document, [operation.document() for operation in operations])
+        request = {key: after.get(key) for key in kind.keys}
+        request["name"] = document["name"]
+        if kind.parent is not None:
+            parent = document[kind.parent]
+            request[kind.parent] = parent if kind.type == "ingestionPipeline" else parent["fullyQualifiedName"]
+        if document.get("parent") is not None:
+            request["parent"] = document["parent"]
+        try:
+            model = MODELS[kind.type].model_validate({k: v for k, v in request.items() if v is not None})
+        except ValidationError as error:
+            raise bad_request(f"the patch leaves no valid {kind.type}") from error
+        registration = Registration(connection, exact=True)
+        registration.put(kind, fields_of(model))
+        registration.finish()
+        return entities.answer(entities.get_id(connection, kind.type, row.id))
+
+
+def _add_writes(kind: Kind, path: str) -> None:
+    def put(store: Store, request: Any) -> Response:
+        """Registers an entity, or brings it up to date."""
+        with store.write() as connection:
+            done = put_one(connection, kind.type, fields_of(request))
+            answer = entities.answer(entities.get_id(connection, kind.type, done.id))
+        return reply(answer, 201 if done.created else 200)
+
+    put.__annotations__["request"] = MODELS[kind.type]
+    router.put(path, tags=[kind.type], name=f"put_{kind.type}")(put)
+
+    @router.put(f"{path}/bulk", tags=[kind.type], name=f"put_{kind.type}_bulk")
+    def put_bulk(store: Store, request: Annotated[list[dict[str, Any]], Body()]) -> Response:
+        """Registers many; each succeeds or fails by itself."""
+        return reply(put_many(store, kind, request))
+
+    @router.put(f"{path}/restore", tags=[kind.type], name=f"restore_{kind.type}")
+    def restore(store: Store, request: requests.Restore) -> Response:
+        """Takes a soft deletion back."""
+        with store.write() as connection:
+            return reply(entities.answer(entities.restore(connection, request.id, kind.type)))
+
+
+def _add_reads(kind: Kind, path: str) -> None:
+    @router.get(path, tags=[kind.type], name=f"list_{kind.type}")
+    def listing(
+        store: Store,
+        paging: Annotated[Paging, Depends()],
+        service: str | None = None,
+        database: str | None = None,
+        databaseSchema: str | None = None,  # noqa: N803
+    ) -> Response:
+        """One page of the collection."""
+        under = databaseSchema or database or service
+        with store.read() as connection:
+            return reply(entities.listing(connection, kind, paging.page(under)))
+
+    @router.get(f"{path}/name/{{name:path}}", tags=[kind.type], name=f"get_{kind.type}_by_name")
+    def by_name(store: Store, name: PathText, include: Include = "non-deleted") -> Response:
+        """The entity with this fully qualified name."""
+        with store.read() as connection:
+            return reply(entities.answer(entities.get(connection, kind.type, named(name), include)))
+
+    @router.get(f"{path}/{{identifier}}", tags=[kind.type], name=f"get_{kind.type}")
+    def by_id(store: Store, identifier: PathText, include: Include = "non-deleted") -> Response:
+        """The entity with this id."""
+        with store.read() as connection:
+            return reply(entities.answer(entities.get_id(connection, kind.type, identifier, include)))
+
+
+def _add_changes(kind: Kind, path: str) -> None:
+    @router.patch(f"{path}/name/{{name:path}}", tags=[kind.type], name=f"patch_{kind.type}_by_name")
+    def patch_name(store: Store, name: PathText, operations: Patch) -> Response:
+        """Applies a JSON Patch to the entity with this name."""
+        with store.read() as connection:
+            row = entities.get(connection, kind.type, named(name))
+        return reply(_patched(store, kind, row, operations))
+
+    @router.patch(f"{path}/{{identifier}}", tags=[kind.type], name=f"patch_{kind.type}")
+    def patch(store: Store, identifier: PathText, operations: Patch) -> Response:
+        """Applies a JSON Patch to the entity with this id."""
+        with store.read() as connection:
+            row = entities.get_id(connection, kind.type, identifier)
+        return reply(_patched(store, kind, row, operations))
+
+    @router.delete(f"{path}/deleteStale", tags=[kind.type], name=f"delete_stale_{kind.type}")
+    def delete_stale(store: Store, request: requests.Stale) -> Response:
+        """Soft-deletes what a scope holds and the caller has not seen."""
+        with store.write() as connection:
+            return reply(removal.remove_stale(connection, kind, request.scopeFqn, set(request.seenFqns)))
+
+    @router.delete(f"{path}/async/{{identifier}}", tags=[kind.type], name=f"delete_{kind.type}_async")
+    @router.delete(f"{path}/{{identifier}}", tags=[kind.type], name=f"delete_{kind.type}")
+    def delete(
+        store: Store,
+        identifier: PathText,
+        hard: Annotated[bool, Query(alias="hardDelete")] = False,
+        recursive: bool = False,
+    ) -> Response:
+        """Deletes an entity; its lineage ends with it."""
+        with store.write() as connection:
+            return reply(removal.remove(connection, kind, identifier, hard=hard, recursive=recursive))
+
+
+for _kind in BY_TYPE.values():
+    _path = f"/api/v1/{_kind.collection}"
+    _add_writes(_kind, _path)
+    _add_changes(_kind, _path)
+    _add_reads(_kind, _path)

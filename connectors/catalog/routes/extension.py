@@ -1,0 +1,40 @@
+"""Calls of our own, found at /api/v1/headwater: bulk look-up, bulk registration, bulk lineage."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from fastapi.responses import Response
+
+from connectors.catalog import bulk
+from connectors.catalog.routes.context import ERRORS, Store, reply
+from connectors.catalog.store import bulk_lineage, lookup
+
+router = APIRouter(prefix="/api/v1/headwater", tags=["headwater"], responses=ERRORS)
+CAPABILITIES = ("bulkLineage", "bulkLookup", "bulkTables")
+
+
+@router.get("")
+def capabilities() -> Response:
+    """What this server offers beyond the contract."""
+    return reply({"capabilities": CAPABILITIES})
+
+
+@router.post("/tables/lookup")
+def look_up(store: Store, request: bulk.Lookup) -> Response:
+    """The entities that each name can mean, all of them, whatever the case."""
+    with store.read() as connection:
+        return reply({"matches": lookup.look_up(connection, request)})
+
+
+@router.post("/tables")
+def register(store: Store, request: bulk.Register) -> Response:
+    """Registers services, databases, schemas, tables and more, parents first, all or nothing."""
+    with store.write() as connection:
+        return reply(lookup.register(connection, request))
+
+
+@router.post("/lineage")
+def add(store: Store, request: bulk.Lineage) -> Response:
+    """Merges contributions into edges, all or nothing, once per batch id."""
+    with store.write() as connection:
+        return reply(bulk_lineage.apply(connection, request))

@@ -1,0 +1,1 @@
+"""The catalog's memory: one SQLite file, split by subject."""

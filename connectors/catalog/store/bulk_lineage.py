@@ -1,0 +1,143 @@
+"""Bulk lineage: thousands of contributions merged into their edges in one transaction, once per batch id."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+from sqlalchemy import Connection, insert, select
+
+from connectors.catalog import bulk
+from connectors.catalog.errors import ApiError, not_found
+from connectors.catalog.store import edges, wire
+from connectors.catalog.store.attributes import known_columns
+from connectors.catalog.store.contributions import Contribution, LineageWriter, count_column_edges
+from connectors.catalog.store.database import Json, dumps, loads, tick
+from connectors.catalog.store.entities import EntityRow
+from connectors.catalog.store.graph import rows_of
+from connectors.catalog.store.lineage_columns import ColumnNames, names_of
+from connectors.catalog.store.schema import batches
+from connectors.catalog.store.timeline import Ending
+
+
+def apply(connection: Connection, request: bulk.Lineage) -> Json:
+    """Applies a batch; a batch applied before gives its answer again.
+
+    Raises ApiError: 404 when an end or a pipeline is not there, 409 when the id was used for another batch.
+    """
+    digest = hashlib.sha256(request.model_dump_json().encode()).hexdigest()
+    known = connection.execute(select(batches).where(batches.c.id == request.batchId)).one_or_none()
+    if known is not None:
+        if known.digest != digest:
+            raise ApiError(409, "this batchId was used for another batch: give every batch an id of its own")
+        return loads(known.answer)
+    now = tick(connection)
+    answer = _apply(connection, request, now)
+    connection.execute(insert(batches).values(id=request.batchId, digest=digest, at=now, answer=dumps(answer)))
+    return answer
+
+
+def _apply(connection: Connection, request: bulk.Lineage, now: int) -> Json:
+    rows = _ends(connection, request)
+    names = _names(connection, rows)
+    standing = set(edges.around(connection, {edge.toEntity.id for edge in request.edges}, upstream=True))
+    pipelines: dict[str, Json] = {}
+    writer = LineageWriter(connection, f"batch:{request.batchId}")
+    given = [_contribution(connection, edge, (names, pipelines), now) for edge in request.edges]
+    for scope in request.replace:
+        writer.end(_ending(scope, given, writer.batch, now))
+    outcome: dict[tuple[str, str], bool] = {}
+    for contribution in given:
+        outcome[contribution.edge] = writer.add(contribution) or outcome.get(contribution.edge, False)
+    replaced = writer.finish()
+    return {
+        "new": sum(edge not in standing for edge in outcome),
+        "merged": sum(edge in standing and news for edge, news in outcome.items()),
+        "unchanged": sum(edge in standing and not news for edge, news in outcome.items()),
+        "replaced": replaced,
+        "columnEdges": sum(count_column_edges(one.content) for one in given),
+    }
+
+
+def _ends(connection: Connection, request: bulk.Lineage) -> dict[str, EntityRow]:
+    wanted = {(end.id.lower(), end.type) for edge in request.edges for end in (edge.fromEntity, edge.toEntity)}
+    wanted |= {(scope.toEntity.id.lower(), scope.toEntity.type) for scope in request.replace}
+    rows = rows_of(connection, {identifier for identifier, _ in wanted})
+    for identifier, kind in sorted(wanted):
+        if identifier not in rows or rows[identifier].type != kind:
+            raise not_found(kind, identifier)
+    return rows
+
+
+def _names(connection: Connection, rows: dict[str, EntityRow]) -> dict[str, ColumnNames]:
+    ever = known_columns(connection, sorted(rows))
+    return {identifier: names_of(row.fqn, sorted(ever[identifier])) for identifier, row in rows.items()}
+
+
+def _contribution(
+    connection: Connection, edge: bulk.Edge, context: tuple[dict[str, ColumnNames], dict[str, Json]], now: int
+) -> Contribution:
+    names, pipelines = context
+    said = edge.contribution
+    ends = edge.fromEntity.id.lower(), edge.toEntity.id.lower()
+    content: Json = {"columns": _columns(said.columns, (names[ends[0]], names[ends[1]]))}
+    for key, value in (
+        ("sql", said.sqlQuery),
+        ("parser", said.parser),
+        ("confidence", said.confidence),
+        ("description", said.description),
+    ):
+        if value is not None:
+            content[key] = value
+    if said.tempLineageTables:
+        content["temp"] = [hop.model_dump() for hop in said.tempLineageTables]
+    if said.pipeline is not None:
+        identifier = said.pipeline.id
+        if identifier not in pipelines:
+            pipelines[identifier] = wire.expand(connection, {"id": identifier})
+        content["pipeline"] = pipelines[identifier]
+    last = said.lastSeen if said.lastSeen is not None else said.firstSeen if said.firstSeen is not None else now
+    first = min(said.firstSeen if said.firstSeen is not None else last, last)
+    records = None if said.records is None else tuple(sorted({_digest(record) for record in said.records}))
+    producer = said.producer
+    return Contribution(*ends, producer.kind, producer.key, said.source, content, first, last, said.count, records)
+
+
+def _columns(given: Sequence[bulk.ColumnEdge], names: tuple[ColumnNames, ColumnNames]) -> list[Json]:
+    """Column edges between columns that the entities have or had, each once, in an order that does not change."""
+    columns: dict[str, Json] = {}
+    for edge in given:
+        sources = sorted({path for name in edge.from_ if (path := names[0].path(name)) is not None})
+        target = names[1].path(edge.to) if edge.to is not None else None
+        if not sources or (edge.to is not None and target is None):
+            continue
+        column: Json = {"from": sources, "to": target, "type": edge.type}
+        for key, value in (("subtype", edge.subtype), ("expression", edge.expression)):
+            if value:
+                column[key] = value
+        if edge.masking:
+            column["masking"] = True
+        if not edge.certain:
+            column["certain"] = False
+        columns[dumps(column)] = column
+    return [columns[key] for key in sorted(columns)]
+
+
+def _digest(record: str) -> int:
+    # 63 bits tell a million records of one edge apart with a chance of error below 1 in 10 million
+    return int.from_bytes(hashlib.blake2b(record.lower().encode(), digest_size=8).digest()) >> 1
+
+
+def _ending(scope: bulk.Replace, given: Sequence[Contribution], batch: str, now: int) -> Ending:
+    kind = scope.producer.kind if scope.producer is not None else None
+    key = scope.producer.key if scope.producer is not None else None
+    to_id = scope.toEntity.id.lower()
+    inside = [
+        one
+        for one in given
+        if one.to_id == to_id and one.source == scope.source and kind in (None, one.kind) and key in (None, one.key)
+    ]
+    first = min((one.first for one in inside), default=now)
+    at = scope.at if scope.at is not None else first
+    until = max([at, *(one.last for one in inside)])
+    return Ending(at, until, batch, to_id=to_id, kind=kind, key=key, source=scope.source)

@@ -1,0 +1,128 @@
+"""One SQLite file, opened by any number of processes: writers queue, readers never wait.
+
+WAL with full synchronisation: what a client was told is stored survives a killed process and a power cut.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event, insert, select, text, update
+from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.exc import DatabaseError, OperationalError
+from sqlalchemy.pool import ConnectionPoolEntry
+
+from connectors.catalog.errors import bad_request
+from connectors.catalog.store.schema import SCHEMA_VERSION, meta, metadata
+from ingestion.errors import ConfigError
+
+BUSY_SECONDS = 60
+Json = dict[str, Any]
+
+_SEARCH_TABLE = """
+create virtual table if not exists search using fts5(
+  name, content = 'search_names', content_rowid = 'id', tokenize = 'trigram'
+)
+"""
+
+
+class Database:
+    """The store's file; `read` and `write` give a connection inside one transaction each."""
+
+    def __init__(self, file: Path) -> None:
+        self._engine = _open(file)
+        with self.write() as connection:
+            metadata.create_all(connection)
+            connection.execute(text(_SEARCH_TABLE))
+            _check_version(connection, file)
+
+    def close(self) -> None:
+        """Closes every connection; the last one folds the write-ahead log back into the file."""
+        self._engine.dispose()
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """A consistent view of the store, undisturbed by writers."""
+        with self._engine.connect() as connection, connection.begin():
+            yield connection
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        """The one writer of this moment: takes its turn before it reads, so that no merge is lost."""
+        with self._engine.connect().execution_options(immediate=True) as connection, connection.begin():
+            yield connection
+
+
+def tick(connection: Connection) -> int:
+    """Now in milliseconds since the epoch, later than every tick before it in this store."""
+    last = connection.scalar(select(meta.c.value).where(meta.c.key == "clock"))
+    now = max(time.time_ns() // 1_000_000, (last or 0) + 1)
+    if last is None:
+        connection.execute(insert(meta).values(key="clock", value=now))
+    else:
+        connection.execute(update(meta).where(meta.c.key == "clock").values(value=now))
+    return now
+
+
+def dumps(value: object) -> str:
+    """Canonical JSON: equal values give equal text. Raises ApiError (400) for what JSON cannot carry."""
+    try:
+        return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    except (ValueError, RecursionError) as error:
+        raise bad_request("the body holds a value that JSON cannot carry") from error
+
+
+def loads(document: str) -> Json:
+    """The object that `dumps` wrote."""
+    value: Json = json.loads(document)
+    return value
+
+
+def _open(file: Path) -> Engine:
+    engine = create_engine(
+        f"sqlite:///{file}",
+        connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False},
+        pool_size=8,
+        max_overflow=64,
+    )
+    event.listen(engine, "connect", _configure)
+    event.listen(engine, "begin", _begin)
+    return engine
+
+
+def _configure(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
+    connection.isolation_level = None  # transactions begin where `_begin` says, not where the driver guesses
+    cursor = connection.cursor()
+    for pragma in ("journal_mode = wal", "synchronous = full", "foreign_keys = on", "cache_size = -65536"):
+        cursor.execute(f"pragma {pragma}")
+    cursor.close()
+
+
+def _begin(connection: Connection) -> None:
+    immediate = connection.get_execution_options().get("immediate", False)
+    connection.exec_driver_sql("begin immediate" if immediate else "begin")
+
+
+def _check_version(connection: Connection, file: Path) -> None:
+    found = connection.scalar(select(meta.c.value).where(meta.c.key == "schema"))
+    if found is None:
+        connection.execute(insert(meta).values(key="schema", value=SCHEMA_VERSION))
+    elif found != SCHEMA_VERSION:
+        message = f"{file} was written by another version (store {found}, this is {SCHEMA_VERSION}): use another file"
+        raise ConfigError(message)
+
+
+def open_database(file: Path) -> Database:
+    """The store in `file`, made when it is not there. Raises ConfigError when it cannot be opened."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        return Database(file)
+    except (OSError, OperationalError, DatabaseError, sqlite3.Error) as error:
+        message = f"{file} cannot be used as a catalog: name a file that can be written, or one made by this program"
+        raise ConfigError(message) from error

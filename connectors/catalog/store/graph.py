@@ -1,0 +1,66 @@
+"""The lineage graph around an entity, as the contract answers it."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection, select
+
+from connectors.catalog.store import edges, wire
+from connectors.catalog.store.database import Json, loads
+from connectors.catalog.store.edges import Said
+from connectors.catalog.store.entities import EntityRow, reference
+from connectors.catalog.store.projection import chunks_of
+from connectors.catalog.store.schema import entities
+
+MAX_DEPTH = 20
+MAX_NODES = 5_000
+Edges = dict[tuple[str, str], list[Said]]
+
+
+def graph(connection: Connection, root: EntityRow, upstream: int, downstream: int) -> Json:
+    """Everything within so many hops; at most MAX_NODES entities, the nearest first."""
+    up = hops(connection, root.id, upstream, upstream=True)
+    down = hops(connection, root.id, downstream, upstream=False)
+    found = {end for edge in (*up, *down) for end in edge}
+    rows = rows_of(connection, found | {root.id})
+    nodes = [reference(loads(row.document), row.type) for key, row in sorted(rows.items()) if key != root.id]
+    return {
+        "entity": reference(loads(root.document), root.type),
+        "nodes": nodes,
+        "upstreamEdges": _answers(up, rows),
+        "downstreamEdges": _answers(down, rows),
+    }
+
+
+def hops(connection: Connection, root: str, depth: int, *, upstream: bool) -> Edges:
+    """The edges within `depth` hops of one side."""
+    visited, frontier = {root}, {root}
+    found: Edges = {}
+    for _ in range(min(depth, MAX_DEPTH)):
+        step = edges.around(connection, frontier, upstream=upstream)
+        found.update(step)
+        frontier = {edge[0 if upstream else 1] for edge in step} - visited
+        visited |= frontier
+        if not frontier or len(visited) > MAX_NODES:
+            break
+    return found
+
+
+def rows_of(connection: Connection, identifiers: set[str]) -> dict[str, EntityRow]:
+    """The entities that are there, by id."""
+    found: dict[str, EntityRow] = {}
+    for chunk in chunks_of(sorted(identifiers)):
+        where = (entities.c.id.in_(chunk), entities.c.deleted.is_(False))
+        found.update({row.id: row for row in connection.execute(select(entities).where(*where))})
+    return found
+
+
+def _answers(found: Edges, rows: dict[str, EntityRow]) -> list[Json]:
+    return [
+        {
+            "fromEntity": edge[0],
+            "toEntity": edge[1],
+            "lineageDetails": wire.details_of(said, (rows[edge[0]].fqn, rows[edge[1]].fqn)),
+        }
+        for edge, said in sorted(found.items())
+        if edge[0] in rows and edge[1] in rows
+    ]

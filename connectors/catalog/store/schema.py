@@ -1,0 +1,202 @@
+"""The tables of the store.
+
+Truth is append-only: `attributes`, `name_events`, `versions`, `sightings` and `endings` are events that nothing
+rewrites. `entities` holds each entity as it is now, and `intervals` is the projection of the events that reads use.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+SCHEMA_VERSION = 1
+
+metadata = MetaData()
+
+meta = Table(
+    "meta",
+    metadata,
+    Column("key", Text, primary_key=True),
+    Column("value", BigInteger, nullable=False),
+)
+
+entities = Table(
+    "entities",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("type", Text, nullable=False),
+    Column("fqn", Text, nullable=False),
+    Column("fqn_folded", Text, nullable=False),
+    Column("name_folded", Text, nullable=False),
+    Column("parent_id", Text, ForeignKey("entities.id")),
+    Column("service_folded", Text, nullable=False, server_default=""),
+    Column("table_type", Text),
+    Column("path", Text),  # of a container or an external table, normalised
+    Column("checksum", Text),
+    Column("processed", Boolean, nullable=False, default=False),
+    Column("has_definition", Boolean, nullable=False, default=False),
+    Column("deleted", Boolean, nullable=False, default=False),
+    Column("purged", Boolean, nullable=False, default=False),  # hard-deleted: only the past knows it
+    Column("version", Float, nullable=False),
+    Column("updated_at", BigInteger, nullable=False),
+    Column("document", Text, nullable=False),
+    UniqueConstraint("type", "fqn"),
+    Index("entities_fqn_folded", "type", "fqn_folded"),
+    Index("entities_name_folded", "type", "name_folded"),
+    Index("entities_parent", "parent_id"),
+    Index("entities_path", "path"),
+    Index("entities_checksum", "checksum"),
+)
+
+search_names = Table(
+    "search_names",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("entity_id", Text, ForeignKey("entities.id"), nullable=False),
+    Column("column_path", Text, nullable=False),  # "" for the entity itself
+    Column("name", Text, nullable=False),
+    UniqueConstraint("entity_id", "column_path"),
+)
+
+query_uses = Table(
+    "query_uses",
+    metadata,
+    Column("entity_id", Text, primary_key=True),
+    Column("query_id", Text, ForeignKey("entities.id"), primary_key=True),
+    sqlite_with_rowid=False,
+)
+
+pipeline_runs = Table(
+    "pipeline_runs",
+    metadata,
+    Column("pipeline", Text, primary_key=True),
+    Column("run_id", Text, primary_key=True),
+    Column("at", BigInteger, nullable=False),
+    Column("document", Text, nullable=False),
+)
+
+attributes = Table(
+    "attributes",
+    metadata,
+    Column("seq", Integer, primary_key=True),
+    Column("entity_id", Text, ForeignKey("entities.id"), nullable=False),
+    Column("column_path", Text, nullable=False),  # "" for the entity itself
+    Column("name", Text, nullable=False),
+    Column("value", Text),  # JSON; null = gone
+    Column("at", BigInteger, nullable=False),
+    Index("attributes_entity", "entity_id", "column_path", "name", "at"),
+    Index("attributes_at", "at"),
+)
+
+name_events = Table(
+    "name_events",
+    metadata,
+    Column("seq", Integer, primary_key=True),
+    Column("kind", Text, nullable=False),  # drop, rename, swap
+    Column("entity_id", Text, ForeignKey("entities.id"), nullable=False),
+    Column("other_id", Text, ForeignKey("entities.id"), nullable=False),  # itself for drop
+    Column("at", BigInteger, nullable=False),
+    UniqueConstraint("kind", "entity_id", "other_id", "at"),
+    Index("name_events_other", "other_id"),
+    Index("name_events_entity", "entity_id"),
+)
+
+batches = Table(
+    "batches",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("digest", Text, nullable=False),
+    Column("at", BigInteger, nullable=False),
+    Column("answer", Text, nullable=False),
+)
+
+contributions = Table(
+    "contributions",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("from_id", Text, ForeignKey("entities.id"), nullable=False),
+    Column("to_id", Text, ForeignKey("entities.id"), nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("key", Text, nullable=False),
+    Column("source", Text, nullable=False),
+    UniqueConstraint("from_id", "to_id", "kind", "key", "source"),
+    Index("contributions_to", "to_id", "from_id"),
+)
+
+versions = Table(
+    "versions",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("contribution_id", Integer, ForeignKey("contributions.id"), nullable=False),
+    Column("digest", Text, nullable=False),
+    Column("pipeline_id", Text),
+    Column("column_edges", Integer, nullable=False),
+    Column("content", Text, nullable=False),
+    UniqueConstraint("contribution_id", "digest"),
+    Index("versions_pipeline", "pipeline_id"),
+)
+
+sightings = Table(
+    "sightings",
+    metadata,
+    Column("version_id", Integer, ForeignKey("versions.id"), primary_key=True),
+    Column("batch", Text, primary_key=True),
+    Column("first_seen", BigInteger, primary_key=True),
+    Column("last_seen", BigInteger, primary_key=True),
+    Column("count", Integer, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+records = Table(
+    "records",
+    metadata,
+    Column("contribution_id", Integer, ForeignKey("contributions.id"), primary_key=True),
+    Column("digest", BigInteger, primary_key=True),
+    sqlite_with_rowid=False,
+)
+
+endings = Table(
+    "endings",
+    metadata,
+    Column("seq", Integer, primary_key=True),
+    Column("at", BigInteger, nullable=False),
+    Column("until", BigInteger, nullable=False),
+    Column("from_id", Text),
+    Column("to_id", Text),
+    Column("kind", Text),
+    Column("key", Text),
+    Column("source", Text),
+    Column("pipeline_id", Text),
+    Column("batch", Text, nullable=False),
+    Column("manual", Boolean, nullable=False),  # whether manual contributions end too
+    Index("endings_to", "to_id"),
+    Index("endings_pipeline", "pipeline_id"),
+)
+
+intervals = Table(
+    "intervals",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("version_id", Integer, ForeignKey("versions.id"), nullable=False),
+    Column("from_id", Text, nullable=False),
+    Column("to_id", Text, nullable=False),
+    Column("start", BigInteger, nullable=False),
+    Column("end", BigInteger),
+    Column("last_seen", BigInteger, nullable=False),
+    Index("intervals_from", "from_id"),
+    Index("intervals_to", "to_id"),
+    Index("intervals_version", "version_id"),
+    Index("intervals_start", "start"),
+    Index("intervals_end", "end"),
+)

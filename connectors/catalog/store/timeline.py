@@ -1,0 +1,190 @@
+"""From events to intervals: when a contribution was in force, and between which entities.
+
+A pure function of the events, whatever order they arrived in. A sighting is in force from its first moment until
+something ends it: its producer says something else, a client deletes the edge, its target is dropped. When an end
+is renamed the contribution goes on under the new name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """Whose timeline it is: one version of one producer's word on one edge."""
+
+    from_id: str
+    to_id: str
+    kind: str
+    key: str
+    source: str
+    pipeline_id: str | None = None
+
+    @property
+    def manual(self) -> bool:
+        return self.kind == "manual" or self.source == "Manual"
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """The producer was seen saying so between two moments (milliseconds), as one batch told it."""
+
+    batch: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """What `batch` says is the whole truth of a scope from `at` to `until`: what it does not hold ends at `at`.
+
+    None stands for any. `manual` is set only where a person's client asked for it.
+    """
+
+    at: int
+    until: int
+    batch: str
+    from_id: str | None = None
+    to_id: str | None = None
+    kind: str | None = None
+    key: str | None = None
+    source: str | None = None
+    pipeline_id: str | None = None
+    manual: bool = False
+
+    def concerns(self, subject: Subject, ends: tuple[str, str]) -> bool:
+        """Whether the scope holds `subject` while it lies between `ends`."""
+        if subject.manual and not self.manual:
+            return False
+        return (
+            self.from_id in (None, ends[0])
+            and self.to_id in (None, ends[1])
+            and self.kind in (None, subject.kind)
+            and self.key in (None, subject.key)
+            and self.source in (None, subject.source)
+            and self.pipeline_id in (None, subject.pipeline_id)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """What happened to a name: from `at` on it is gone (`other` None) or means `other`; `back` = given again."""
+
+    at: int
+    other: str | None
+    back: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """In force between two entities from `start` until `end` (None: still), last seen at `last_seen`."""
+
+    from_id: str
+    to_id: str
+    start: int
+    end: int | None
+    last_seen: int
+
+
+@dataclass(frozen=True, slots=True)
+class Events:
+    """What can end or move a contribution: endings in any order, and what happened to each entity's name."""
+
+    endings: Sequence[Ending] = ()
+    lives: Mapping[str, Sequence[Life]] | None = None
+
+
+def intervals(subject: Subject, sightings: Sequence[Sighting], events: Events) -> list[Interval]:
+    """The intervals in which `subject` is in force, merged where they touch, in order of time."""
+    batches = {sighting.batch for sighting in sightings}
+    endings = [ending for ending in events.endings if ending.batch not in batches]
+    spans: dict[tuple[str, str], list[Interval]] = {}
+    for sighting in sightings:
+        for interval in _follow(subject, sighting, endings, events.lives or {}):
+            spans.setdefault((interval.from_id, interval.to_id), []).append(interval)
+    merged = [interval for parts in spans.values() for interval in _merge(parts)]
+    return sorted(merged, key=lambda interval: (interval.start, interval.from_id, interval.to_id))
+
+
+def _follow(
+    subject: Subject, sighting: Sighting, endings: Sequence[Ending], lives: Mapping[str, Sequence[Life]]
+) -> list[Interval]:
+    ends = (subject.from_id, subject.to_id)
+    start, clock = sighting.first, sighting.last
+    found: list[Interval] = []
+    while True:
+        stop = _ended(subject, ends, sighting, endings)
+        move = _next_move(ends, clock, lives)
+        if move is None or (stop is not None and stop <= move.at):
+            _append(found, ends, (start, stop), sighting.last)
+            return found
+        _append(found, ends, (start, move.at), sighting.last)
+        following = _moved(ends, move)
+        if following is None:
+            return found
+        ends, start = following
+        clock = start
+
+
+def _append(found: list[Interval], ends: tuple[str, str], span: tuple[int, int | None], last: int) -> None:
+    start, end = span
+    if ends[0] != ends[1] and (end is None or end > start):
+        found.append(Interval(*ends, start, end, last))
+
+
+def _ended(subject: Subject, ends: tuple[str, str], sighting: Sighting, endings: Sequence[Ending]) -> int | None:
+    """When the earliest scope that holds the sighting, and was stated after it, ended it."""
+    stops = [e.at for e in endings if e.until >= sighting.last and e.concerns(subject, ends)]
+    return min(stops, default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Move:
+    at: int
+    source: Life | None
+    target: Life | None
+
+
+def _next_move(ends: tuple[str, str], clock: int, lives: Mapping[str, Sequence[Life]]) -> _Move | None:
+    coming = [[life for life in lives.get(end, ()) if life.at > clock] for end in ends]
+    at = min((life.at for later in coming for life in later), default=None)
+    if at is None:
+        return None
+    source, target = (next((life for life in later if life.at == at), None) for later in coming)
+    return _Move(at, source, target)
+
+
+def _moved(ends: tuple[str, str], move: _Move) -> tuple[tuple[str, str], int] | None:
+    """The ends after a move and when they hold; None when it is over.
+
+    A dropped target takes its lineage with it. A dropped source only suspends: what reads it by name reads it again
+    when the name is given again.
+    """
+    source, target, start = ends[0], ends[1], move.at
+    if move.target is not None:
+        if move.target.other is None:
+            return None
+        target = move.target.other
+    if move.source is not None:
+        if move.source.other is not None:
+            source = move.source.other
+        elif move.source.back is None:
+            return None
+        else:
+            start = move.source.back
+    return (source, target), start
+
+
+def _merge(parts: list[Interval]) -> list[Interval]:
+    merged: list[Interval] = []
+    for part in sorted(parts, key=lambda interval: (interval.start, interval.end is None, interval.end or 0)):
+        last = merged[-1] if merged else None
+        if last is None or (last.end is not None and last.end < part.start):
+            merged.append(part)
+            continue
+        end = None if last.end is None or part.end is None else max(last.end, part.end)
+        seen = max(last.last_seen, part.last_seen)
+        merged[-1] = Interval(last.from_id, last.to_id, last.start, end, seen)
+    return merged
