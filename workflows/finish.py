@@ -14,6 +14,7 @@ from workflows.status import RunSummary, report, write_report
 from workflows.summary import print_summary
 
 _LOG = logging.getLogger(__name__)
+_WIDTH_OF_FILES = 160
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +38,15 @@ def finish(summary: RunSummary, demands: Demands, report_file: Path | None, log_
     if log_format is LogFormat.JSON:
         _LOG.info("run finished", extra={"report": content})
     else:
-        # The requests of a dry run have standard output for themselves.
-        print_summary(summary, Console(stderr=summary.dry_run))
+        print_summary(summary, _console(summary))
     if failure is not None:
         raise failure
+
+
+def _console(summary: RunSummary) -> Console:
+    """Standard output, which the requests of a dry run have for themselves; wide lines where nobody is watching."""
+    console = Console(stderr=summary.dry_run)
+    return console if console.is_terminal else Console(stderr=summary.dry_run, width=_WIDTH_OF_FILES)
 
 
 def _failure(summary: RunSummary, demands: Demands) -> LineageError | None:

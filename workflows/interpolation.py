@@ -14,7 +14,7 @@ from pathlib import Path
 _REFERENCE = re.compile(r"\$\$\{|\$\{(?P<body>[^}]*)(?P<end>\}?)")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SECRET_NAME = re.compile(
-    r"passw|passphrase|pwd|secret|token|credential|authori[sz]ation|cookie|signature"
+    r"passw|passphrase|pwd|secret(?!s?[_-]?manager)|token(?![_-]?ur[il])|credential|authori[sz]ation|cookie|signature"
     r"|(private|api|access|account|encryption|shared|sas)[_-]?key|^key$|_key$|jwt",
     re.IGNORECASE,
 )

@@ -18,8 +18,9 @@ _MERGE, _TIMESTAMP = "tag:yaml.org,2002:merge", "tag:yaml.org,2002:timestamp"
 
 # PyYAML's own words quote the input, which may be a secret that wanted quotes.
 _SAYINGS = {
-    "undefined alias": "an alias (*) to nothing; put a value that starts with * in quotes",
-    "duplicate anchor": "the same anchor (&) twice",
+    "alias": "a value that starts with * is an alias; put it in quotes",
+    "anchor": "a value that starts with & is an anchor; put it in quotes",
+    "directive": "a value that starts with % is a directive; put it in quotes",
     "'\\t'": "a tab; indent with spaces",
     "cannot start any token": "a value that starts with a special character; put it in quotes",
     "could not find expected ':'": "a line that is not `key: value`; is a colon or an indent off?",
@@ -27,6 +28,7 @@ _SAYINGS = {
     "but found another document": "more than one document; one file is one workflow",
     "expected <block end>": "an indent that does not fit the lines above",
     "unexpected end of stream": "a quote that is never closed",
+    "tag": "a value that starts with ! is a tag; put it in quotes",
     "unknown escape character": "an unknown \\ escape in double quotes; use single quotes for plain text",
 }
 
@@ -82,7 +84,8 @@ def parse_document(text: str, origin: str) -> Document:
         content = reading.value(root, ())
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        raise _invalid(origin, mark.line + 1 if mark else None, _saying(error.problem or "")) from None
+        said = _saying(f"{error.context}: {error.problem}", mark.line if mark else 0, text)
+        raise _invalid(origin, mark.line + 1 if mark else None, f"not valid YAML: {said}") from None
     except yaml.reader.ReaderError as error:
         raise _invalid(origin, text.count("\n", 0, error.position) + 1, "a control character") from None
     except RecursionError:
@@ -152,23 +155,46 @@ class _Reading:
             value = self.loader.construct_object(node)
         except (ValueError, OverflowError):
             raise _invalid(self.origin, _line(node), "neither a number nor quoted text", path) from None
+        if isinstance(value, str) and not value.isascii():
+            value = self._unicode(value, node, path)
         bare_number = isinstance(value, int | float) and not isinstance(value, bool)
         if getattr(node, "style", None) is None and (bare_number or str(node.value).lower() in _TEXT_WORDS):
             self.looks_like_text.add(path)
         return value
+
+    def _unicode(self, value: str, node: yaml.Node, path: Path) -> str:
+        """JSON escapes characters beyond 16 bits as two halves, which YAML leaves apart."""
+        try:
+            return value.encode("utf-16", "surrogatepass").decode("utf-16")
+        except UnicodeDecodeError:
+            raise _invalid(self.origin, _line(node), "half a character", path) from None
+
+
+def parse_scalar(text: str) -> Any:
+    """A number, a boolean or null where YAML reads the bare text as one; otherwise the text itself."""
+    candidates = _Loader.yaml_implicit_resolvers.get(text[:1], [])
+    tag = next((tag for tag, pattern in candidates if pattern.match(text)), "")
+    if tag.rpartition(":")[2] not in {"null", "bool", "int", "float"}:
+        return text
+    loader = _Loader("")
+    try:
+        return loader.construct_object(yaml.ScalarNode(tag, text))
+    except ValueError:
+        return text
+    finally:
+        loader.dispose()
 
 
 def _line(node: yaml.Node) -> int:
     return int(node.start_mark.line) + 1
 
 
-def _saying(problem: str) -> str:
-    for part, saying in _SAYINGS.items():
-        if part in problem:
-            return f"not valid YAML: {saying}"
-    if "constructor for the tag" in problem or "tag" in problem:
-        return "not valid YAML: a tag (!) that means nothing here; put a value that starts with ! in quotes"
-    return "not valid YAML; is a quote, a bracket or an indent off?"
+def _saying(problem: str, line: int, text: str) -> str:
+    lines = text.splitlines()
+    for nearby in lines[max(line - 1, 0) : line + 1]:
+        if "${" in nearby and ("{" in nearby.replace("${", "") or "[" in nearby):
+            return "inside { } and [ ] a ${...} needs quotes around it"
+    return next((said for part, said in _SAYINGS.items() if part in problem), "is a quote, a bracket or an indent off?")
 
 
 def _invalid(origin: str, line: int | None, message: str, path: Path = ()) -> InvalidConfig:

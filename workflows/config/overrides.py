@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from workflows.config.document import Document, Path, dotted, parse_document
+from workflows.config.document import Document, Path, dotted, parse_document, parse_scalar
 from workflows.config.explain import keys_at, known_paths
 from workflows.config.headwater import SparkHistoryWorkflow
 from workflows.config.problems import InvalidConfig, Problem, suggestion
@@ -61,8 +61,9 @@ def _path(key: str) -> tuple[str, ...]:
 
 
 def _value(text: str, path: Path) -> Any:
-    if not text.strip():
-        return ""
+    """Lists, mappings and quoted text as YAML has them; all else is one scalar, without comments or aliases."""
+    if not text.lstrip().startswith(("[", "{", "'", '"')):
+        return parse_scalar(text) if text else ""
     try:
         return parse_document("value: " + text, ORIGIN).content["value"]
     except InvalidConfig as error:
