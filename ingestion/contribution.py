@@ -65,7 +65,7 @@ class ColumnEvidence:
     def to_json(self) -> Json:
         return {
             "from": list(self.from_columns),
-            "to": self.to_column,
+            "to": self.to_column or None,
             "type": str(self.transformation.type),
             "subtype": str(self.transformation.subtype),
             "masking": self.transformation.masking,
@@ -85,7 +85,8 @@ class ColumnEvidence:
 class Contribution:
     """What one producer says of one edge. Times are seconds since the epoch, UTC; `confidence` is 0 to 1.
 
-    `records` are digests of the distinct log records that said so, so that a repeated log counts nothing twice.
+    `records` are digests (hexadecimal, 8 digits or more) of the distinct log records that said so, so that a
+    repeated log counts nothing twice.
     """
 
     producer: Producer
@@ -124,9 +125,9 @@ class Contribution:
         return {
             "producer": self.producer.to_json(),
             "source": str(self.source),
-            "sqlQuery": self.sql_query,
+            "sqlQuery": self.sql_query or None,
             "columns": [column.to_json() for column in self.columns],
-            "parser": self.parser,
+            "parser": self.parser or None,
             "confidence": self.confidence,
             "firstSeen": _millis(self.first_seen),
             "lastSeen": _millis(self.last_seen),

@@ -42,7 +42,8 @@ class EntityReference:
 class TableEntity:
     """A table or view of the platform, with the columns and their types as the platform has them.
 
-    `definition` is a view's own SQL as the platform keeps it: not masked, so never for a log or an edge.
+    A container of files is one too: `type` says so, and it has no database and no schema. `definition` is a view's
+    own SQL as the platform keeps it: not masked, so never for a log or an edge.
     """
 
     id: str
@@ -55,6 +56,7 @@ class TableEntity:
     table_type: str = "Regular"
     definition: str | None = None
     type: str = "table"
+    columns_complete: bool = True
 
     def __repr__(self) -> str:
         return f"TableEntity({self.fully_qualified_name})"

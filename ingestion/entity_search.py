@@ -58,6 +58,9 @@ class EntitySearch(Protocol):
     def bulk_lookup(self, service: str, names: Sequence[PartialName]) -> Sequence[Sequence[TableEntity]] | None:
         """For each name every table it may mean, case ignored; None when the catalog has no such call."""
 
+    def path_lookup(self, path: str) -> Sequence[TableEntity]:
+        """Containers and external tables that lie exactly there, however the path's scheme is written."""
+
 
 class Lru(Generic[Key, Value]):
     """A bounded memory, safe between threads; the entry used longest ago goes first."""
@@ -90,6 +93,7 @@ class RememberedSearch:
         self._search = search
         self._hits: Lru[tuple[str, PartialName], Hits] = Lru(size)
         self._entities: Lru[str, TableEntity | None] = Lru(size)
+        self._paths: Lru[str, tuple[TableEntity, ...]] = Lru(size)
         self._lock = Lock()
         self._field_searches = self._fqn_lookups = self._bulk_lookups = self._remembered = 0
 
@@ -121,6 +125,17 @@ class RememberedSearch:
         entity = self._search.get_by_fqn(fqn)
         self._entities.put(fqn, entity)
         return entity
+
+    def at_path(self, path: str) -> tuple[TableEntity, ...]:
+        """What lies at a storage path."""
+        known = self._paths.get(path)
+        if known is not None:
+            self._count(remembered=1)
+            return known[0]
+        self._count(field_searches=1)
+        found = tuple(self._search.path_lookup(path))
+        self._paths.put(path, found)
+        return found
 
     def prefetch(self, service: str, names: Sequence[PartialName]) -> None:
         """Learns many names in one call where the catalog can; give fewer than it remembers."""

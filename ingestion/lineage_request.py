@@ -176,12 +176,22 @@ class AddLineageRequest:
 class Replacement:
     """An order to drop what `source` said before about `to_entity` and does not say any more.
 
-    A view that was redefined, a job whose complete set of edges is known. `producer` None: whoever said it.
+    A view that was redefined, a job whose complete set of edges is known. `producer` None: whoever said it. `at` is
+    since when (seconds since the epoch), None: since the new edges were first seen.
     """
 
     to_entity: EntityReference
     source: str = LineageSource.VIEW
     producer: Producer | None = None
+    at: float | None = None
+
+    def to_json(self) -> Json:
+        return {
+            "producer": self.producer.to_json() if self.producer else None,
+            "toEntity": {"id": self.to_entity.id, "type": self.to_entity.type},
+            "source": str(self.source),
+            "at": None if self.at is None else round(self.at * 1000),
+        }
 
 
 def merge_details(details: Sequence[LineageDetails]) -> LineageDetails:

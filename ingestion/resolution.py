@@ -35,7 +35,8 @@ class Missing(StrEnum):
     NO_SUCH_TABLE = "no_such_table"
     UNKNOWN_SERVER = "unknown_server"  # a linked server or catalog that no service is given for
     TOO_MANY_PARTS = "too_many_parts"
-    NOT_A_TABLE = "not_a_table"  # a path or a table function
+    NOTHING_THERE = "nothing_there"  # no container and no table at that path
+    NOT_A_TABLE = "not_a_table"  # a table function
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +105,8 @@ class Resolver:
 
     def resolve(self, name: TableName, namespace: Namespace) -> Resolution:
         """What `name` means to a session with this namespace. Errors of the search pass through."""
+        if name.kind is NameKind.PATH:
+            return self._at_path(name.dotted)
         looked_up = self._lookups(name, namespace)
         if isinstance(looked_up, Unresolved):
             return looked_up
@@ -217,6 +220,14 @@ class Resolver:
         names = {item.entity.fully_qualified_name for item in resolved}
         names.update(name for item in ambiguous for name in item.candidates)
         return Ambiguous(tuple(sorted(names)), all(item.complete for item in ambiguous))
+
+    def _at_path(self, path: str) -> Resolution:
+        found = self._search.at_path(path)
+        if len(found) == 1:
+            return Resolved(found[0], FoundBy.QUALIFICATION)
+        if found:
+            return Ambiguous(tuple(sorted(entity.fully_qualified_name for entity in found)))
+        return Unresolved(Missing.NOTHING_THERE, path)
 
     def _prefetch(self, names: Sequence[tuple[TableName, Namespace]]) -> None:
         by_service: dict[str, list[PartialName]] = {}

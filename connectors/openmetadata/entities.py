@@ -16,7 +16,8 @@ from ingestion.model import Column
 Json = dict[str, Any]
 
 PAGE = 100
-TABLE_LEVELS = 4
+COLUMNS_COMPLETE = "columnsComplete"
+"""Attribute of tables that were registered from a log: whether all of their columns are known."""
 
 
 class Collection(StrEnum):
@@ -134,20 +135,23 @@ def mark_processed(http: Http, collection: Collection, fqn: str) -> None:
     http.send(Call("PATCH", f"{collection}/name/{path_of(fqn)}", body=[operation], answered=False))
 
 
-def table_entity(json: Mapping[str, Any]) -> TableEntity:
-    """A table as the platform gives it; the fields of structs follow their column under dotted names."""
+def table_entity(json: Mapping[str, Any], kind: str = "table") -> TableEntity:
+    """A table, or a container with its data model, as the platform gives it."""
     fqn = str(json["fullyQualifiedName"])
-    service, database, schema, name = split_fqn(fqn)[:TABLE_LEVELS]
+    parts = split_fqn(fqn)
+    database, schema = (parts[1], parts[2]) if kind == "table" else ("", "")
     return TableEntity(
         id=str(json["id"]),
         fully_qualified_name=fqn,
-        service=service,
+        service=parts[0],
         database=database,
         schema=schema,
-        name=name,
-        columns=tuple(_columns(json.get("columns") or ())),
+        name=parts[-1],
+        columns=tuple(_columns(json.get("columns") or (json.get("dataModel") or {}).get("columns") or ())),
         table_type=str(json.get("tableType") or "Regular"),
         definition=json.get("schemaDefinition"),
+        type=kind,
+        columns_complete=(json.get("extension") or {}).get(COLUMNS_COMPLETE, True) is not False,
     )
 
 

@@ -39,6 +39,7 @@ class Catalog:
         self.indexed = set(fqns)
         self.bulk = bulk
         self.calls: list[str] = []
+        self.paths: dict[str, list[TableEntity]] = {}
 
     def field_search(self, pattern: str) -> Hits:
         self.calls.append(f"search {pattern}")
@@ -55,6 +56,10 @@ class Catalog:
             return None
         self.calls.append(f"bulk {len(names)}")
         return [[table for table in self.tables.values() if _meant(table, service, name)] for name in names]
+
+    def path_lookup(self, path: str) -> Sequence[TableEntity]:
+        self.calls.append(f"path {path}")
+        return self.paths.get(path, ())
 
 
 def _meant(table: TableEntity, service: str, name: PartialName) -> bool:
@@ -232,9 +237,22 @@ def test_where_databases_are_schemas_the_sessions_database_is_one() -> None:
     assert _fqn(_resolve(catalog, "crm.orders", Namespace("shop"), scope)) == "svc.default.crm.orders"
 
 
-def test_paths_and_functions_are_no_tables() -> None:
+def test_a_table_function_is_no_table() -> None:
+    function = TableName(("generate_series",), kind=NameKind.FUNCTION)
+    found = Resolver(Catalog(), Scope("svc")).resolve(function, Namespace())
+    assert found == Unresolved(Missing.NOT_A_TABLE, "function")
+
+
+def test_a_path_means_what_lies_there() -> None:
     path = TableName(("s3://bucket/key",), kind=NameKind.PATH)
-    assert Resolver(Catalog(), Scope("svc")).resolve(path, Namespace()) == Unresolved(Missing.NOT_A_TABLE, "path")
+    catalog = Catalog()
+    resolver = Resolver(catalog, Scope("svc"))
+    assert resolver.resolve_all([(path, Namespace())] * 3) == [Unresolved(Missing.NOTHING_THERE, "s3://bucket/key")] * 3
+    assert catalog.calls == ["path s3://bucket/key"]
+    catalog.paths["s3://bucket/key"] = [_entity("s.d.x.one"), _entity("s.d.x.two")]
+    assert isinstance(Resolver(catalog, Scope("svc")).resolve(path, Namespace()), Ambiguous)
+    catalog.paths["s3://bucket/key"].pop()
+    assert _fqn(Resolver(catalog, Scope("svc")).resolve(path, Namespace())) == "s.d.x.one"
 
 
 def test_many_names_are_one_call_where_the_catalog_offers_it() -> None:
