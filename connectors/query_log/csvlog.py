@@ -31,7 +31,7 @@ class _Statement:
 
 
 def statement_key(transaction: str, text: str) -> bytes:
-    """One statement of a session: a virtual transaction's id is new for each, but inside a transaction block."""
+    """One statement of a session: each has a new virtual transaction, except within a transaction block."""
     return blake2b(f"{transaction}\0{text}".encode("utf-8", "surrogateescape"), digest_size=8).digest()
 
 
@@ -54,7 +54,7 @@ class CsvlogReader:
     def __init__(self, layout: Layout, failures: Failures) -> None:
         self._layout = layout
         self._failures = failures
-        self._begun: dict[str, bytes] = {}
+        self._begun: dict[str, int] = {}
 
     def read(self, records: Records) -> Table:
         at = self._layout.fields
@@ -72,15 +72,17 @@ class CsvlogReader:
 
     def _stands_elsewhere(self, row: list[str], statement: _Statement) -> bool:
         at = self._layout.fields
-        session, transaction = row[at["session_id"]], row[at["virtual_transaction_id"]]
-        key = statement_key(transaction, statement.text)
-        if session in self._failures and key in self._failures[session]:
-            return True
+        session = row[at["session_id"]]
         if statement.duration is not None:
-            return self._begun.pop(session, None) == key
+            # it ended well; its transaction is over, so that only the text tells whether its begin was logged
+            return self._begun.pop(session, None) == hash(statement.text)
+        if session in self._failures:
+            key = statement_key(row[at["virtual_transaction_id"]], statement.text)
+            if key in self._failures[session]:
+                return True
         if len(self._begun) >= _REMEMBERED_SESSIONS and session not in self._begun:
             del self._begun[next(iter(self._begun))]
-        self._begun[session] = key
+        self._begun[session] = hash(statement.text)
         return False
 
     def _table(
@@ -126,8 +128,8 @@ def _end(time: float | None, statement: _Statement | None) -> float | None:
 
 
 def _query_type(tag: str) -> str | None:
-    """The command's tag; a statement that is logged before it runs still has its session's."""
-    return None if not tag or tag.startswith("idle") else tag
+    """The command's tag; a statement that is logged before it runs has its session's state there."""
+    return None if not tag or tag.startswith("idle") or tag in {"PARSE", "BIND"} else tag
 
 
 def _status(statement: _Statement | None) -> str | None:

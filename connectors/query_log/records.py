@@ -15,7 +15,6 @@ MAX_RECORD_CHARS = 16 * 1024 * 1024
 csv.field_size_limit(4 * MAX_RECORD_CHARS)
 
 QUOTE_PROBLEM = "a quoted field that opens in this record is not closed, or holds a quote that is not doubled"
-SIZE_PROBLEM = f"longer than {MAX_RECORD_CHARS} characters, or a quoted field that is never closed"
 
 _BACKSLASHED = re.compile(r'\\(["\\])')
 
@@ -39,11 +38,11 @@ class Records:
 
 @dataclass(frozen=True, slots=True)
 class _Single:
-    """An attempt at one record: its row (None: it is none), the index after it, whether more lines may complete it."""
+    """An attempt at one record: its row (None: it is none), and the index of the line after those it used."""
 
     row: list[str] | None
     end: int
-    incomplete: bool = False
+    awaits_more: bool = False
 
 
 class RecordReader:
@@ -84,63 +83,66 @@ class RecordReader:
         except csv.Error:
             pass
         good = len(rows)
-        if not set(map(len, rows)) <= self._layout.widths:
-            good = next(index for index, row in enumerate(rows) if len(row) not in self._layout.widths)
-        found.rows = rows[:good]
-        found.lines = [self._line + end for end in ends[:good]]
+        allowed = self._layout.widths | {0}
+        if not set(map(len, rows)) <= allowed:
+            good = next(index for index, row in enumerate(rows) if len(row) not in allowed)
+        kept = [index for index in range(good) if rows[index]]  # the others are blank lines
+        found.rows = [rows[index] for index in kept]
+        found.lines = [self._line + ends[index] for index in kept]
         return ends[good]
 
     def _read_single(self, lines: list[str], at: int, found: Records, last: bool) -> int:
-        line = self._line + at
-        record = self._single(lines, at)
-        if record.row is not None and len(record.row) in self._layout.widths:
-            found.rows.append(record.row)
-            found.lines.append(line)
-            return record.end
-        if record.row == []:
-            return record.end
-        if record.incomplete and not last and _chars(lines, at) < MAX_RECORD_CHARS:
+        record = self._single(lines, at, last)
+        if record.awaits_more:
             self._carry = lines[at:]
             return len(lines)
-        if record.row is None:
-            found.malformed.append(Malformed(line, SIZE_PROBLEM if record.incomplete else QUOTE_PROBLEM))
-        else:
-            expected = " or ".join(str(width) for width in sorted(self._layout.widths))
-            found.malformed.append(Malformed(line, f"{len(record.row)} columns where {expected} are expected"))
-            # many lines and the wrong width: a quote that stayed open may have swallowed good records
-            if record.end == at + 1 or not self._layout.anchored:
-                return record.end
+        if record.row == []:
+            return record.end
+        if record.row is not None and len(record.row) in self._layout.widths:
+            found.rows.append(record.row)
+            found.lines.append(self._line + at)
+            return record.end
+        found.malformed.append(Malformed(self._line + at, self._problem(record)))
+        # many lines and the wrong width: a quote that stayed open may have swallowed good records
+        if record.row is not None and (record.end == at + 1 or not self._layout.anchored):
+            return record.end
         self._lost = True
         return at + 1
+
+    def _problem(self, record: _Single) -> str:
+        if record.row is None:
+            return QUOTE_PROBLEM
+        expected = " or ".join(str(width) for width in sorted(self._layout.widths))
+        return f"{len(record.row)} columns where {expected} are expected"
 
     def _search(self, lines: list[str], at: int, last: bool) -> int:
         """The index of the next plausible record, or the end."""
         while at < len(lines):
-            record = self._single(lines, at)
+            record = self._single(lines, at, last)
+            if record.awaits_more:
+                self._carry = lines[at:]
+                return len(lines)
             if record.row is not None and self._layout.plausible(record.row):
                 self._lost = False
                 return at
-            if record.incomplete and not last and _chars(lines, at) < MAX_RECORD_CHARS:
-                self._carry = lines[at:]
-                return len(lines)
             at += 1
         return at
 
-    def _single(self, lines: list[str], at: int) -> _Single:
-        plain = self._attempt(_from(lines, at), at, len(lines))
-        if plain.row is not None:
+    def _single(self, lines: list[str], at: int, last: bool) -> _Single:
+        plain = self._attempt(_from(lines, at), at)
+        if plain.row is not None and (len(plain.row) in self._layout.widths or not plain.row):
             return plain
-        undone = self._attempt((_BACKSLASHED.sub(_undo, line) for line in _from(lines, at)), at, len(lines))
-        if undone.row is not None and self._layout.plausible(undone.row):
-            return undone
-        return _Single(None, at, plain.incomplete or undone.incomplete)
+        if plain.row is None and plain.end == len(lines) and not last and _chars(lines, at) < MAX_RECORD_CHARS:
+            return _Single(None, plain.end, awaits_more=True)
+        undone = self._attempt((_BACKSLASHED.sub(_undo, line) for line in _from(lines, at)), at)
+        return undone if undone.row is not None and self._layout.plausible(undone.row) else plain
 
-    def _attempt(self, lines: Iterator[str], at: int, size: int) -> _Single:
+    def _attempt(self, lines: Iterator[str], at: int) -> _Single:
         reader = csv.reader(lines, delimiter=self._layout.delimiter, strict=True)
         try:
             row = next(reader)
         except csv.Error:
-            return _Single(None, at, at + reader.line_num == size)
+            return _Single(None, at + reader.line_num)
         return _Single(row, at + reader.line_num)
 
 

@@ -47,7 +47,7 @@ class FileSlice:
 
 
 @dataclass(frozen=True, slots=True)
-class _Cut:
+class Cut:
     """What a task finds out about one range, for either number of quotes before it: even or odd."""
 
     file: int
@@ -74,13 +74,13 @@ def cut(spark: SparkSession, files: Sequence[FileSlice], splittable: Sequence[bo
     if not ranges:
         return list(files)
     cuts = _survey(spark, files, ranges)
-    by_file: dict[int, list[_Cut]] = {}
+    by_file: dict[int, list[Cut]] = {}
     for found in cuts:
         by_file.setdefault(found.file, []).append(found)
     return [
         piece
         for index, part in enumerate(files)
-        for piece in (_tile(part, by_file[index]) if index in by_file else [part])
+        for piece in (tile(part, by_file[index]) if index in by_file else [part])
     ]
 
 
@@ -103,7 +103,7 @@ def _range_bytes(spark: SparkSession, slices: Sequence[FileSlice]) -> int:
     return min(max(total // (2 * spark.sparkContext.defaultParallelism), SMALLEST_RANGE), LARGEST_RANGE)
 
 
-def _survey(spark: SparkSession, files: Sequence[FileSlice], ranges: list[tuple[int, int, int]]) -> list[_Cut]:
+def _survey(spark: SparkSession, files: Sequence[FileSlice], ranges: list[tuple[int, int, int]]) -> list[Cut]:
     jobs = [(index, files[index], start, end) for index, start, end in ranges]
 
     def survey(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -113,7 +113,7 @@ def _survey(spark: SparkSession, files: Sequence[FileSlice], ranges: list[tuple[
                 yield _as_batch(_examine(part, index, start, end))
 
     rows = spark.range(0, len(jobs), 1, len(jobs)).mapInArrow(survey, _CUT_DDL).collect()
-    found = [_Cut(row.file, row.start, row.quotes, row.newlines, _pair(row, "even"), _pair(row, "odd")) for row in rows]
+    found = [Cut(row.file, row.start, row.quotes, row.newlines, _pair(row, "even"), _pair(row, "odd")) for row in rows]
     return sorted(found, key=lambda one: (one.file, one.start))
 
 
@@ -122,22 +122,23 @@ def _pair(row: object, parity: str) -> tuple[int, int] | None:
     return None if offset is None else (offset, getattr(row, f"{parity}_newlines"))
 
 
-def _as_batch(found: _Cut) -> pa.RecordBatch:
+def _as_batch(found: Cut) -> pa.RecordBatch:
     even, odd = found.even or (None, None), found.odd or (None, None)
     row = (found.file, found.start, found.quotes, found.newlines, *even, *odd)
     return pa.RecordBatch.from_pylist([dict(zip(_CUT_SCHEMA.names, row, strict=True))], schema=_CUT_SCHEMA)
 
 
-def _examine(part: FileSlice, index: int, start: int, end: int) -> _Cut:
+def _examine(part: FileSlice, index: int, start: int, end: int) -> Cut:
     try:
         with Path(part.file.path).open("rb") as raw:
-            return _examine_range(raw, part, index, (start, end))
+            return examine_range(raw, part, index, (start, end))
     except OSError:
         # the file went away: its one slice will say so when it is read
-        return _Cut(index, start, 0, 0, None, None)
+        return Cut(index, start, 0, 0, None, None)
 
 
-def _examine_range(raw: BinaryIO, part: FileSlice, index: int, span: tuple[int, int]) -> _Cut:
+def examine_range(raw: BinaryIO, part: FileSlice, index: int, span: tuple[int, int]) -> Cut:
+    """What `tile` needs to know of the bytes `span` of file number `index`."""
     start, end = span
     raw.seek(start)
     data = raw.read(end - start)
@@ -145,7 +146,7 @@ def _examine_range(raw: BinaryIO, part: FileSlice, index: int, span: tuple[int, 
     if start and part.layout is not None:
         cuts = _first_records(data[:_SEARCH_BYTES], part.layout)
     even, odd = ((start + cuts[parity][0], cuts[parity][1]) if parity in cuts else None for parity in (0, 1))
-    return _Cut(index, start, data.count(b'"'), data.count(b"\n"), even, odd)
+    return Cut(index, start, data.count(b'"'), data.count(b"\n"), even, odd)
 
 
 def _first_records(window: bytes, layout: Layout) -> dict[int, tuple[int, int]]:
@@ -173,7 +174,8 @@ def _starts_record(window: bytes, offset: int, layout: Layout) -> bool:
     return False
 
 
-def _tile(part: FileSlice, cuts: list[_Cut]) -> list[FileSlice]:
+def tile(part: FileSlice, cuts: list[Cut]) -> list[FileSlice]:
+    """The file in slices that start with a record each, given its ranges in order."""
     slices: list[FileSlice] = []
     start, line = 0, 1
     quotes = newlines = 0

@@ -91,7 +91,7 @@ def _parse_plain(values: Sequence[str], zone: tzinfo) -> list[float | None] | No
             moments = strings.cast(timestamp).cast(pa.int64())
         except pa.ArrowInvalid:
             continue
-        seconds: list[float | None] = pc.divide(moments.cast(pa.float64()), 1e6).to_pylist()
+        seconds: list[float | None] = pc.divide(moments.cast(pa.float64(), safe=False), 1e6).to_pylist()
         return seconds
     return None
 

@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+from datetime import UTC
+
+import pytest
+
+from connectors.query_log.layout import CSVLOG_COLUMNS, Layout, sniff
+from ingestion.errors import ConfigError
+
+CSVLOG_ROW = (
+    "2026-11-20 08:24:58.010 UTC,alice,shop,1,[local],6b0003d9.35ab,1,idle,"
+    '2026-11-20 08:24:57 UTC,0/2,0,LOG,00000,"statement: select 1"'
+)
+
+
+def layout_of(head: str) -> Layout:
+    return sniff(head.encode(), "log.csv", UTC)
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_the_delimiter_is_the_one_that_gives_most_known_columns(delimiter: str) -> None:
+    layout = layout_of(delimiter.join(["start_time", "query_text", "user_name"]) + "\n")
+    assert (layout.delimiter, layout.widths) == (delimiter, {3})
+    assert layout.fields == {"text": 1, "start_time": 0, "user": 2}
+
+
+@pytest.mark.parametrize(
+    "name", ["query_text", "QUERY", "sql", "Statement", "SQL Text", "queryString", '"stmt"', "query-text"]
+)
+def test_the_text_column_is_found_by_its_names_in_any_case(name: str) -> None:
+    assert layout_of(f"\ufeff{name},start_time\r\nselect 1,2026-11-20\r\n").fields == {"text": 0, "start_time": 1}
+
+
+def test_the_likeliest_of_several_text_columns_wins() -> None:
+    assert layout_of("statement,query_id,query_text\n").fields["text"] == 2
+
+
+def test_a_single_column_has_no_delimiter() -> None:
+    assert layout_of("query\nselect a, b from t\n").delimiter not in ",;\t|"
+
+
+@pytest.mark.parametrize(
+    ("column", "unit"),
+    [
+        ("duration", 1.0),
+        ("duration_ms", 1e-3),
+        ("Elapsed_Time_us", 1e-6),
+        ("total_elapsed_time", 1e-3),
+        ("runtime_minutes", 60.0),
+    ],
+)
+def test_the_durations_unit_is_told_by_its_name(column: str, unit: float) -> None:
+    layout = layout_of(f"query,{column}\n")
+    assert (layout.fields["duration"], layout.duration_unit) == (1, unit)
+
+
+@pytest.mark.parametrize("width", [23, 24, 26])
+def test_csvlog_is_known_by_its_shape(width: int) -> None:
+    layout = layout_of(CSVLOG_ROW + "," * (width - 14) + "\n")
+    assert layout.csvlog
+    assert layout.header is None
+    assert layout.fields["message"] == 13
+
+
+def test_csvlog_with_a_header_is_read_by_its_names() -> None:
+    layout = layout_of(",".join(CSVLOG_COLUMNS[:-2]) + "\n")
+    assert layout.csvlog
+    assert layout.header is not None
+    assert layout.fields["query"] == 19
+
+
+def test_without_a_text_column_the_columns_and_the_nearest_name_are_told() -> None:
+    with pytest.raises(ConfigError, match=r"log\.csv, line 1: .* among id, qury_text, at; did you mean query_text\?"):
+        layout_of("id,qury_text,at\n")
+
+
+def test_a_file_without_header_does_not_show_its_content() -> None:
+    with pytest.raises(ConfigError, match="neither a header") as caught:
+        layout_of("2026-11-20,insert into t values ('hunter2'),alice\n")
+    assert "hunter2" not in str(caught.value)
+    assert "alice" not in str(caught.value)
+
+
+def test_binary_data_is_no_csv() -> None:
+    with pytest.raises(ConfigError, match="not a CSV file"):
+        sniff(b"PAR1\x15\x00\x15\x00", "log.parquet", UTC)
+
+
+def test_utf16_is_told_by_its_mark() -> None:
+    layout = sniff("query;user\n".encode("utf-16"), "log.csv", UTC)
+    assert (layout.encoding, layout.delimiter) == ("utf-16", ";")

@@ -1,0 +1,192 @@
+from __future__ import annotations
+
+import bz2
+import csv
+import gzip
+import io
+from pathlib import Path
+
+import pytest
+import zstandard
+from pyspark.sql import Row, SparkSession
+
+from connectors.base import RECORD_SCHEMA
+from connectors.query_log import QueryLogOptions, read_query_log
+from connectors.query_log import slices as slicing
+from connectors.query_log.records import QUOTE_PROBLEM
+from ingestion.errors import ConfigError
+
+pytestmark = pytest.mark.spark
+
+HEADER = "query_text,start_time,end_time,user_name,database_name,schema_name,session_id,status,query_type,duration_ms\n"
+LOG = (
+    HEADER
+    + '"insert into t\nselect ""a"", \'é\' from s",'
+    + "2026-11-20 08:00:00,2026-11-20 08:00:02,ann,shop,sales,s1,success,INSERT,2000\n"
+    + "drop table x,2026-11-20 08:01:00Z,,bob,,,s2,failed,DROP,\n"
+)
+
+
+def rows(spark: SparkSession, path: object, timezone: str = "UTC") -> list[Row]:
+    records = read_query_log(spark, QueryLogOptions(str(path), timezone))
+    assert records.schema == RECORD_SCHEMA
+    return sorted(
+        records.collect(), key=lambda row: (row.source_id.rpartition(":")[0], int(row.source_id.rpartition(":")[2]))
+    )
+
+
+def test_each_column_of_an_export_lands_in_its_field(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text(LOG)
+    first, second = rows(spark, tmp_path / "log.csv")
+    assert first.asDict() == {
+        "source_id": "log.csv:2", "text": 'insert into t\nselect "a", \'é\' from s', "start_time": 1795161600.0,
+        "end_time": 1795161602.0, "duration": 2.0, "user": "ann", "session": "s1", "database": "shop",
+        "schema": "sales", "dialect": None, "query_type": "INSERT", "status": None, "problem": None, "symbolic": None,
+    }  # fmt: skip
+    assert (second.source_id, second.status, second.end_time, second.database) == ("log.csv:4", "failed", None, None)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_marks_and_line_ends_of_other_systems_do_not_matter(
+    spark: SparkSession, tmp_path: Path, encoding: str, line_end: str
+) -> None:
+    (tmp_path / "log.csv").write_bytes(LOG.replace("\n", line_end).encode(encoding))
+    first, second = rows(spark, tmp_path)
+    assert (first.user, second.user, second.source_id) == ("ann", "bob", "log.csv:4")
+    assert first.text.replace("\r\n", "\n") == "insert into t\nselect \"a\", 'é' from s"
+
+
+@pytest.mark.parametrize(
+    ("suffix", "compress"),
+    [
+        (".gz", gzip.compress),
+        (".bz2", bz2.compress),
+        (".zst", zstandard.ZstdCompressor().compress),
+        (".zstd", zstandard.compress),
+    ],
+)
+def test_compressed_files_give_all_their_rows(
+    spark: SparkSession, tmp_path: Path, suffix: str, compress: object
+) -> None:
+    text = "query,user\n" + "".join(f"select {number},u{number}\n" for number in range(30_000))
+    (tmp_path / f"log.csv{suffix}").write_bytes(compress(text.encode()))
+    records = read_query_log(spark, QueryLogOptions(str(tmp_path)))
+    assert records.count() == 30_000
+    assert records.select("source_id").distinct().count() == 30_000
+
+
+def test_a_cut_gzip_keeps_what_it_holds_and_names_the_line_where_it_breaks_off(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    text = "query,user\n" + "".join(f"select {number},u{number * 7919 % 1000}\n" for number in range(30_000))
+    (tmp_path / "log.csv.gz").write_bytes(gzip.compress(text.encode())[:-5000])
+    found = rows(spark, tmp_path)
+    assert len(found) > 15_000
+    broken = [row for row in found if row.problem and "breaks off" in row.problem]
+    assert [row.source_id for row in broken] == [found[-1].source_id]
+
+
+def test_malformed_rows_are_kept_aside_and_named_by_file_and_line(spark: SparkSession, tmp_path: Path) -> None:
+    text = HEADER.encode() + b"".join(
+        [
+            b"select 1,2026-11-20 08:00:00,,ann,,,,,,\n",
+            b"select 2,2026-11-20 08:00:00,,ann\n",
+            b"select 3,the day before,,ann,,,,,,\n",
+            b"select '\xff',2026-11-20 08:00:00,,ann,,,,,,\n",
+            b'"select 4,2026-11-20 08:00:00,,ann,,,,,,\n',
+            b"select 5,2026-11-20 08:00:00,,ann,,,,,,\n",
+            b",2026-11-20 08:00:00,,ann,,,,,,\n",
+            b'"select 6\nfrom t',
+        ]
+    )
+    (tmp_path / "log.csv").write_bytes(text)
+    found = rows(spark, tmp_path / "log.csv")
+    problems = {row.source_id: row.problem for row in found if row.problem}
+    assert problems == {
+        "log.csv:3": "4 columns where 10 are expected",
+        "log.csv:4": "start_time is no time",
+        "log.csv:5": "not valid UTF-8",
+        "log.csv:6": QUOTE_PROBLEM,
+        "log.csv:9": QUOTE_PROBLEM,
+    }
+    assert all(row.text is None for row in found if row.problem)
+    assert [row.text for row in found if row.text] == ["select 1", "select 5"]
+    assert [row.source_id for row in found if row.status == "not_a_statement"] == ["log.csv:8"]
+
+
+def test_a_big_file_read_in_ranges_is_the_same_as_read_at_once(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, lineterminator="\n")
+    for number in range(8000):
+        text = f"insert into \"T{number}\"\nselect {number}, '{'x' * (number % 200)}'\n  from s, t, u, v, w, x, y, z, a"
+        writer.writerow([text, "2026-11-20 08:00:00", "", "ann", "", "", f"s{number % 7}", "ok", "", "1"])
+        if number % 1500 == 700:  # an odd quote turns all quotes around for who only counts them
+            out.write('"select broken,2026-11-20 08:00:00,,ann,,,,,,\n')
+    (tmp_path / "log.csv").write_text(HEADER + out.getvalue())
+    whole = rows(spark, tmp_path)
+    monkeypatch.setattr(slicing, "SMALLEST_RANGE", 100_000)
+    monkeypatch.setattr(slicing, "LARGEST_RANGE", 100_000)
+    records = read_query_log(spark, QueryLogOptions(str(tmp_path)))
+    assert records.rdd.getNumPartitions() > 8
+    assert rows(spark, tmp_path) == whole
+    assert len(whole) == 8006 - 1
+    assert sum(1 for row in whole if row.problem) == 5
+
+
+def test_files_of_other_file_systems_are_read_through_spark(spark: SparkSession, tmp_path: Path) -> None:
+    spark.conf.set("fs.viewfs.mounttable.lake.link./logs", f"file://{tmp_path}")
+    spark.sparkContext._jsc.hadoopConfiguration().set("fs.viewfs.mounttable.lake.link./logs", f"file://{tmp_path}")
+    (tmp_path / "day 1").mkdir()
+    (tmp_path / "day 1" / "a.csv").write_text(LOG)
+    (tmp_path / "b.csv.gz").write_bytes(gzip.compress(LOG.encode()))
+    here = rows(spark, tmp_path)
+    assert [row.source_id for row in here] == ["b.csv.gz:2", "b.csv.gz:4", "day 1/a.csv:2", "day 1/a.csv:4"]
+    assert rows(spark, "viewfs://lake/logs") == here
+    assert rows(spark, "viewfs://lake/logs/day*/*.csv")[0].source_id == "day 1/a.csv:2"
+    with pytest.raises(ConfigError, match="does not exist"):
+        rows(spark, "viewfs://lake/logs/c.csv")
+
+
+def test_one_file_that_is_no_log_does_not_stop_the_others(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(LOG)
+    (tmp_path / "b.csv").write_text("id,name\n1,x\n")
+    (tmp_path / "empty.csv").write_text("")
+    found = rows(spark, tmp_path)
+    assert [row.source_id for row in found] == ["a.csv:2", "a.csv:4", "b.csv:1"]
+    assert "no column for the query text among id, name" in found[2].problem
+
+
+def test_where_no_file_is_a_log_it_is_an_error_and_an_empty_one_has_no_records(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    (tmp_path / "b.csv").write_text("id,name\n1,x\n")
+    with pytest.raises(ConfigError, match=r"b\.csv, line 1: no column for the query text among id, name"):
+        rows(spark, tmp_path)
+    (tmp_path / "b.csv").write_bytes(gzip.compress(b"")[:5])
+    with pytest.raises(ConfigError, match="cannot be decompressed"):
+        rows(spark, tmp_path)
+    (tmp_path / "b.csv").write_text("")
+    assert rows(spark, tmp_path) == []
+    (tmp_path / "b.csv").write_text(HEADER)
+    assert rows(spark, tmp_path) == []
+    with pytest.raises(ConfigError, match="no time zone"):
+        rows(spark, tmp_path, "Europe/Atlantis")
+
+
+def test_the_csvlog_of_a_clinical_warehouse_is_read_in_full(spark: SparkSession) -> None:
+    log = Path(__file__).parents[4] / "shared/data/mimic_iii/query_log.csv"
+    if not log.exists():
+        pytest.skip("the clinical warehouse's log is not here")
+    found = rows(spark, log)
+    assert len(found) == 95
+    assert sum(row.text is not None and row.status is None for row in found) == 91
+    assert {row.session for row in found if row.text} == {"6b0003da.35b6", "6b0003da.35ba"}
+    first = next(row for row in found if row.text and "DDL for Table ADMISSIONS" in row.text)
+    assert (
+        log.read_bytes()
+        .split(b"\n")[int(first.source_id.rpartition(":")[2]) - 1]
+        .startswith(b"2026-11-20 08:24:58.204")
+    )
