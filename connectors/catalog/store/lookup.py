@@ -93,8 +93,9 @@ def _answer(row: EntityRow) -> Json:
         for column in columns_of.of_document(document)
     ]
     answer: Json = {"id": row.id, "type": row.type, "fullyQualifiedName": row.fqn, "columns": columns}
-    if document.get("tableType"):
-        answer["tableType"] = document["tableType"]
+    for key in ("tableType", "extension"):
+        if document.get(key):
+            answer[key] = document[key]
     path = document.get("fullPath") or document.get("locationPath")
     if path:
         answer["storagePath"] = path

@@ -216,7 +216,7 @@ def _references(kind: Kind, parent: EntityRow) -> Json:
 
 def _complete(kind: Kind, document: Json) -> None:
     name: str = document["fullyQualifiedName"]
-    if kind.type in SERVICE_TYPES:
+    if kind.type in SERVICE_TYPES and document.get("connection"):
         document["connection"] = _connection(document)
     if "columns" in document:
         document["columns"] = columns_of.answers(name, document["columns"])
@@ -229,10 +229,7 @@ def _complete(kind: Kind, document: Json) -> None:
 
 
 def _connection(document: Json) -> Json:
-    connection = document.get("connection") or {}
-    config = connection.get("config")
-    if config is None:
-        config = {}
+    config = document["connection"].get("config") or {}
     if not isinstance(config, dict):
         raise bad_request("connection.config must be an object")
     # clients pick the connection's class by `type` and send none: without it the first class of a union wins
