@@ -117,6 +117,7 @@ class WriteMode(StrEnum):
     APPEND = "append"
     OVERWRITE = "overwrite"
     UPDATE = "update"
+    DELETE = "delete"  # rows go, nothing flows
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,15 +146,17 @@ class Reference:
 
     `sources` has one column when it is certain; several are the candidates of an ambiguous name. `expression` is
     masked and canonical: over base-table columns, aliases and nesting gone; "" where the column is taken as is.
+    `opaque` marks a use that was not followed (code of the user's between source and output): never certain.
     """
 
     sources: tuple[ColumnRef, ...]
     transformation: Transformation
     expression: str = ""
+    opaque: bool = False
 
     @property
     def certain(self) -> bool:
-        return len(self.sources) == 1
+        return len(self.sources) == 1 and not self.opaque
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,97 @@
+"""Joins: relations brought into scope, with the columns that USING and NATURAL merge."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ingestion.model import ProblemKind, TableName
+from ingestion.parsing.analyzer_scopes import Scope, Visible
+from ingestion.parsing.analyzer_values import ROLE_MASK, Value, combined
+from ingestion.parsing.relational import Relation
+from ingestion.parsing.roles import COMPOSED, IDENTITY, JOIN
+
+if TYPE_CHECKING:
+    from ingestion.parsing.analyzer_queries import QueryAnalysis
+
+
+def join_relation(analysis: QueryAnalysis, scope: Scope, relation: Relation, indirect: dict[int, Value]) -> None:
+    """Bring one FROM item into scope; what acts on its rows, and the join's condition, acts on all outputs."""
+    rows, alias = analysis.rows_of(relation, scope)
+    visible = Visible(relation, rows, alias)
+    scope.add(visible)
+    if not relation.written:
+        scope.tables.update(rows.tables)
+    for key, value in rows.indirect.items():
+        indirect.setdefault(key, value)
+    for clause in relation.on:
+        if clause.expression is not None:
+            act(indirect, scope.evaluate(clause.expression), clause.role)
+    if relation.using:
+        _merge(analysis, scope, visible, relation, relation.using, indirect)
+    elif relation.natural:
+        _merge(analysis, scope, visible, relation, _shared(analysis, scope, visible), indirect)
+    if relation.join.endswith(("SEMI", "ANTI")):
+        visible.hidden = True
+
+
+def act(indirect: dict[int, Value], value: Value, role: int) -> None:
+    """Let a value act on all outputs in a role."""
+    row = COMPOSED[role]
+    for key in value.keys:
+        indirect.setdefault(key & ~ROLE_MASK | row[key & ROLE_MASK], value)
+
+
+def _shared(analysis: QueryAnalysis, scope: Scope, visible: Visible) -> tuple[str, ...]:
+    """The columns that both sides of a NATURAL join have."""
+    left = scope.relations[:-1]
+    if visible.rows.open or any(other.rows.open for other in left):
+        name = visible.alias or ".".join(visible.parts)
+        analysis.problem(ProblemKind.AMBIGUOUS_COLUMN, f"NATURAL JOIN {name}")
+    known = {entry[0] for other in left if not other.hidden for entry in other.rows.entries if isinstance(entry, tuple)}
+    return tuple(entry[0] for entry in visible.rows.entries if isinstance(entry, tuple) and entry[0] in known)
+
+
+def _merge(
+    analysis: QueryAnalysis,
+    scope: Scope,
+    visible: Visible,
+    relation: Relation,
+    names: tuple[str, ...],
+    indirect: dict[int, Value],
+) -> None:
+    position = len(scope.relations) - 1
+    merged: dict[str, Value] = {}
+    for name in names:
+        right = _side(analysis, [visible], name)
+        left = scope.merged.get(name) or _side(analysis, scope.relations[:-1], name)
+        for value in (left, right):
+            act(indirect, value, JOIN)
+        if relation.join.startswith("FULL"):
+            both = combined([(IDENTITY, left), (IDENTITY, right)])
+            merged[name] = Value(both).known_as(f"COALESCE({left.text()}, {right.text()})", left.type())
+        else:
+            merged[name] = right if relation.join.startswith("RIGHT") else left
+    if relation.join.endswith(("SEMI", "ANTI")):
+        return
+    merged.update((name, value) for name, value in scope.merged.items() if name not in merged)
+    scope.merged = merged
+    for name in names:
+        scope.merged_until[name] = position
+    scope.add(scope.relations.pop())
+
+
+def _side(analysis: QueryAnalysis, relations: list[Visible], name: str) -> Value:
+    """The column of one side of a join."""
+    found = [value for other in relations if not other.hidden and (value := other.rows.find(name)) is not None]
+    if not found:
+        found = [guess for other in relations if not other.hidden for guess in other.rows.guesses(name)]
+    if not found:
+        analysis.problem(ProblemKind.UNKNOWN_COLUMN, name)
+        return Value(()).known_as(name)
+    if len(found) > 1:
+        analysis.problem(ProblemKind.AMBIGUOUS_COLUMN, name)
+        return analysis.sources.one_of(found, name)
+    return found[0]
+
+
+__all__ = ["TableName", "act", "join_relation"]

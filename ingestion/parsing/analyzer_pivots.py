@@ -1,0 +1,53 @@
+"""PIVOT and UNPIVOT: columns that vanish, and those that come."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ingestion.parsing.analyzer_rows import Entry, Rows, StarRun
+from ingestion.parsing.analyzer_scopes import Scope, Visible
+from ingestion.parsing.analyzer_values import Value, combined
+from ingestion.parsing.relational import Pivot, Relation, Select, Slot
+from ingestion.parsing.roles import GROUP_BY, IDENTITY
+
+if TYPE_CHECKING:
+    from ingestion.parsing.analyzer_queries import QueryAnalysis
+
+
+def pivoted(analysis: QueryAnalysis, rows: Rows, pivot: Pivot, alias: str) -> Rows:
+    """The rows that a pivot of rows gives."""
+    from ingestion.parsing.analyzer_joins import act  # noqa: PLC0415
+
+    scope = Scope(analysis, None)
+    scope.add(Visible(Relation(Select(())), rows, alias))
+    consumed = frozenset(
+        slot.parts[-1] for expression in pivot.consumed for slot in expression.slots if isinstance(slot, Slot)
+    )
+    chosen = [scope.evaluate(key) for key in pivot.keys]
+    indirect = dict(rows.indirect)
+    if pivot.kept is not None:
+        kept: list[Entry] = [(item.name, scope.evaluate(item.expression)) for item in pivot.kept]
+    else:
+        kept = [
+            entry.without(consumed) if isinstance(entry, StarRun) else entry
+            for entry in rows.entries
+            if isinstance(entry, StarRun) or entry[0] not in consumed
+        ]
+    if pivot.keys:  # PIVOT groups by what is left
+        for entry in kept:
+            value = entry[1] if isinstance(entry, tuple) else analysis.sources.column(entry.table, "*")
+            act(indirect, value, GROUP_BY)
+    made: list[Entry] = []
+    for column in pivot.columns:
+        value = scope.evaluate(column.expression)
+        if chosen:
+            keys = combined([(IDENTITY, value), *((IDENTITY, key) for key in chosen)])
+            value = Value(keys).known_as(value.text(), value.type())
+        made.append((column.name, value))
+    entries = kept + made
+    if pivot.names:
+        entries = [
+            (pivot.names[number], entry[1]) if isinstance(entry, tuple) and number < len(pivot.names) else entry
+            for number, entry in enumerate(entries)
+        ]
+    return Rows(analysis.sources, entries, indirect, rows.tables)

@@ -1,0 +1,220 @@
+"""Relations as a query sees them: columns in order, and runs of columns that no schema has named yet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeAlias
+
+from ingestion.model import Column, TableName
+from ingestion.parsing.analyzer_values import Sources, Value, union_of
+
+SchemaLookup: TypeAlias = Callable[[TableName], "Sequence[Column] | None"]
+
+
+class StarRun:
+    """All columns of a table of unknown schema but `excluded`; `renamed` is old name to new.
+
+    `others` run beside it: the columns at the same positions in the other branches of a set operation.
+    """
+
+    __slots__ = ("excluded", "others", "renamed", "table")
+
+    def __init__(
+        self,
+        table: TableName,
+        excluded: frozenset[str] = frozenset(),
+        renamed: tuple[tuple[str, str], ...] = (),
+        others: tuple[StarRun | Value, ...] = (),
+    ) -> None:
+        self.table = table
+        self.excluded = excluded
+        self.renamed = renamed
+        self.others = others
+
+    def without(self, names: frozenset[str]) -> StarRun:
+        """This run with some columns gone, given by the names they have now."""
+        back = {new: old for old, new in self.renamed}
+        gone = frozenset(back.get(name, name) for name in names)
+        kept = tuple(pair for pair in self.renamed if pair[1] not in names)
+        return StarRun(self.table, self.excluded | gone, kept, self.others)
+
+    def with_renamed(self, pairs: Sequence[tuple[str, str]]) -> StarRun:
+        """This run with columns renamed."""
+        back = {new: old for old, new in self.renamed}
+        kept = {old: new for old, new in self.renamed}
+        kept.update({back.get(old, old): new for old, new in pairs})
+        return StarRun(self.table, self.excluded, tuple(kept.items()), self.others)
+
+    def original(self, name: str) -> str | None:
+        """The table's own name of the column that is called `name` here; None where it cannot be in the run."""
+        for old, new in self.renamed:
+            if new == name:
+                return old
+            if old == name:
+                return None
+        return None if name in self.excluded else name
+
+
+Entry: TypeAlias = "tuple[str, Value] | StarRun"
+
+
+class Rows:
+    """The columns of a query or derived table in order, with what acts on all of its rows, and the tables behind it."""
+
+    __slots__ = ("_index", "entries", "indirect", "sources", "stars", "tables")
+
+    def __init__(
+        self,
+        sources: Sources,
+        entries: list[Entry],
+        indirect: dict[int, Value] | None = None,
+        tables: dict[TableName, None] | None = None,
+    ) -> None:
+        self.sources = sources
+        self.entries = entries
+        self.indirect = indirect if indirect is not None else {}
+        self.tables = tables if tables is not None else {}
+        self.stars = [entry for entry in entries if type(entry) is StarRun]
+        self._index: dict[str, Value] | None = None
+
+    @property
+    def open(self) -> bool:
+        """Whether there may be columns that are not known."""
+        return bool(self.stars)
+
+    def find(self, name: str) -> Value | None:
+        """The column that is surely called `name`."""
+        index = self._index
+        if index is None:
+            index = self._index = {}
+            for entry in self.entries:
+                if type(entry) is not StarRun:
+                    index.setdefault(entry[0], entry[1])  # type: ignore[index]
+        return index.get(name)
+
+    def guesses(self, name: str) -> list[Value]:
+        """The columns that may be called `name`, one for each run of unknown columns."""
+        found = []
+        for star in self.stars:
+            original = star.original(name)
+            if original is not None:
+                found.append(star_value(self.sources, star, original))
+        return found
+
+    def names(self) -> Iterator[str]:
+        """The known names."""
+        for entry in self.entries:
+            if type(entry) is not StarRun:
+                yield entry[0]  # type: ignore[index]
+
+
+def star_value(sources: Sources, star: StarRun, column: str) -> Value:
+    """A column out of a run: certain in its own table, and some column of the runs beside it."""
+    own = sources.column(star.table, column)
+    if not star.others:
+        return own
+    branches = [own]
+    for other in star.others:
+        if isinstance(other, StarRun):
+            inside = other.original(column)
+            candidates = [sources.column(other.table, name) for name in (inside or column, "*")]
+            branches.append(sources.one_of(candidates, f"{other.table.dotted}.*"))
+        else:
+            branches.append(other)
+    return union_of(branches)
+
+
+class TableRows:
+    """A base table. Without a schema it is one run of unknown columns; `proven` are those it surely has."""
+
+    __slots__ = ("_folded", "_schema", "columns", "proven", "sources", "table")
+
+    indirect: dict[int, Value] = {}
+
+    def __init__(self, sources: Sources, table: TableName, columns: Sequence[Column] | None) -> None:
+        self.sources = sources
+        self.table = table
+        self.columns = columns
+        self.proven: set[str] = set()
+        self._schema: dict[str, Column] | None = None
+        self._folded: dict[str, Column | None] | None = None
+
+    @property
+    def tables(self) -> dict[TableName, None]:
+        return {self.table: None}
+
+    @property
+    def open(self) -> bool:
+        """Whether there may be columns that are not known."""
+        return self.columns is None
+
+    @property
+    def stars(self) -> list[StarRun]:
+        return [StarRun(self.table)] if self.columns is None else []
+
+    @property
+    def entries(self) -> list[Entry]:
+        """All columns in order."""
+        if self.columns is None:
+            return [StarRun(self.table)]
+        column = self.sources.column
+        return [(c.name, column(self.table, c.name, c.type)) for c in self.columns]
+
+    def find(self, name: str) -> Value | None:
+        """The column that is surely called `name`: as the catalog has it, else whatever its case if that is one."""
+        if self.columns is None:
+            return None
+        schema = self._schema
+        if schema is None:
+            schema = self._schema = {column.name: column for column in self.columns}
+        found = schema.get(name)
+        if found is None:
+            folded = self._folded
+            if folded is None:
+                folded = self._folded = {}
+                for column in self.columns:
+                    key = column.name.lower()
+                    folded[key] = None if key in folded else column
+            found = folded.get(name.lower())
+            if found is None:
+                return None
+        return self.sources.column(self.table, found.name, found.type)
+
+    def guesses(self, name: str) -> list[Value]:
+        """The columns that may be called `name`."""
+        return [self.sources.column(self.table, name)] if self.columns is None else []
+
+
+class FunctionRows:
+    """What a table function gives: every column is made of its arguments.
+
+    Where the columns are not declared, any name that is prefixed may be one, and an unprefixed one that of its alias.
+    """
+
+    __slots__ = ("declared", "entries", "indirect", "label", "tables", "value")
+
+    stars: list[StarRun] = []
+
+    def __init__(self, value: Value, columns: Sequence[str], label: str, tables: dict[TableName, None]) -> None:
+        self.value = value
+        self.label = label
+        self.declared = bool(columns)
+        self.entries: list[Entry] = [(name, value) for name in columns or ([label] if label else [])]
+        self.indirect: dict[int, Value] = {}
+        self.tables = tables
+
+    @property
+    def open(self) -> bool:
+        """Whether there may be columns that are not known."""
+        return not self.declared
+
+    def find(self, name: str) -> Value | None:
+        """The column that is surely called `name`."""
+        return next((entry[1] for entry in self.entries if entry[0] == name), None)  # type: ignore[index]
+
+    def guesses(self, name: str) -> list[Value]:
+        """The columns that may be called `name`: none unprefixed, as its rows are seldom more than one column."""
+        return []
+
+
+AnyRows: TypeAlias = "Rows | TableRows | FunctionRows"

@@ -1,0 +1,45 @@
+"""What names may mean where, by dialect."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+_LATERAL_ALIASES = frozenset(
+    {"snowflake", "redshift", "databricks", "spark", "teradata", "clickhouse", "duckdb", "ansi", "exasol", "vertica"}
+)
+_STRUCT_ACCESS = frozenset(
+    {"bigquery", "spark", "databricks", "hive", "impala", "presto", "trino", "athena", "duckdb", "clickhouse", "ansi"}
+    | {"snowflake", "redshift", "starrocks", "doris", "drill", "dremio", "postgres", "greenplum", "materialize"}
+    | {"cockroach", "risingwave", "oracle", "tsql", "fabric", "vertica", "druid"}
+)
+_WHOLE_ROWS = frozenset(
+    {"postgres", "greenplum", "cockroach", "materialize", "risingwave", "bigquery", "duckdb", "redshift", "vertica"}
+)
+_NO_OUTPUT_NAMES_IN_GROUP_BY = frozenset({"tsql", "fabric", "oracle", "hive", "db2", "trino", "presto", "athena"})
+_CASE_KEPT = frozenset(
+    {"mysql", "mariadb", "singlestore", "doris", "starrocks", "bigquery", "clickhouse", "druid", "fabric"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """`lateral_aliases`: an output may use an earlier one's name. `whole_rows`: a relation's name may be a value."""
+
+    lateral_aliases: bool
+    struct_access: bool
+    whole_rows: bool
+    output_names_in_group_by: bool
+    case_kept: bool
+
+
+@lru_cache(maxsize=64)
+def rules_of(dialect: str) -> Rules:
+    """The rules of a dialect."""
+    return Rules(
+        dialect in _LATERAL_ALIASES,
+        dialect in _STRUCT_ACCESS,
+        dialect in _WHOLE_ROWS,
+        dialect not in _NO_OUTPUT_NAMES_IN_GROUP_BY,
+        dialect in _CASE_KEPT,
+    )

@@ -1,0 +1,304 @@
+"""Scopes: which relation, outer query or output a name in an expression means."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ingestion.model import ProblemKind, TableName
+from ingestion.parsing.analyzer_rows import AnyRows, FunctionRows, TableRows
+from ingestion.parsing.analyzer_values import Value, combined, field_of
+from ingestion.parsing.relational import Expression, Relation, Select, Slot
+from ingestion.parsing.roles import COMPOSED, TRANSFORMATION
+
+if TYPE_CHECKING:
+    from ingestion.parsing.analyzer_queries import QueryAnalysis
+
+
+class Visible:
+    """One relation in scope: how it may be called, and its columns. `hidden` ones are those of semi and anti joins."""
+
+    __slots__ = ("alias", "hidden", "parts", "rows", "written")
+
+    def __init__(self, relation: Relation, rows: AnyRows, alias: str) -> None:
+        self.rows = rows
+        self.alias = alias
+        self.parts = relation.source.parts if isinstance(relation.source, TableName) else ()
+        self.hidden = False
+        self.written = relation.written
+
+    def is_called(self, qualifier: tuple[str, ...]) -> bool:
+        """Whether a column's qualifier means this relation."""
+        if len(qualifier) == 1 and self.alias:
+            return qualifier[0] == self.alias
+        if self.alias:
+            return False
+        return _suffix(self.parts, qualifier)
+
+
+def _suffix(parts: tuple[str, ...], qualifier: tuple[str, ...]) -> bool:
+    if not parts or len(parts) < len(qualifier):
+        return bool(parts) and qualifier[-len(parts) :] == parts
+    return parts[-len(qualifier) :] == qualifier
+
+
+class Scope:
+    """The names that one SELECT's expressions may use; `parent` is the query around it."""
+
+    __slots__ = (
+        "_known",
+        "_qualified",
+        "analysis",
+        "merged",
+        "merged_until",
+        "outputs",
+        "parent",
+        "relations",
+        "select",
+        "tables",
+    )
+
+    def __init__(self, analysis: QueryAnalysis, parent: Scope | None, select: Select | None = None) -> None:
+        self.analysis = analysis
+        self.parent = parent
+        self.select = select
+        self.relations: list[Visible] = []
+        self.merged: dict[str, Value] = {}
+        self.merged_until: dict[str, int] = {}
+        self.outputs: dict[str, Value] = {}
+        self.tables: dict[TableName, None] = {}
+        self._known: dict[tuple[str, ...], Value] = {}
+        self._qualified: dict[str, set[str]] | None = None
+
+    def add(self, visible: Visible) -> None:
+        """Bring a relation into scope."""
+        self.relations.append(visible)
+        if self._known:
+            self._known.clear()
+
+    def resolve(self, parts: tuple[str, ...]) -> Value:
+        """The value that a column's name means here; an empty one, and a problem noted, where there is none."""
+        value = self._known.get(parts)
+        if value is None:
+            value = self.lookup(parts)
+            if value is None:
+                self.analysis.problem(ProblemKind.UNKNOWN_COLUMN, ".".join(parts))
+                value = Value(()).known_as(".".join(parts))
+            self._known[parts] = value
+        return value
+
+    def lookup(self, parts: tuple[str, ...]) -> Value | None:
+        """The value of a name, from the innermost query that can have it."""
+        if len(parts) == 1:
+            return self._unprefixed(parts[0])
+        scope: Scope | None = self
+        while scope is not None:
+            found = scope._prefixed(parts)
+            if found is not None:
+                return found
+            scope = scope.parent
+        if self.analysis.rules.struct_access:
+            base = self._unprefixed(parts[0])
+            return field_of(base, parts[1:]) if base is not None else None
+        return None
+
+    # -- prefixed names
+
+    def _prefixed(self, parts: tuple[str, ...]) -> Value | None:
+        for length in range(len(parts) - 1, 0, -1):
+            visible = self.relation(parts[:length])
+            if visible is not None:
+                found = self._column_of(visible, parts[length])
+                if found is None:
+                    if length == 1 and len(self.relations) == 1 and self.analysis.rules.struct_access:
+                        field = visible.rows.find(parts[0])
+                        if field is not None:
+                            return field_of(field, parts[1:])
+                    self.analysis.problem(ProblemKind.UNKNOWN_COLUMN, ".".join(parts))
+                    return Value(()).known_as(".".join(parts))
+                rest = parts[length + 1 :]
+                return field_of(found, rest) if rest else found
+        return None
+
+    def relation(self, qualifier: tuple[str, ...]) -> Visible | None:
+        """The relation that a qualifier means in this scope."""
+        for visible in self.relations:
+            if visible.is_called(qualifier):
+                return visible
+        for visible in self.relations:  # a table's own name although it has an alias: nothing else can be meant
+            if visible.alias and visible.parts and _suffix(visible.parts, qualifier):
+                return visible
+        if len(qualifier) == 1:
+            lowered = qualifier[0].lower()
+            same = [v for v in self.relations if (v.alias or (v.parts[-1] if v.parts else "")).lower() == lowered]
+            if len(same) == 1:
+                return same[0]
+        return None
+
+    def _column_of(self, visible: Visible, name: str) -> Value | None:
+        rows = visible.rows
+        if name == "*":
+            return self.whole_row(visible)
+        found = rows.find(name)
+        if found is not None:
+            return found
+        if isinstance(rows, FunctionRows):
+            return rows.value if rows.open else None
+        guesses = rows.guesses(name)
+        if not guesses:
+            return self._cased(rows, name)
+        if isinstance(rows, TableRows):
+            rows.proven.add(name)
+        return guesses[0] if len(guesses) == 1 else self._ambiguous(guesses, name)
+
+    @staticmethod
+    def _cased(rows: AnyRows, name: str) -> Value | None:
+        """A column whose name differs in case only: struct fields and catalogs keep a case of their own."""
+        lowered = name.lower()
+        same = [entry[1] for entry in rows.entries if isinstance(entry, tuple) and entry[0].lower() == lowered]
+        return same[0] if len(same) == 1 else None
+
+    # -- unprefixed names
+
+    def _unprefixed(self, name: str) -> Value | None:
+        merged = self.merged.get(name)
+        if merged is not None:
+            return merged
+        definite: list[Value] = []
+        guesses: list[tuple[Visible, Value]] = []
+        for visible in self.relations:
+            if visible.hidden:
+                continue
+            rows = visible.rows
+            found = rows.find(name)
+            if found is None and not rows.open:
+                found = self._cased(rows, name) if self.analysis.rules.case_kept else None
+            if found is not None:
+                if found not in definite:
+                    definite.append(found)
+            elif rows.open:
+                guesses += [(visible, guess) for guess in rows.guesses(name)]
+        if definite:
+            return definite[0] if len(definite) == 1 else self._ambiguous(definite, name)
+        if guesses:
+            return self._guessed(guesses, name)
+        return self._elsewhere(name)
+
+    def _guessed(self, guesses: list[tuple[Visible, Value]], name: str) -> Value:
+        if len(guesses) > 1:
+            proven = self._proven(guesses, name)
+            if proven is not None:
+                return proven
+        alias = self.outputs.get(name) if self.analysis.rules.lateral_aliases else None
+        if len(guesses) == 1:
+            visible, value = guesses[0]
+            rows = visible.rows
+            if isinstance(rows, TableRows) and name in rows.proven:
+                return value
+            whole = self._maybe_whole_row(visible, name)
+            if whole is not None:
+                return self.analysis.sources.one_of([value, whole], name)
+            if alias is not None and alias is not value:
+                return self._ambiguous([value, alias], name)
+            outer = self.parent.known_outside(name) if self.parent is not None else None
+            if outer is not None:
+                return self._ambiguous([value, outer], name)
+            if isinstance(rows, TableRows):
+                rows.proven.add(name)
+            return value
+        candidates = [value for _, value in guesses]
+        if alias is not None:
+            candidates.append(alias)
+        return self._ambiguous(candidates, name)
+
+    def _proven(self, guesses: list[tuple[Visible, Value]], name: str) -> Value | None:
+        """The candidate that another place of the same SELECT names with its prefix: were it in two, this were an error."""
+        qualified = self._qualified_names()
+        found = [
+            value
+            for visible, value in guesses
+            if name in qualified.get(visible.alias or (visible.parts[-1] if visible.parts else ""), ())
+        ]
+        return found[0] if len(found) == 1 else None
+
+    def _qualified_names(self) -> dict[str, set[str]]:
+        if self._qualified is None:
+            self._qualified = {}
+            for slot in _slots_of(self.select) if self.select is not None else ():
+                if len(slot.parts) >= 2:
+                    self._qualified.setdefault(slot.parts[-2], set()).add(slot.parts[-1])
+        return self._qualified
+
+    def _maybe_whole_row(self, visible: Visible, name: str) -> Value | None:
+        called = visible.alias or (visible.parts[-1] if visible.parts else "")
+        if self.analysis.rules.whole_rows and called == name:
+            return self.whole_row(visible)
+        return None
+
+    def _elsewhere(self, name: str) -> Value | None:
+        """A name that no relation here can have: a whole row, an earlier output, or the query around."""
+        for visible in self.relations:
+            if visible.alias == name or (not visible.alias and visible.parts[-1:] == (name,)):
+                return self.whole_row(visible)
+        if self.analysis.rules.lateral_aliases:
+            alias = self.outputs.get(name)
+            if alias is not None:
+                return alias
+        functions = [v.rows for v in self.relations if isinstance(v.rows, FunctionRows) and v.rows.open]
+        if self.parent is not None:
+            return self.parent._unprefixed(name)
+        return functions[0].value if len(functions) == 1 else None
+
+    def known_outside(self, name: str) -> Value | None:
+        """The value of a name that a query around surely has."""
+        scope: Scope | None = self
+        while scope is not None:
+            for visible in scope.relations:
+                found = visible.rows.find(name) if not visible.hidden else None
+                if found is not None and not isinstance(visible.rows, FunctionRows):
+                    return found
+            scope = scope.parent
+        return None
+
+    def whole_row(self, visible: Visible) -> Value:
+        """The value that stands for all columns of a relation."""
+        sources = self.analysis.sources
+        values: list[Value] = []
+        for entry in visible.rows.entries:
+            values.append(entry[1] if isinstance(entry, tuple) else sources.column(entry.table, "*"))
+        label = visible.alias or ".".join(visible.parts)
+        return Value(combined((TRANSFORMATION, value) for value in values)).known_as(f"{label}.*")
+
+    def _ambiguous(self, candidates: Sequence[Value], name: str) -> Value:
+        self.analysis.problem(ProblemKind.AMBIGUOUS_COLUMN, name)
+        return self.analysis.sources.one_of(candidates, name)
+
+    # -- expressions
+
+    def evaluate(self, expression: Expression) -> Value:
+        """The value of an expression in this scope."""
+        slots = expression.slots
+        if len(slots) == 1 and len(expression.parts) == 1 and type(slots[0]) is Slot:
+            return self.resolve(slots[0].parts)  # a bare column: whoever uses it adds the role
+        inputs: list[Value] = []
+        keys: dict[int, None] = {}
+        for slot in slots:
+            if type(slot) is Slot:
+                value = self.resolve(slot.parts)
+                row = COMPOSED[slot.role]
+                for key in value.keys:
+                    keys[key & ~31 | row[key & 31]] = None
+            else:
+                value = self.analysis.subquery(slot, self)  # type: ignore[arg-type]
+                for key in value.keys:
+                    keys[key] = None
+            inputs.append(value)
+        return Value(keys, expression, inputs)
+
+
+def _slots_of(select: Select) -> list[Slot]:
+    expressions = [item.expression for item in select.projections if hasattr(item, "expression")]
+    expressions += [clause.expression for clause in select.clauses if clause.expression is not None]
+    for relation in select.relations:
+        expressions += [clause.expression for clause in relation.on if clause.expression is not None]
+    return [slot for expression in expressions for slot in expression.slots if type(slot) is Slot]

@@ -1,0 +1,122 @@
+"""Set operations: the columns of the branches put together by position, or by name."""
+
+from __future__ import annotations
+
+from ingestion.parsing.analyzer_rows import Entry, Rows, StarRun
+from ingestion.parsing.analyzer_values import Sources, Value, union_of
+from ingestion.parsing.relational import SetOperation
+
+
+def combine_branches(sources: Sources, branches: list[Rows], operation: SetOperation) -> list[Entry]:
+    """The columns by position, under the first branch's names; of EXCEPT the first branch's alone."""
+    first = branches[0].entries
+    if operation.first_only or len(branches) == 1:
+        return list(first)
+    if any(branch.stars for branch in branches):
+        return _around_stars(sources, branches)
+    width = max(len(branch.entries) for branch in branches)
+    combined: list[Entry] = []
+    for number in range(width):
+        values = [branch.entries[number][1] for branch in branches if number < len(branch.entries)]  # type: ignore[index]
+        owner = next(branch for branch in branches if number < len(branch.entries))
+        combined.append((owner.entries[number][0], union_of(values)))  # type: ignore[index]
+    return combined
+
+
+def _around_stars(sources: Sources, branches: list[Rows]) -> list[Entry]:
+    """Columns before the first run of unknown columns and after the last stand opposite each other for sure."""
+    lists = [branch.entries for branch in branches]
+    head = min(_run(entries) for entries in lists)
+    tail = min(min(_run(entries[::-1]) for entries in lists), *(len(entries) - head for entries in lists))
+    combined = [_opposite([entries[number] for entries in lists]) for number in range(head)]
+    middles = [entries[head : len(entries) - tail] for entries in lists]
+    combined += _middle(sources, middles)
+    combined += [_opposite([entries[len(entries) - number] for entries in lists]) for number in range(tail, 0, -1)]
+    return combined
+
+
+def _run(entries: list[Entry]) -> int:
+    """How many columns stand before the first unknown run."""
+    for number, entry in enumerate(entries):
+        if isinstance(entry, StarRun):
+            return number
+    return len(entries)
+
+
+def _opposite(entries: list[Entry]) -> Entry:
+    values = [entry[1] for entry in entries if isinstance(entry, tuple)]
+    name = next(entry[0] for entry in entries if isinstance(entry, tuple))
+    return name, union_of(values)
+
+
+def _middle(sources: Sources, middles: list[list[Entry]]) -> list[Entry]:
+    first = middles[0]
+    if all(len(middle) == len(first) for middle in middles) and all(
+        isinstance(a, StarRun) == isinstance(b, StarRun)
+        for middle in middles
+        for a, b in zip(first, middle, strict=True)
+    ):
+        found: list[Entry] = []
+        for number, entry in enumerate(first):
+            if isinstance(entry, StarRun):
+                others = tuple(middle[number] for middle in middles[1:])
+                beside = (*entry.others, *(other for other in others if isinstance(other, StarRun)))
+                found.append(StarRun(entry.table, entry.excluded, entry.renamed, beside))
+            else:
+                found.append(_opposite([middle[number] for middle in middles]))
+        return found
+    return _misaligned(sources, middles)
+
+
+def _misaligned(sources: Sources, middles: list[list[Entry]]) -> list[Entry]:
+    """Branches whose unknown columns do not stand opposite each other: any of the others' may be behind each."""
+    first = middles[0]
+    loose: list[StarRun | Value] = []
+    for middle in middles[1:]:
+        candidates = [entry[1] if isinstance(entry, tuple) else sources.column(entry.table, "*") for entry in middle]
+        if not candidates:
+            continue
+        # Two candidates at least, so that it stays uncertain which one it is.
+        loose.append(sources.one_of(_at_least_two(sources, candidates, middle), "?"))
+    found: list[Entry] = []
+    for entry in first:
+        if isinstance(entry, StarRun):
+            found.append(StarRun(entry.table, entry.excluded, entry.renamed, (*entry.others, *loose)))
+        else:
+            name = entry[0]
+            branches = [entry[1]]
+            for middle, fallback in zip(middles[1:], loose, strict=False):
+                stars = [item for item in middle if isinstance(item, StarRun)]
+                if len(middle) == 1 and stars:
+                    named = sources.column(stars[0].table, name)
+                    branches.append(sources.one_of([named, sources.column(stars[0].table, "*")], name))
+                elif isinstance(fallback, Value):
+                    branches.append(fallback)
+            found.append((name, union_of(branches)))
+    return found
+
+
+def _at_least_two(sources: Sources, candidates: list[Value], middle: list[Entry]) -> list[Value]:
+    return candidates
+
+
+def combine_by_name(sources: Sources, branches: list[Rows], operation: SetOperation) -> list[Entry]:
+    """The columns by name: those of the first branch, then what later ones add."""
+    names: dict[str, None] = {}
+    stars: list[Entry] = []
+    for branch in branches:
+        names.update(dict.fromkeys(branch.names()))
+        stars += branch.stars
+    found: list[Entry] = []
+    for name in names:
+        values = []
+        for branch in branches:
+            value = branch.find(name)
+            if value is None:
+                guesses = branch.guesses(name)
+                value = guesses[0] if len(guesses) == 1 else None
+            if value is not None:
+                values.append(value)
+        found.append((name, union_of(values)))
+    known = frozenset(names)
+    return found + [star.without(known) if isinstance(star, StarRun) else star for star in stars]

@@ -1,0 +1,177 @@
+"""Values in the making: what a column of a relation is made of, as keys that compose by integer arithmetic.
+
+A key is the number of a source (one column, or the candidates of an ambiguous name) and the role it plays. Texts and
+types are put together only for the values that reach an output.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ingestion.model import ColumnRef, TableName
+from ingestion.parsing.relational import Expression
+from ingestion.parsing.roles import COMPOSED, ROLES, TRANSFORMED
+from ingestion.types import rule_type, widest
+
+SHIFT = ROLES.bit_length() - 1
+ROLE_MASK = ROLES - 1
+TEXT_LIMIT = 2000
+_ATOM = 10
+_DEPTH_LIMIT = 150
+
+
+class Value:
+    """One column of a relation. `inputs` fill the slots of `expression`; `branches` are those of a set operation."""
+
+    __slots__ = ("_text", "_type", "branches", "expression", "inputs", "keys", "precedence")
+
+    def __init__(
+        self,
+        keys: Iterable[int],
+        expression: Expression | None = None,
+        inputs: Sequence[Value] = (),
+        branches: Sequence[Value] = (),
+    ) -> None:
+        self.keys = tuple(keys)
+        self.expression = expression
+        self.inputs = inputs
+        self.branches = branches
+        self.precedence = expression.precedence if expression is not None else _ATOM
+        self._text: str | None = None
+        self._type: str | None = None
+
+    def text(self, depth: int = 0) -> str:
+        """The canonical expression, over base-table columns; cut at TEXT_LIMIT characters."""
+        if self._text is None:
+            self._text = self._written(depth)
+        return self._text
+
+    def _written(self, depth: int) -> str:
+        if depth > _DEPTH_LIMIT:
+            return "…"
+        if self.branches:
+            texts: dict[str, None] = {}
+            length = 0
+            for branch in self.branches:
+                text = branch.text(depth + 1)
+                if text not in texts:
+                    texts[text] = None
+                    length += len(text)
+                if length > TEXT_LIMIT:
+                    break
+            return cut(" | ".join(texts))
+        expression = self.expression
+        if expression is None:
+            return "NULL"
+        slots, inputs = expression.slots, self.inputs
+        pieces: list[str] = []
+        length = 0
+        for part in expression.parts:
+            if isinstance(part, int):
+                value = inputs[part]
+                piece = value.text(depth + 1)
+                if value.precedence < slots[part].tight:
+                    piece = f"({piece})"
+            else:
+                piece = part
+            pieces.append(piece)
+            length += len(piece)
+            if length > TEXT_LIMIT:
+                break
+        return cut("".join(pieces))
+
+    def type(self, depth: int = 0) -> str:
+        """The type in the standard set, "" where it does not follow."""
+        if self._type is None:
+            self._type = self._derived_type(depth)
+        return self._type
+
+    def _derived_type(self, depth: int) -> str:
+        if depth > _DEPTH_LIMIT:
+            return ""
+        if self.branches:
+            return widest([branch.type(depth + 1) for branch in self.branches])
+        if self.expression is None:
+            return ""
+        inputs = self.inputs
+        return rule_type(self.expression.type, lambda number: inputs[number].type(depth + 1))
+
+    def known_as(self, text: str, type_: str = "") -> Value:
+        """This value with its text and type given."""
+        self._text, self._type = text, type_
+        return self
+
+
+def cut(text: str) -> str:
+    """The text, cut at the limit."""
+    return text if len(text) <= TEXT_LIMIT else text[: TEXT_LIMIT - 1] + "…"
+
+
+class Sources:
+    """The source columns that one analysis met, by number."""
+
+    __slots__ = ("_columns", "_numbers", "all")
+
+    def __init__(self) -> None:
+        self.all: list[tuple[ColumnRef, ...]] = []
+        self._numbers: dict[tuple[ColumnRef, ...], int] = {}
+        self._columns: dict[TableName, dict[str, Value]] = {}
+
+    def column(self, table: TableName, column: str, type_: str = "") -> Value:
+        """The value that a column of a base table is."""
+        columns = self._columns.get(table)
+        if columns is None:
+            columns = self._columns[table] = {}
+        value = columns.get(column)
+        if value is None:
+            number = len(self.all)
+            self.all.append((ColumnRef(table, column),))
+            value = Value((number << SHIFT,)).known_as(f"{table.dotted}.{column}", type_)
+            columns[column] = value
+        return value
+
+    def one_of(self, candidates: Sequence[Value], name: str) -> Value:
+        """The value of an ambiguous name: every column behind every candidate is a candidate."""
+        columns: dict[ColumnRef, None] = {}
+        role = 0
+        for candidate in candidates:
+            for key in candidate.keys:
+                if key & 15 <= 2:
+                    columns.update(dict.fromkeys(self.all[key >> SHIFT]))
+                    role = max(role, key & ROLE_MASK)
+        if not columns:
+            return Value((), None).known_as(name)
+        found = tuple(columns)
+        number = self._numbers.get(found)
+        if number is None:
+            number = self._numbers[found] = len(self.all)
+            self.all.append(found)
+        return Value((number << SHIFT | role,)).known_as(name)
+
+
+def combined(values: Iterable[tuple[int, Value]]) -> dict[int, None]:
+    """The keys of values that play the given roles in one result."""
+    keys: dict[int, None] = {}
+    for role, value in values:
+        row = COMPOSED[role]
+        for key in value.keys:
+            keys[key & ~ROLE_MASK | row[key & ROLE_MASK]] = None
+    return keys
+
+
+def field_of(value: Value, path: Sequence[str]) -> Value:
+    """A field inside a value."""
+    keys = [key & ~ROLE_MASK | TRANSFORMED[key & ROLE_MASK] for key in value.keys]
+    return Value(keys).known_as(cut(".".join((value.text(), *path))))
+
+
+def union_of(branches: Sequence[Value]) -> Value:
+    """A column of a set operation."""
+    first = branches[0]
+    if all(branch is first for branch in branches):
+        return first
+    keys: dict[int, None] = {}
+    for branch in branches:
+        for key in branch.keys:
+            keys[key] = None
+    return Value(keys, None, (), branches)

@@ -1,0 +1,198 @@
+"""The small relational form that every parser's tree is translated into: names, scopes and roles, and nothing else.
+
+It needs no schema and holds no literal: literals are `?` already. Names are folded as their dialect folds them.
+What is used once per statement or clause is a frozen dataclass; what is used once per column is a named tuple, which
+is several times cheaper to make. All of it pickles.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+from ingestion.model import Problem, StatementKind, TableChange, TableName, Target
+
+TypeRule: TypeAlias = "str | int | tuple[str | int | tuple[object, ...] | None, ...] | None"
+"""How an expression's type follows: a standard type, the type of slot n, a rule over others, or None (unknown)."""
+
+
+class Slot(NamedTuple):
+    """A column used in an expression: `parts` as written (`("t", "c")`), and the role it plays there.
+
+    `tight` is the precedence its surroundings need, so that a text put in its place is bracketed when it must be.
+    """
+
+    parts: tuple[str, ...]
+    role: int
+    tight: int = 0
+
+
+class QuerySlot(NamedTuple):
+    """A subquery used in an expression; its columns play `role`. Of EXISTS only its rows count, not its columns."""
+
+    query: Query
+    role: int
+    tight: int = 0
+    exists: bool = False
+
+
+class Expression(NamedTuple):
+    """A text with slots: `parts` holds text and, as integers, the numbers of slots.
+
+    A slot that `parts` does not mention still counts (COALESCE tests its arguments for null).
+    """
+
+    parts: tuple[str | int, ...]
+    slots: tuple[Slot | QuerySlot, ...]
+    precedence: int
+    type: TypeRule = None
+
+
+class Projection(NamedTuple):
+    """One output column."""
+
+    name: str
+    expression: Expression
+
+
+class Star(NamedTuple):
+    """`*` or `t.*`; `pattern` is that of COLUMNS('...'), `wrapped` says that a function is applied to each column."""
+
+    qualifier: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
+    replaced: tuple[Projection, ...] = ()
+    renamed: tuple[tuple[str, str], ...] = ()
+    pattern: str | None = None
+    wrapped: bool = False
+
+
+class Clause(NamedTuple):
+    """A condition or key: what it uses acts on every output, in `role`.
+
+    `ordinal` is the 1-based output that ORDER BY 2 means (then there is no expression). `aliases` says whether output
+    names are visible: 0 never, 1 before columns (ORDER BY), 2 after columns (GROUP BY and HAVING in most dialects),
+    3 after columns where lateral aliases are known (WHERE).
+    """
+
+    role: int
+    expression: Expression | None
+    ordinal: int = 0
+    aliases: int = 0
+
+
+class Pivot(NamedTuple):
+    """PIVOT and UNPIVOT: the columns that `consumed` uses vanish from the input, `columns` come after what is left.
+
+    `keys` are PIVOT's FOR columns, which choose the rows behind each new column. `kept` is DuckDB's GROUP BY: what is
+    left is that alone. `names` is the column list of the result's alias.
+    """
+
+    consumed: tuple[Expression, ...]
+    columns: tuple[Projection, ...]
+    alias: str = ""
+    keys: tuple[Expression, ...] = ()
+    kept: tuple[Projection, ...] | None = None
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TableFunction:
+    """A relation made by a function: its columns are made of its arguments.
+
+    `columns` are those that the function itself names (`()` when unknown); `name` is kept where the function is not a
+    builtin, since what it reads is then unknown.
+    """
+
+    arguments: tuple[Expression, ...]
+    columns: tuple[tuple[str, TypeRule], ...] = ()
+    name: TableName | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """One item of FROM with how it is joined. `columns` is the column list of its alias."""
+
+    source: TableName | Query | TableFunction
+    alias: str = ""
+    columns: tuple[str, ...] = ()
+    join: str = ""
+    on: tuple[Clause, ...] = ()
+    using: tuple[str, ...] = ()
+    natural: bool = False
+    lateral: bool = False
+    pivots: tuple[Pivot, ...] = ()
+    written: bool = False  # the target of the statement itself, which is a source only where its values are used
+
+
+@dataclass(frozen=True, slots=True)
+class CommonTable:
+    """A WITH item; `columns` is its column list."""
+
+    name: str
+    columns: tuple[str, ...]
+    query: Query
+    recursive: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """SELECT with all of its clauses; WITH is visible inside only."""
+
+    projections: tuple[Projection | Star, ...]
+    relations: tuple[Relation, ...] = ()
+    clauses: tuple[Clause, ...] = ()
+    common_tables: tuple[CommonTable, ...] = ()
+    distinct: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SetOperation:
+    """Branches of one kind of set operation in order; `role` is what every column plays for all, None for UNION ALL.
+
+    `first_only` marks EXCEPT, whose values come from its first branch.
+    """
+
+    branches: tuple[Query, ...]
+    role: int | None
+    by_name: bool = False
+    first_only: bool = False
+    clauses: tuple[Clause, ...] = ()
+    common_tables: tuple[CommonTable, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """VALUES rows; `columns` are the names that the dialect gives."""
+
+    rows: tuple[tuple[Expression, ...], ...]
+    columns: tuple[str, ...]
+
+
+Query: TypeAlias = Select | SetOperation | Values
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """Data on its way: `query` gives the target's columns by position, or by name where the target says so.
+
+    `query` is None where no column is followed (LIKE, EXCHANGE): `sources` has what is read then. `fixed` are the
+    target's columns that a static partition sets, which positions skip. `deletes` marks rows that go: nothing flows.
+    """
+
+    target: Target | None
+    query: Query | None
+    fixed: tuple[str, ...] = ()
+    sources: tuple[TableName, ...] = ()
+    deletes: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RelationalStatement:
+    """One statement, translated: what a parse gives, and what is kept as symbolic lineage."""
+
+    kind: StatementKind
+    dialect: str
+    writes: tuple[Write, ...] = ()
+    changes: tuple[TableChange, ...] = ()
+    aliases: tuple[tuple[str, str], ...] = ()
+    problems: tuple[Problem, ...] = ()

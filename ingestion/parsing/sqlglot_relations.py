@@ -1,0 +1,167 @@
+"""FROM items of sqlglot's tree: tables, derived tables, joins, laterals, table functions, pivots."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from ingestion.model import NameKind, TableName
+from ingestion.parsing.relational import (
+    Clause,
+    Query,
+    Relation,
+    Select,
+    Star,
+    TableFunction,
+)
+from ingestion.parsing.roles import JOIN
+from ingestion.parsing.sqlglot_pivots import translate_pivots
+from ingestion.parsing.sqlglot_table_functions import is_function, translate_function
+
+if TYPE_CHECKING:
+    from ingestion.parsing.sqlglot_queries import QueryTranslator
+
+
+def translate_relations(queries: QueryTranslator, nodes: list[exp.Expr]) -> tuple[Relation, ...]:
+    """The relations of FROM, JOIN and LATERAL VIEW items, in order; bracketed joins are laid flat."""
+    return tuple(relation for node in nodes for relation in _item(queries, node))
+
+
+def _item(queries: QueryTranslator, node: exp.Expr) -> Iterator[Relation]:
+    if type(node) is exp.Join:
+        yield from _join(queries, node)
+        return
+    while type(node) is exp.Final or (type(node) is exp.Paren and not node.args.get("alias")):
+        node = node.this
+    inner = _bare(node)
+    if type(inner) in (exp.Subquery, exp.Paren) and _is_bracketed_join(inner):
+        yield from _bracketed(queries, inner)
+    else:
+        yield _relation(queries, inner if inner is not node and type(inner) is exp.Subquery else node)
+    for join in node.args.get("joins") or ():
+        yield from _join(queries, join)
+    for lateral in node.args.get("laterals") or ():
+        yield from _item(queries, lateral)
+
+
+def _bare(node: exp.Expr) -> exp.Expr:
+    """The innermost of nested brackets that say nothing: ((x)) is x."""
+    while (
+        type(node) is exp.Subquery
+        and type(node.this) is exp.Subquery
+        and not any(value for key, value in node.args.items() if key != "this")
+    ):
+        node = node.this
+    return node
+
+
+def _is_bracketed_join(node: exp.Expr) -> bool:
+    inner = node.this
+    return isinstance(inner, exp.Table | exp.Lateral | exp.Unnest) or (
+        type(inner) is exp.Subquery and bool(inner.args.get("joins") or _is_bracketed_join(inner))
+    )
+
+
+def _bracketed(queries: QueryTranslator, node: exp.Expr) -> Iterator[Relation]:
+    """`(a JOIN b)`: its relations are visible outside, unless an alias hides them."""
+    relations = tuple(_item(queries, node.this))
+    alias, columns = alias_of(queries, node)
+    pivots = translate_pivots(queries, node)
+    if not alias and not pivots:
+        yield from relations
+    elif len(relations) == 1 and not relations[0].pivots:
+        yield replace(relations[0], alias=alias or relations[0].alias, columns=columns, pivots=pivots)
+    else:
+        yield Relation(Select((Star(),), relations), alias, columns, pivots=pivots)
+
+
+def _join(queries: QueryTranslator, node: exp.Expr) -> Iterator[Relation]:
+    args = node.args
+    this = args["this"]
+    if args.get("kind") == "ARRAY":  # ClickHouse: ARRAY JOIN arr AS x
+        yield _array_join(queries, this)
+        return
+    relations = list(_item(queries, this))
+    side, kind, method = (str(args.get(key) or "").upper() for key in ("side", "kind", "method"))
+    using = tuple(
+        queries.names.column_parts(c)[-1] if type(c) is exp.Column else queries.names.column(c)
+        for c in args.get("using") or ()
+    )
+    on: tuple[Clause, ...] = tuple(queries.conditions(args.get("on"), JOIN))
+    match = args.get("match_condition")
+    if match is not None:
+        on += tuple(queries.conditions(match, JOIN))
+    first = relations[0]
+    natural = method == "NATURAL"
+    # The condition stands with the last relation of a bracketed join: by then all of its names are in scope.
+    relations[0] = replace(first, join=" ".join(filter(None, (side, kind))) or first.join, natural=natural)
+    relations[-1] = replace(relations[-1], on=relations[-1].on + on, using=using)
+    yield from relations
+
+
+def _array_join(queries: QueryTranslator, node: exp.Expr) -> Relation:
+    name = queries.names.column(node.args["alias"]) if type(node) is exp.Alias else ""
+    array = node.this if type(node) is exp.Alias else node
+    name = name or (queries.names.column_parts(array)[-1] if type(array) is exp.Column else "")
+    return Relation(TableFunction((queries.expression(array),), ((name, None),)), "", (), "CROSS", lateral=True)
+
+
+def alias_of(queries: QueryTranslator, node: exp.Expr) -> tuple[str, tuple[str, ...]]:
+    """The alias of a FROM item and its column list."""
+    alias = node.args.get("alias")
+    if alias is None:
+        return "", ()
+    if type(alias) is exp.Identifier:
+        return queries.names.relation(alias), ()
+    name = queries.names.relation(alias.this) if type(alias.this) is exp.Identifier else ""
+    columns = tuple(
+        queries.names.column(column.this if type(column) is exp.ColumnDef else column)
+        for column in alias.args.get("columns") or ()
+        if isinstance(column, exp.ColumnDef | exp.Identifier)
+    )
+    return name, columns
+
+
+def _relation(queries: QueryTranslator, node: exp.Expr) -> Relation:
+    kind = type(node)
+    alias, columns = alias_of(queries, node)
+    if kind is exp.Table and not is_function(node):
+        return _table(queries, node, alias, columns)
+    pivots = translate_pivots(queries, node)
+    if kind is exp.Pivot:
+        inner = _relation(queries, node.this)
+        return replace(inner, pivots=inner.pivots + pivots)
+    if kind is exp.Subquery or isinstance(node, exp.Query | exp.Values):
+        source: TableName | Query | TableFunction
+        source = queries.query(node.this if kind is exp.Subquery and not _own(node) else _without_alias(node))
+        return Relation(source, alias, columns, pivots=pivots)
+    if kind is exp.Lateral and type(node.this) is exp.Subquery:
+        return Relation(
+            queries.query(node.this), alias, columns, lateral=True, join="CROSS" if node.args.get("cross_apply") else ""
+        )
+    return translate_function(queries, node, alias, columns, pivots)
+
+
+def _own(node: exp.Expr) -> bool:
+    return bool(node.args.get("order") or node.args.get("with_"))
+
+
+def _without_alias(node: exp.Expr) -> exp.Expr:
+    if type(node) is not exp.Subquery:
+        return node
+    bare = exp.Subquery(this=node.this)
+    for key in ("with_", "order"):
+        if node.args.get(key):
+            bare.args[key] = node.args[key]
+    return bare
+
+
+def _table(queries: QueryTranslator, node: exp.Expr, alias: str, columns: tuple[str, ...]) -> Relation:
+    name = queries.names.table(node)
+    if alias and name.kind is NameKind.TABLE:
+        queries.aliases.append((alias, str(name)))
+    pivots = translate_pivots(queries, node) if node.args.get("pivots") else ()
+    return Relation(name, alias, columns, pivots=pivots)

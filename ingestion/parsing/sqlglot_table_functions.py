@@ -1,0 +1,122 @@
+"""Table functions of sqlglot's tree: UNNEST, EXPLODE, LATERAL VIEW, FLATTEN, file readers and the functions of users."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from ingestion.model import NameKind, TableName
+from ingestion.parsing.relational import Pivot, Relation, TableFunction, TypeRule
+from ingestion.parsing.roles import TRANSFORMATION
+from ingestion.parsing.sqlglot_types import type_name
+
+if TYPE_CHECKING:
+    from ingestion.parsing.sqlglot_queries import QueryTranslator
+
+_READERS = frozenset(
+    """READ_CSV READ_CSV_AUTO READ_PARQUET PARQUET_SCAN READ_JSON READ_JSON_AUTO READ_NDJSON READ_FILES S3 S3CLUSTER GCS
+    URL FILE HDFS AZUREBLOBSTORAGE DELTALAKE ICEBERG_SCAN DELTA_SCAN ICEBERG OPENROWSET CLOUD_FILES READ_KAFKA""".split()
+)
+_BUILTIN = frozenset(
+    """GENERATE_SERIES RANGE NUMBERS GENERATOR SPLIT_TO_TABLE STRTOK_SPLIT_TO_TABLE FLATTEN UNNEST JSON_EACH
+    JSON_EACH_TEXT JSONB_EACH JSONB_EACH_TEXT JSON_ARRAY_ELEMENTS JSONB_ARRAY_ELEMENTS JSON_ARRAY_ELEMENTS_TEXT
+    JSONB_ARRAY_ELEMENTS_TEXT JSON_TO_RECORDSET JSONB_TO_RECORDSET JSON_TO_RECORD JSONB_TO_RECORD REGEXP_MATCHES
+    REGEXP_SPLIT_TO_TABLE STRING_SPLIT OPENJSON JSON_TABLE XMLTABLE STRING_TO_TABLE ZEROS SEQUENCE EXPLODE POSEXPLODE
+    EXPLODE_OUTER INLINE STACK JSON_TUPLE PARSE_URL_TUPLE UNNEST_TOKENS ROWS_FROM NODES VALUES JSON_OBJECT_KEYS
+    JSONB_OBJECT_KEYS JSONB_PATH_QUERY GENERATE_SUBSCRIPTS GENERATE_DATE_ARRAY RESULT_SCAN""".split()
+)
+
+
+def is_function(node: exp.Expr) -> bool:
+    """Whether a table node holds a function rather than a name."""
+    this = node.args.get("this")
+    return this is None or (isinstance(this, exp.Func) and not isinstance(this, exp.Identifier))
+
+
+def translate_function(
+    queries: QueryTranslator, node: exp.Expr, alias: str, columns: tuple[str, ...], pivots: tuple[Pivot, ...]
+) -> Relation:
+    """The relation that a function makes; a reader of files is the path that it reads."""
+    function = node
+    while type(function) in (exp.Table, exp.Lateral, exp.TableFromRows, exp.Paren):
+        inner = function.args.get("this")
+        if inner is None:
+            break
+        function = inner
+    if type(function) is exp.Anonymous and str(function.this).upper() in ("TABLE", "LATERAL") and function.expressions:
+        function = function.expressions[0]
+    if type(function) in (exp.Column, exp.Parameter) or (type(function) is exp.Identifier):
+        return _array_relation(queries, function, alias, columns)
+    name = _function_name(function)
+    path = _path(function, name)
+    if path is not None:
+        return Relation(TableName((path,), path, NameKind.PATH), alias, columns, pivots=pivots)
+    arguments = tuple(queries.expression(argument, TRANSFORMATION) for argument in _arguments(node, function))
+    known = None
+    if isinstance(function, exp.Anonymous | exp.Dot) and name not in _BUILTIN:
+        written = function.sql() if type(function) is exp.Dot else str(function.this)
+        known = TableName((written.partition("(")[0].lower(),), written.partition("(")[0], NameKind.FUNCTION)
+    own = _own_columns(queries, function)
+    bigquery = node.args.get("offset")
+    if isinstance(bigquery, exp.Identifier):
+        columns = (*columns, queries.names.column(bigquery))
+    source = TableFunction(arguments, own, known)
+    return Relation(source, alias, columns, "", lateral=True, pivots=pivots)
+
+
+def _array_relation(queries: QueryTranslator, function: exp.Expr, alias: str, columns: tuple[str, ...]) -> Relation:
+    return Relation(TableFunction((queries.expression(function, TRANSFORMATION),)), alias, columns, lateral=True)
+
+
+def _function_name(function: exp.Expr) -> str:
+    if isinstance(function, exp.Anonymous):
+        return str(function.this).upper()
+    if isinstance(function, exp.Dot):
+        return _function_name(function.expression)
+    return str(function.sql_name()) if isinstance(function, exp.Func) else type(function).__name__.upper()
+
+
+def _path(function: exp.Expr, name: str) -> str | None:
+    if name not in _READERS and type(function) is not exp.ReadCSV:
+        return None
+    for literal in function.find_all(exp.Literal):
+        if literal.args.get("is_string"):
+            return str(literal.name)
+    return None
+
+
+def _arguments(node: exp.Expr, function: exp.Expr) -> list[exp.Expr]:
+    if type(node) is exp.Table and node.args.get("rows_from"):
+        return [table.this for table in node.args["rows_from"]]
+    if type(function) is exp.Unnest:
+        return list(function.expressions)
+    if type(function) is exp.Dot:
+        return [function]
+    if type(function) is exp.XMLTable:
+        return list(function.args.get("passing") or [])
+    found: list[exp.Expr] = []
+    for value in function.args.values():
+        for item in value if isinstance(value, list) else [value]:
+            if isinstance(item, exp.Kwarg):
+                found.append(item.expression)
+            elif isinstance(item, exp.Expr) and not isinstance(
+                item, exp.ColumnDef | exp.OpenJSONColumnDef | exp.JSONSchema
+            ):
+                found.append(item)
+    return found
+
+
+def _own_columns(queries: QueryTranslator, function: exp.Expr) -> tuple[tuple[str, TypeRule], ...]:
+    definitions = function.args.get("columns") or function.args.get("expressions") or []
+    schema = function.args.get("schema")
+    if isinstance(schema, exp.Expr):
+        definitions = schema.args.get("expressions") or []
+    found: list[tuple[str, TypeRule]] = []
+    for item in definitions if isinstance(definitions, list) else []:
+        if isinstance(item, exp.ColumnDef | exp.OpenJSONColumnDef | exp.JSONColumnDef):
+            this = item.this
+            name = queries.names.column(this) if type(this) is exp.Identifier else str(item.name)
+            kind = item.args.get("kind")
+            found.append((name, type_name(kind) if type(kind) is exp.DataType else None))
+    return tuple(found)
