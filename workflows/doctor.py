@@ -47,10 +47,10 @@ def examine(config: RunConfig | None = None, environment: Mapping[str, str] | No
     environment = os.environ if environment is None else environment
     target = config.target if config else DEFAULT_CATALOG
     findings = [
-        _python(),
+        python(),
         _tried("Java", lambda: _java(environment)),
         _pyspark(),
-        _memory(),
+        memory(_available_bytes()),
         Finding("cores", Health.OK, str(cores())),
         _disk(),
         _temporary_directory(),
@@ -70,7 +70,8 @@ def _tried(subject: str, check: Callable[[], str]) -> Finding:
         return Finding(subject, Health.FAILED, str(error))
 
 
-def _python(version: tuple[int, int] = sys.version_info[:2]) -> Finding:
+def python(version: tuple[int, int] = sys.version_info[:2]) -> Finding:
+    """Whether this version of Python is one that the project runs on."""
     oldest, newest = _PYTHONS
     if not oldest <= version <= newest:
         wanted = f"{oldest[0]}.{oldest[1]} to {newest[0]}.{newest[1]}"
@@ -91,8 +92,8 @@ def _pyspark() -> Finding:
         return Finding("PySpark", Health.FAILED, "missing: pip install 'pyspark>=4.0,<5'")
 
 
-def _memory() -> Finding:
-    available = _available_bytes()
+def memory(available: int | None) -> Finding:
+    """Whether so many free bytes are enough for a run."""
     if available is None:
         return Finding("memory", Health.WARNING, f"unknown; a run wants {_ENOUGH_MEMORY_GB:.0f} GB free")
     detail = f"{available / _GB:.1f} GB free"

@@ -5,13 +5,14 @@ from __future__ import annotations
 import functools
 import logging
 import os
+import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NoReturn, ParamSpec
 
 import typer
 
-from ingestion.errors import LineageError
+from ingestion.errors import Interrupted, LineageError
 from workflows.logs import Redactor, frames
 
 _LOG = logging.getLogger(__name__)
@@ -26,7 +27,7 @@ def shows_errors(command: Callable[P, None]) -> Callable[P, None]:
         try:
             command(*args, **kwargs)
         except LineageError as error:
-            _end(str(error), error, error.exit_code)
+            _end(_sentence(error), error, error.exit_code)
         except (typer.Exit, typer.Abort, BrokenPipeError):
             raise
         except Exception as error:  # noqa: BLE001 - the outermost border: a bug ends as one line, too
@@ -44,9 +45,18 @@ def without_secrets(redact: Redactor) -> Iterator[None]:
     try:
         yield
     except LineageError as error:
+        if isinstance(error, Interrupted):
+            raise
         clean = LineageError(redact(str(error)))
         clean.exit_code = error.exit_code
         raise clean.with_traceback(error.__traceback__) from None
+
+
+def _sentence(error: LineageError) -> str:
+    if isinstance(error, Interrupted):
+        name = signal.Signals(error.exit_code - 128).name
+        return f"ended by {name} before it was done; running the same command again is safe"
+    return str(error)
 
 
 def _end(message: str, error: Exception, exit_code: int) -> NoReturn:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -42,8 +42,8 @@ class CatalogAddress:
     url: str
 
 
-def serve(config: CatalogConfig) -> None:
-    """Serves until SIGINT or SIGTERM.
+def serve(config: CatalogConfig, announce: Callable[[CatalogAddress], None]) -> None:
+    """Serves until SIGINT or SIGTERM; `announce` is told the address as soon as connections are taken.
 
     Raises ConfigError when the file or the address cannot be used, or when an address other machines can reach has
     no token.
@@ -52,6 +52,7 @@ def serve(config: CatalogConfig) -> None:
     with listener:
         database = open_database(config.file)
         try:
+            announce(CatalogAddress(_url(config.host, listener.getsockname()[1])))
             _server(config, database).run(sockets=[listener])
         finally:
             database.close()

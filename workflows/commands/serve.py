@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from workflows.endings import shows_errors, without_secrets
+
+if TYPE_CHECKING:
+    from connectors.catalog import CatalogAddress
 
 
 @shows_errors
@@ -41,15 +44,23 @@ def serve(
     """
     from connectors.catalog import CatalogConfig
     from connectors.catalog import serve as serve_catalog
-    from ingestion.errors import ConfigError
+    from ingestion.errors import ConfigError, Interrupted
     from workflows.interpolation import BadReference, interpolate
     from workflows.logs import Redactor
+    from workflows.signals import interrupted_by_signals
 
     given = token or os.environ.get("HEADWATER_TOKEN")
     try:
         secret = interpolate(given, os.environ).text if given else None
     except BadReference as error:
         raise ConfigError(f"--token: {error}") from None
-    with without_secrets(Redactor([secret] if secret else [])):
-        # `--port 0` is only of use to someone who is told the port.
-        serve_catalog(CatalogConfig(catalog, host, port, secret))
+    try:
+        with without_secrets(Redactor([secret] if secret else [])), interrupted_by_signals():
+            serve_catalog(CatalogConfig(catalog, host, port, secret), _announce)
+    except Interrupted as error:
+        # What ends a server in good order is no failure to speak of.
+        raise typer.Exit(error.exit_code) from None
+
+
+def _announce(address: CatalogAddress) -> None:
+    typer.echo(f"The catalog answers at {address.url}")

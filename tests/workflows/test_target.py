@@ -1,0 +1,53 @@
+"""A server is asked for its version once, and every wrong answer is one sentence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+from pytest_httpserver import HTTPServer
+
+from connectors.catalog import CatalogConfig, running_catalog
+from ingestion.errors import ConfigError, LineageError, TargetDown
+from workflows.config import Server, Tls
+from workflows.target import connection_of, server_version
+
+
+def test_the_embedded_catalog_answers_as_a_server_does(tmp_path: Path) -> None:
+    with running_catalog(CatalogConfig(tmp_path / "c.db", port=0, token="right")) as address:
+        assert server_version(Server(address.url, SecretStr("right"))) == "2.0.7"
+        with pytest.raises(ConfigError, match="token"):
+            server_version(Server(address.url, SecretStr("wrong")))
+
+
+@pytest.mark.parametrize(
+    ("status", "body"), [(200, "<html>hello</html>"), (200, "[]"), (404, "not here"), (500, "oh"), (302, "")]
+)
+def test_something_else_at_that_address_is_named(httpserver: HTTPServer, status: int, body: str) -> None:
+    httpserver.expect_request("/api/v1/system/version").respond_with_data(body, status, {"Location": "/login"})
+    httpserver.expect_request("/api/v1/services/databaseServices").respond_with_json({"data": []})
+
+    with pytest.raises(LineageError) as caught:
+        server_version(Server(httpserver.url_for("/api"), SecretStr("s3cret")))
+
+    assert caught.value.exit_code in {2, 75}
+    assert "s3cret" not in str(caught.value)
+
+
+def test_nobody_there_is_a_target_that_is_down(httpserver: HTTPServer) -> None:
+    url = httpserver.url_for("/api")
+    httpserver.stop()
+
+    with pytest.raises(TargetDown):
+        server_version(Server(url, SecretStr("t")))
+    httpserver.start()
+
+
+def test_tls_settings_reach_the_client() -> None:
+    ca, certificate, key = Path("ca.pem"), Path("c.pem"), Path("k.pem")
+
+    assert connection_of(Server("https://h/api", SecretStr("t"))).verify is True
+    assert connection_of(Server("https://h/api", SecretStr("t"), Tls(verify=False, ca_certificate=ca))).verify is False
+    full = connection_of(Server("https://h/api", SecretStr("t"), Tls(True, ca, certificate, key)), threads=3)
+    assert (full.verify, full.client_certificate, full.connections) == ("ca.pem", ("c.pem", "k.pem"), 3)
