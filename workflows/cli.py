@@ -34,6 +34,8 @@ Exit codes:
   75   the target is down or another run holds the lock; try later
   130  drained after SIGINT
   143  drained after SIGTERM
+
+HEADWATER_DEBUG=1 shows where in the code an error came from.
 """
 
 app = typer.Typer(

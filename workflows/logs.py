@@ -49,10 +49,11 @@ def _pattern(secret: str) -> str:
 
 def start_logging(log_format: LogFormat, level: str, run_id: str, redact: Redactor) -> None:
     """From now on the project's loggers write to standard error from `level` up, those of libraries from WARNING."""
-    handler = logging.StreamHandler(sys.stderr)
+    handler = _StandardError()
     formatter = _JsonFormatter(run_id, redact) if log_format is LogFormat.JSON else _TextFormatter(redact)
     handler.setFormatter(formatter)
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
+    logging.raiseExceptions = False  # its complaint about a broken record would show the record's arguments
     number = logging.getLevelNamesMapping()["WARNING" if level == "WARN" else level]
     for name in _OURS:
         logging.getLogger(name).setLevel(number)
@@ -66,6 +67,17 @@ def frames(traceback: TracebackType | None) -> list[str]:
         found.append(f"{module}:{traceback.tb_lineno} {code.co_qualname}")
         traceback = traceback.tb_next
     return found
+
+
+class _StandardError(logging.Handler):
+    """Whatever standard error is now: live progress takes its place, so that lines appear above the bars."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            sys.stderr.write(self.format(record) + "\n")
+            sys.stderr.flush()
+        except (OSError, ValueError, TypeError):
+            self.handleError(record)
 
 
 class _TextFormatter(logging.Formatter):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import logging
 from collections.abc import Iterator
@@ -10,8 +11,10 @@ from urllib.parse import quote
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
 
 from workflows.logs import LogFormat, Redactor, frames, start_logging
+from workflows.progress import open_progress
 
 LOG = logging.getLogger("workflows.test")
 
@@ -19,9 +22,9 @@ LOG = logging.getLogger("workflows.test")
 @pytest.fixture(autouse=True)
 def logging_as_before() -> Iterator[None]:
     root = logging.getLogger()
-    before = (root.handlers[:], root.level)
+    before = (root.handlers[:], root.level, logging.raiseExceptions)
     yield
-    root.handlers[:], root.level = before
+    root.handlers[:], root.level, logging.raiseExceptions = before
     for name in ("ingestion", "connectors", "workflows"):
         logging.getLogger(name).setLevel(logging.NOTSET)
 
@@ -59,6 +62,24 @@ def test_other_libraries_are_heard_from_warnings_up(capsys: pytest.CaptureFixtur
     assert "quiet" not in shown
     assert "loud" in shown
     assert "ours" in shown
+
+
+def test_a_broken_record_shows_none_of_its_arguments(capsys: pytest.CaptureFixture[str]) -> None:
+    start_logging(LogFormat.TEXT, "INFO", "r1", Redactor())
+
+    LOG.info("%d rows", "secret_literal")
+
+    assert "secret_literal" not in capsys.readouterr().err
+
+
+def test_lines_appear_above_live_progress() -> None:
+    start_logging(LogFormat.TEXT, "INFO", "r1", Redactor())
+    stream = io.StringIO()
+
+    with open_progress(Console(file=stream, force_terminal=True, width=100)) as progress, progress.stage("read", 1):
+        LOG.warning("look here")
+
+    assert "look here" in stream.getvalue()
 
 
 @pytest.mark.parametrize("log_format", list(LogFormat))

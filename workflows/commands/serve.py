@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ingestion.errors import ConfigError, Interrupted
 from workflows.endings import shows_errors, without_secrets
 
 if TYPE_CHECKING:
@@ -44,16 +45,10 @@ def serve(
     """
     from connectors.catalog import CatalogConfig
     from connectors.catalog import serve as serve_catalog
-    from ingestion.errors import ConfigError, Interrupted
-    from workflows.interpolation import BadReference, interpolate
     from workflows.logs import Redactor
     from workflows.signals import interrupted_by_signals
 
-    given = token or os.environ.get("HEADWATER_TOKEN")
-    try:
-        secret = interpolate(given, os.environ).text if given else None
-    except BadReference as error:
-        raise ConfigError(f"--token: {error}") from None
+    secret = _token(token or os.environ.get("HEADWATER_TOKEN"))
     try:
         with without_secrets(Redactor([secret] if secret else [])), interrupted_by_signals():
             serve_catalog(CatalogConfig(catalog, host, port, secret), _announce)
@@ -64,3 +59,12 @@ def serve(
 
 def _announce(address: CatalogAddress) -> None:
     typer.echo(f"The catalog answers at {address.url}")
+
+
+def _token(given: str | None) -> str | None:
+    from workflows.interpolation import BadReference, interpolate
+
+    try:
+        return interpolate(given, os.environ).text if given else None
+    except BadReference as error:
+        raise ConfigError(f"--token: {error}") from None
