@@ -1,0 +1,171 @@
+"""A plan's tree evaluated bottom-up to the relation that it gives, whatever form the tree was printed in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from connectors.spark_history import leaves, operators, physical
+from connectors.spark_history.attributes import Element, attribute_list
+from connectors.spark_history.expressions import Scope
+from connectors.spark_history.names import NameMapping
+from connectors.spark_history.plan_text import PlanNode
+from connectors.spark_history.relation import MISSING, Attribute, Relation, joined
+from ingestion.model import Problem, ProblemKind
+
+_PASSING = """
+    SubqueryAlias Exchange BroadcastExchange ColumnarToRow RowToColumnar InputAdapter WholeStageCodegen
+    AdaptiveSparkPlan ShuffleQueryStage BroadcastQueryStage AQEShuffleRead CustomShuffleReader GlobalLimit LocalLimit
+    CollectLimit Limit Offset Tail CollectTail Sample Repartition RepartitionByExpression RebalancePartitions
+    ResolvedHint Coalesce WriteFiles EventTimeWatermark CollectMetrics Subquery SubqueryBroadcast CommandResult
+    SubqueryAdaptiveBroadcast WindowGroupLimit ReusedSubquery ReturnAnswer TableCacheQueryStage ResultQueryStage
+"""
+PASSING = frozenset(_PASSING.split())
+"""Nodes that give their child's columns and rows on (limits and samples choose rows by no column)."""
+
+
+@dataclass(slots=True)
+class Evaluation:
+    """What the plans of one statement have in common: names, subqueries, what earlier plans of the application made.
+
+    `remembered` maps an expression id to the column that an earlier plan of the same application gave it: checkpoints
+    and cached frames are leaves whose ids only it explains. `paths` has the locations of leaves that print none.
+    """
+
+    names: NameMapping
+    remembered: Mapping[int, Attribute] = field(default_factory=dict)
+    subqueries: Mapping[int, PlanNode] = field(default_factory=dict)
+    paths: Mapping[int, str] = field(default_factory=dict)
+    through_views: bool = False
+    known: set[int] = field(default_factory=set)
+    by_id: dict[int, Relation] = field(default_factory=dict)
+    ctes: dict[int, Relation] = field(default_factory=dict)
+    expected: dict[int, list[Element]] = field(default_factory=dict)
+    by_number: dict[int, Relation] = field(default_factory=dict)
+
+    def scope(self, node: PlanNode, relation: Relation, outer: Mapping[int, Attribute]) -> Scope:
+        """What the expressions of `node` may refer to over its input."""
+        return Scope(relation.scope, outer, self.by_id, self.inner(node, relation, outer), self.known)
+
+    def inner(self, node: PlanNode, relation: Relation, outer: Mapping[int, Attribute]) -> Iterator[Relation]:
+        """The subqueries printed below a logical node, evaluated as they are asked for."""
+        inside = {**outer, **relation.scope}
+        return (self.relation(tree, inside) for tree in node.inner)
+
+    def relation(self, root: PlanNode, outer: Mapping[int, Attribute] | None = None) -> Relation:
+        """The relation of a tree. Iterative: plans of thousands of nodes are common."""
+        done: dict[int, Relation] = {}
+        pending: list[tuple[PlanNode, bool]] = [(root, False)]
+        while pending:
+            node, ready = pending.pop()
+            if not ready:
+                pending.append((node, True))
+                pending.extend((child, False) for child in reversed(node.children))
+                if len(node.children) == 1:
+                    self.expect(node.children[0], attribute_list(node.fields.get("Input", "")))
+                continue
+            result = self.node(node, [done.pop(id(child)) for child in node.children], outer or {})
+            self.known.update(attribute.id for attribute in result.attributes)
+            if node.number is not None:
+                self.by_number[node.number] = result
+            done[id(node)] = result
+        return done[id(root)]
+
+    def expect(self, node: PlanNode, elements: list[Element]) -> None:
+        """Note what the node above reads from `node`: it tells where the elements of a list end."""
+        if elements:
+            self.expected[id(node)] = elements
+
+    def prepare_subqueries(self) -> None:
+        """Evaluate a physical plan's subqueries, those that others need first."""
+        for identifier, tree in reversed(list(self.subqueries.items())):
+            self.by_id[identifier] = self.relation(tree)
+
+    def node(self, node: PlanNode, inputs: list[Relation], outer: Mapping[int, Attribute]) -> Relation:
+        """One node over its inputs' relations."""
+        kind = kind_of(node)
+        operator = OPERATORS.get(kind)
+        if operator is not None:
+            return operator(Step(node, inputs, outer, self))
+        if not node.children:
+            return leaves.leaf(node, kind, self)
+        if "Join" in kind or kind == "CartesianProduct":
+            return operators.join(Step(node, inputs, outer, self))
+        if kind in PASSING:
+            return joined(inputs)
+        return self.unknown(node, kind, inputs)
+
+    def unknown(self, node: PlanNode, kind: str, inputs: list[Relation]) -> Relation:
+        """A node of a kind that is not known here: what it passes on is kept, what it makes is incomplete."""
+        below = joined(inputs)
+        text = node.fields.get("Output") or node.fields.get("Results") or ""
+        attributes = below.attributes
+        if text:
+            scope = below.scope
+            attributes = [scope.get(item.id) or Attribute(item.id, item.name, MISSING) for item in attribute_list(text)]
+        return below.with_attributes(attributes, problems=[Problem(ProblemKind.UNSUPPORTED, kind)])
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One node, the relations of its children, the scope of the query around it, and the evaluation it is part of."""
+
+    node: PlanNode
+    inputs: list[Relation]
+    outer: Mapping[int, Attribute]
+    evaluation: Evaluation
+
+    @property
+    def below(self) -> Relation:
+        return self.inputs[0] if len(self.inputs) == 1 else joined(self.inputs)
+
+    @property
+    def scope(self) -> Scope:
+        return self.evaluation.scope(self.node, self.below, self.outer)
+
+
+def kind_of(node: PlanNode) -> str:
+    """A node's kind: its first word, two for set operations of ALL."""
+    name = node.name.lstrip("'")
+    words = name.split(" ")
+    if words[0] in ("Intersect", "Except") and len(words) > 1 and words[1] == "All":
+        return words[0] + " All"
+    if words[0] == "Execute" and len(words) > 1:
+        return "Execute " + words[1]
+    return words[0]
+
+
+OPERATORS: dict[str, Callable[[Step], Relation]] = {
+    "Project": operators.project,
+    "Filter": operators.filter_rows,
+    "Aggregate": operators.aggregate,
+    "HashAggregate": physical.aggregate,
+    "SortAggregate": physical.aggregate,
+    "ObjectHashAggregate": physical.aggregate,
+    "Sort": operators.sort,
+    "TakeOrderedAndProject": physical.take_ordered,
+    "Union": operators.union,
+    "Intersect": operators.set_operation,
+    "Intersect All": operators.set_operation,
+    "Except": operators.set_operation,
+    "Except All": operators.set_operation,
+    "Distinct": operators.distinct,
+    "Deduplicate": operators.deduplicate,
+    "DeduplicateWithinWatermark": operators.deduplicate,
+    "StreamingDeduplicate": operators.deduplicate,
+    "Window": operators.window,
+    "WindowInPandas": operators.window,
+    "ArrowWindowPython": operators.window,
+    "Generate": operators.generate,
+    "Expand": operators.expand,
+    "LateralJoin": operators.lateral_join,
+    "WithCTE": operators.with_cte,
+    "CTERelationDef": operators.cte_definition,
+    "View": operators.view,
+    "ArrowEvalPython": physical.python_udf,
+    "BatchEvalPython": physical.python_udf,
+    "InMemoryTableScan": physical.cached,
+    "Scan In-memory": physical.cached,
+    "InMemoryRelation": physical.cached_relation,
+    **dict.fromkeys(physical.OPAQUE, physical.opaque),
+}

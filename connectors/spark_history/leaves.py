@@ -1,0 +1,193 @@
+"""The leaves of plans: tables, views, paths, JDBC tables, and rows that come from nowhere."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from connectors.spark_history.attributes import Element, attribute_list, truncated
+from connectors.spark_history.expressions import Scope, read_influences
+from connectors.spark_history.names import JDBC, NameMapping, plain_parts, quoted_parts
+from connectors.spark_history.operators import CTE_REFERENCE, CUT
+from connectors.spark_history.plan_text import PlanNode
+from connectors.spark_history.relation import MISSING, NOTHING, Attribute, Relation, base_column
+from ingestion.model import ColumnRef, Problem, ProblemKind, Subtype, TableName
+
+if TYPE_CHECKING:
+    from connectors.spark_history.evaluation import Evaluation
+
+_ROWS = """
+    LocalTableScan LocalRelation OneRowRelation Range EmptyRelation DummyRelation CommandResult RateStreamRelation
+    MultiInstanceRelation ExpressionEncoder ShowTables ShowNamespaces
+"""
+ROWS = frozenset(_ROWS.split())
+"""Leaves whose rows come from no table."""
+
+LOCATION = re.compile(r"(?:\w*FileIndex\w*|\w+Index|\w+)(?:\(\d+ paths?\))? ?\[(?P<paths>[^\]]*)\]")
+JDBC_RELATION = re.compile(r"JDBCRelation\((?P<what>.*)\)(?: \[numPartitions=\d+\])?", re.DOTALL)
+CATALOG_TABLE = re.compile(r"(?:^|\n)(?:Catalog: (?P<catalog>.+)\n)?Database: (?P<database>.+)\nTable: (?P<table>.+)")
+
+
+def leaf(node: PlanNode, kind: str, evaluation: Evaluation) -> Relation:
+    """The relation of a leaf."""
+    if kind == "CTERelationRef":
+        return cte_reference(node, evaluation)
+    if kind == "ReusedExchange":
+        return reused(node, evaluation)
+    columns = outputs(node, kind)
+    if kind in ROWS:
+        return Relation([Attribute(item.id, item.name) for item in columns])
+    if kind in ("LogicalRDD", "ExternalRDD") or node.name.startswith(("Scan ExistingRDD", "Scan[obj")):
+        return remembered(columns, evaluation)
+    name = source_name(node, kind, columns, evaluation)
+    problems = [CUT] if truncated(node.fields.get("Output", "") or node.args) else []
+    if name is None:
+        problems = [*problems, Problem(ProblemKind.UNSUPPORTED, kind)]
+        return Relation([Attribute(item.id, item.name, MISSING) for item in columns], problems=tuple(problems))
+    made = [Attribute(item.id, item.name, base_column(ColumnRef(name, item.name))) for item in columns]
+    relation = Relation(made, frozenset(), {name: None}, tuple(problems))
+    pruned = node.fields.get("PartitionFilters", "[]")
+    if pruned == "[]":
+        return relation
+    found = read_influences(pruned, Scope(relation.scope), Subtype.FILTER)
+    return relation.with_attributes(made, found)
+
+
+def outputs(node: PlanNode, kind: str) -> list[Element]:
+    """The attributes that a leaf gives, however it prints them."""
+    if "Output" in node.fields:
+        return attribute_list(node.fields["Output"])
+    args = node.args
+    if kind == "Relation":
+        found = re.search(r"\[(.*)\]", args, re.DOTALL)
+        return attribute_list(f"[{found.group(1)}]", ",") if found else []
+    if kind == "HiveTableRelation":
+        lists = re.findall(r"(?:Data Cols|Partition Cols): (\[.*?\])(?:, |\])", args, re.DOTALL)
+        return [item for text in lists for item in attribute_list(text)] or first_list(args)
+    return first_list(args)
+
+
+def first_list(args: str) -> list[Element]:
+    """The first bracketed list of attributes in an argument text."""
+    for found in re.finditer(r"\[(?:[^\[]*?#\d+L?(?:-T\d+ms)?)(?=\]|, \.\.\. )", args):
+        return attribute_list(found.group() + "]", ", " if ", " in found.group() else ",")
+    return []
+
+
+def remembered(columns: list[Element], evaluation: Evaluation) -> Relation:
+    """Rows held by the application: a checkpoint whose ids an earlier plan explains, or data that no plan does."""
+    made: list[Attribute] = []
+    sources: dict[TableName, None] = {}
+    unknown = False
+    for item in columns:
+        known = evaluation.remembered.get(item.id)
+        unknown |= known is None
+        made.append(Attribute(item.id, item.name, known.lineage if known else NOTHING))
+        if known:
+            sources.update({column.table: None for column in known.lineage.columns})
+    problems = (Problem(ProblemKind.UNSUPPORTED, "LogicalRDD"),) if unknown else ()
+    return Relation(made, frozenset(), sources, problems)
+
+
+def cte_reference(node: PlanNode, evaluation: Evaluation) -> Relation:
+    match = CTE_REFERENCE.match(node.args)
+    definition = evaluation.ctes.get(int(match.group(1))) if match else None
+    columns = attribute_list(match.group(2)) if match else first_list(node.args)
+    if definition is None:
+        return Relation([Attribute(item.id, item.name, MISSING) for item in columns], problems=(CUT,))
+    return standing_for(columns, definition)
+
+
+def reused(node: PlanNode, evaluation: Evaluation) -> Relation:
+    """An exchange read twice: other ids for the same columns, by position."""
+    number = re.search(r"operator id: (\d+)", node.name + node.args)
+    columns = attribute_list(node.fields.get("Output", ""))
+    original = evaluation.by_number.get(int(number.group(1))) if number else None
+    if original is None:
+        return Relation([Attribute(item.id, item.name, MISSING) for item in columns], problems=(CUT,))
+    return standing_for(columns, original)
+
+
+def standing_for(columns: list[Element], original: Relation) -> Relation:
+    made = [
+        Attribute(item.id, item.name, original.attributes[i].lineage if i < len(original.attributes) else MISSING)
+        for i, item in enumerate(columns)
+    ]
+    return original.with_attributes(made)
+
+
+# --- names ------------------------------------------------------------------------------------------------------
+
+
+def source_name(node: PlanNode, kind: str, columns: list[Element], evaluation: Evaluation) -> TableName | None:
+    """The table or path that a leaf reads; None for a leaf that names neither."""
+    names = evaluation.names
+    if kind in ("LogicalRelation", "Relation", "HiveTableRelation"):
+        return logical_name(node, kind, columns, evaluation)
+    if kind.startswith(("RelationV2", "DataSourceV2", "StreamingDataSourceV2", "BatchScan", "MicroBatchScan")):
+        return v2_name(node, names)
+    if kind == "Scan" or kind.startswith("FileScan"):
+        return scan_name(node, names)
+    return None
+
+
+def scan_name(node: PlanNode, names: NameMapping) -> TableName | None:
+    """`Scan parquet db.t`, `Scan hive db.t`, `Scan JDBCRelation(t)`, or a path's location."""
+    match = JDBC_RELATION.search(node.name)
+    if match or " JDBC v1 Relation from v2 scan " in node.name:
+        what = match.group("what") if match else node.name.rpartition(" ")[2]
+        return jdbc_name(what, names)
+    words = node.name.split(" ", 2)
+    if len(words) > 2 and words[2].strip():
+        return names.table(plain_parts(words[2].strip()))
+    return location_name(node.fields.get("Location", ""), names)
+
+
+def location_name(text: str, names: NameMapping) -> TableName | None:
+    match = LOCATION.search(text)
+    if match is None:
+        return None
+    first = re.split(r", (?=[a-z][a-z0-9+.-]*:/|/|\.\.\. )", match.group("paths"))[0]
+    return names.path(first) if first else None
+
+
+def jdbc_name(what: str, names: NameMapping) -> TableName | None:
+    """A JDBC table by name; a query sent to the database names no table that a plan could tell."""
+    if what.lstrip().startswith("("):
+        return None
+    return names.table((JDBC, *plain_parts(what.strip().replace('"', "`"))))
+
+
+def logical_name(node: PlanNode, kind: str, columns: list[Element], evaluation: Evaluation) -> TableName | None:
+    names, args = evaluation.names, node.args
+    if kind == "Relation":
+        named = args.partition("[")[0].strip()
+        if named:
+            match = JDBC_RELATION.match(named)
+            return jdbc_name(match.group("what"), names) if match else names.table(plain_parts(named))
+        found = next((evaluation.paths[item.id] for item in columns if item.id in evaluation.paths), None)
+        return names.path(found) if found else None
+    match = JDBC_RELATION.search(args)
+    if match:
+        return jdbc_name(match.group("what").partition(") [")[0], names)
+    quoted = re.search(r"`[^`]+`\.`", args)
+    if quoted:
+        return names.table(quoted_parts(args[quoted.start() :]))
+    catalog = CATALOG_TABLE.search(args)
+    if catalog:
+        parts = (catalog.group("catalog"), catalog.group("database"), catalog.group("table"))
+        return names.table(tuple(part for part in parts if part))
+    found = next((evaluation.paths[item.id] for item in columns if item.id in evaluation.paths), None)
+    return names.path(found) if found else None
+
+
+def v2_name(node: PlanNode, names: NameMapping) -> TableName | None:
+    """The table of a V2 read: in the node's name, or behind its attribute list."""
+    words = node.name.split(" ")
+    if len(words) > 1 and words[1]:
+        return names.table(plain_parts(words[1]))
+    behind = node.args.rpartition("]")[2] if "[" in node.args else node.args
+    if not behind.strip() and "[" in node.args:
+        behind = node.args.partition("[")[0]
+    named = behind.strip(" ,").split(" ")[0]
+    return names.table(plain_parts(named)) if named else None

@@ -1,0 +1,80 @@
+"""Names as plans have them, mapped to the names of the catalog that lineage is published to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from urllib.parse import unquote
+
+from ingestion.model import NameKind, TableName
+
+SESSION_CATALOG = "spark_catalog"
+JDBC = "jdbc"
+"""First part of the name of a table that a plan reads or writes over JDBC: the plan hides its URL."""
+
+QUALIFIED = 3
+QUOTED_NAME = re.compile(r"`((?:[^`]|``)+)`(?:\.(?=`))?")
+URL_USER = re.compile(r"^([a-z][a-z0-9+.-]*://)[^/@]*@", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class NameMapping:
+    """How plan names become catalog names.
+
+    `prefixes` maps the first parts of a name (`spark_catalog`, `spark_catalog.sales`, `iceberg`, `jdbc`) to what stands
+    for them, dotted; the longest prefix wins and "" drops it. A service is a name's first part where four are given.
+    """
+
+    prefixes: Mapping[str, str] = field(default_factory=dict)
+
+    def table(self, parts: tuple[str, ...]) -> TableName:
+        """The name of a table by its parts; two parts are of Spark's session catalog, as Spark 3.3 prints them."""
+        written = ".".join(parts)
+        if len(parts) == QUALIFIED - 1 and parts[0] != JDBC:
+            parts = (SESSION_CATALOG, *parts)
+        for length in range(len(parts) - 1, 0, -1):
+            replacement = self.prefixes.get(".".join(parts[:length]))
+            if replacement is not None:
+                parts = (*(part for part in replacement.split(".") if part), *parts[length:])
+                break
+        return TableName(parts, written)
+
+    def path(self, location: str) -> TableName:
+        """The name of a storage location, without user, query or trailing slash."""
+        cleaned = clean_location(location)
+        return TableName((cleaned,), cleaned, NameKind.PATH)
+
+
+def clean_location(location: str) -> str:
+    """A storage path that may leave the process: no user, no signature, one spelling.
+
+    `dbfs:/x`, `file:///x` and `file:/x` keep Hadoop's one-slash form; a bare path is taken for a local file's.
+    """
+    cleaned = URL_USER.sub(r"\1", location.strip()).split("?", 1)[0].rstrip("/")
+    if cleaned.startswith("/"):
+        cleaned = "file:" + cleaned
+    if re.match(r"^[a-z]+:///", cleaned):
+        cleaned = cleaned.replace(":///", ":/", 1)
+    return unquote(cleaned) if "%" in cleaned else cleaned
+
+
+def quoted_parts(text: str) -> tuple[str, ...]:
+    """The parts of a back-quoted name at the start of `text`; none when it does not start with one."""
+    parts: list[str] = []
+    position = 0
+    while match := QUOTED_NAME.match(text, position):
+        parts.append(match.group(1).replace("``", "`"))
+        position = match.end()
+        if not match.group().endswith("."):
+            break
+    return tuple(parts)
+
+
+def plain_parts(text: str) -> tuple[str, ...]:
+    """The parts of a dotted name as leaf nodes print it: unquoted, or quoted where it must be."""
+    if "`" not in text:
+        return tuple(text.split("."))
+    return tuple(
+        quoted.replace("``", "`") if quoted else bare for quoted, bare in re.findall(r"`((?:[^`]|``)+)`|([^.`]+)", text)
+    )

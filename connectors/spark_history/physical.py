@@ -1,0 +1,197 @@
+"""The operators that only physical plans have, or that look different there."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from connectors.spark_history.attributes import (
+    ID,
+    Element,
+    attribute_list,
+    attribute_spans,
+    element_list,
+    inside,
+    nesting,
+)
+from connectors.spark_history.expressions import Scope, read_expression, read_influences
+from connectors.spark_history.operators import CUT, cut, named_attributes, two_lists
+from connectors.spark_history.relation import (
+    NOTHING,
+    Attribute,
+    Influence,
+    Lineage,
+    Relation,
+    joined,
+    united,
+)
+from ingestion.model import ColumnRef, Problem, ProblemKind, Subtype, Transformation
+
+if TYPE_CHECKING:
+    from connectors.spark_history.evaluation import Step
+
+_OPAQUE = """
+    MapInPandas MapInArrow PythonMapInArrow FlatMapGroupsInPandas FlatMapGroupsInArrow FlatMapCoGroupsInPandas
+    FlatMapCoGroupsInArrow FlatMapGroupsInPandasWithState TransformWithStateInPandas AggregateInPandas
+    ArrowAggregatePython MapElements MapPartitions MapPartitionsInR MapGroups CoGroup AppendColumns TypedFilter
+    AppendColumnsWithObject SerializeFromObject DeserializeToObject FlatMapGroupsWithState ScriptTransformation
+    AttachDistributedSequence
+"""
+OPAQUE = frozenset(_OPAQUE.split())
+"""Operators that run code of the user's: what they give may come from all that goes in."""
+
+PARTIAL = re.compile(r"^\[(?:partial|merge)_")
+
+
+def aggregate(step: Step) -> Relation:
+    """One stage of an aggregation. The last stage's functions name the columns below the first stage."""
+    fields = step.node.fields
+    functions = fields.get("Functions", "[]")
+    base = step.below.grouped or step.below
+    partial = PARTIAL.match(functions) is not None
+    scope = {**base.scope, **step.below.scope}
+    results = fields.get("Results", "[]")
+    if partial:
+        kept = Relation(step.below.attributes, base.indirect, base.sources, base.problems)
+        kept.attributes = passed_results(results, scope, step)
+        kept.grouped = base
+        return kept
+    made = aggregate_results(step, scope)
+    keys = fields.get("Keys", "[]")
+    found = read_influences(keys, Scope(scope, known=step.evaluation.known), Subtype.GROUP_BY)
+    relation = base.with_attributes(made, found, cut(functions + results))
+    if functions == "[]":
+        relation.grouped = base  # perhaps the de-duplication that precedes a DISTINCT aggregate
+    return relation
+
+
+def passed_results(results: str, scope: dict[int, Attribute], step: Step) -> list[Attribute]:
+    """What a partial stage gives: its keys, and buffers, which only the last stage's functions explain."""
+    elements = element_list(results, scope, (), step.node.counts.get("Results"))
+    known = Scope(scope, known=step.evaluation.known)
+    return [
+        attribute
+        if (element.id in scope or element.expression != element.name)
+        else Attribute(element.id, element.name)
+        for element, attribute in zip(elements, named_attributes(elements, known), strict=True)
+    ]
+
+
+def aggregate_results(step: Step, scope: dict[int, Attribute]) -> list[Attribute]:
+    """The output of a last stage: its results over the keys and the values of its functions."""
+    fields, known = step.node.fields, step.evaluation.known
+    values = attribute_values(fields.get("Functions", "[]"), fields.get("Aggregate Attributes", "[]"), scope)
+    visible = {**scope, **{value.id: value for value in values}}
+    elements = element_list(fields.get("Results", "[]"), visible, (), step.node.counts.get("Results"))
+    return named_attributes(elements, Scope(visible, {}, step.evaluation.by_id, known=known))
+
+
+def attribute_values(functions: str, attributes: str, scope: dict[int, Attribute]) -> list[Attribute]:
+    """Each aggregate attribute with the lineage of its function, paired by position."""
+    texts = unnamed_list(functions, scope)
+    names = attribute_list(attributes)
+    if len(texts) != len(names):
+        lineage = read_expression(inside(functions), Scope(scope))
+        doubtful = Lineage(lineage.direct, lineage.indirect, lineage.expression, lineage.opaque, True)
+        return [Attribute(item.id, item.name, doubtful) for item in names]
+    return [
+        Attribute(item.id, item.name, read_expression(text, Scope(scope)))
+        for item, text in zip(names, texts, strict=True)
+    ]
+
+
+def unnamed_list(text: str, scope: dict[int, Attribute]) -> list[str]:
+    """Expressions without names, cut at the commas outside of brackets."""
+    body = inside(text)
+    if not body:
+        return []
+    spans = attribute_spans(body, scope)
+    depth = nesting(body, spans)
+    hidden = {i for start, end, _ in spans for i in range(start, end)}
+    found: list[str] = []
+    start = 0
+    for index, character in enumerate(body):
+        if character == "," and depth[index] == 0 and index not in hidden and body.startswith(", ", index):
+            found.append(body[start:index])
+            start = index + 2
+    return [*found, body[start:]]
+
+
+def take_ordered(step: Step) -> Relation:
+    """ORDER BY with LIMIT: `n, [orders], [projection]`."""
+    lists = two_lists(step.node.args.partition(", ")[2])
+    orders, projection = (lists[0], lists[1]) if len(lists) > 1 else (lists[0], "")
+    found = read_influences(orders, step.scope, Subtype.SORT)
+    problems = cut(step.node.args)
+    if not projection:
+        return step.below.with_attributes(step.below.attributes, found, problems)
+    elements = element_list(projection, step.below.scope)
+    return step.below.with_attributes(named_attributes(elements, step.scope), found, problems)
+
+
+def python_udf(step: Step) -> Relation:
+    """Python functions of columns: `[f(a)#1, g(b)#2], [pythonUDF0#3, pythonUDF1#4]`."""
+    calls, _, rest = step.node.args.partition("], [")
+    names = attribute_list(rest.partition("]")[0])
+    texts = unnamed_list(calls + "]", step.below.scope)
+    scope = step.scope
+    made: list[Attribute] = []
+    for position, item in enumerate(names):
+        text = texts[position] if len(texts) == len(names) else calls
+        lineage = read_expression(ID.sub("", text) if not step.below.scope else text, scope)
+        made.append(Attribute(item.id, item.name, lineage))
+    return step.below.with_attributes([*step.below.attributes, *made], problems=cut(step.node.args))
+
+
+def opaque(step: Step) -> Relation:
+    """Code that the plan does not show: every output may come from every input."""
+    below = step.below
+    everything = united(attribute.lineage for attribute in below.attributes)
+    direct: dict[ColumnRef, Transformation] = {
+        column: Transformation(Subtype.TRANSFORMATION) for column in everything.direct
+    }
+    lineage = Lineage(direct, everything.indirect, "", True, everything.incomplete)
+    outputs = opaque_outputs(step)
+    problem = Problem(ProblemKind.UNSUPPORTED, step.node.name.split(" ")[0])
+    return below.with_attributes(
+        [Attribute(item.id, item.name, lineage) for item in outputs], problems=[problem, *cut(step.node.args)]
+    )
+
+
+def opaque_outputs(step: Step) -> list[Element]:
+    """The attributes that an opaque operator makes: its last list, its named elements, or its object."""
+    kind = step.node.name.split(" ")[0]
+    if kind == "SerializeFromObject":
+        return element_list(step.node.args, step.below.scope)
+    if kind in ("TypedFilter", "AttachDistributedSequence"):
+        return [Element(item.id, item.name) for item in step.below.attributes]
+    if "[" in step.node.args and kind not in ("DeserializeToObject", "MapElements", "MapPartitions"):
+        last = step.node.args[step.node.args.rindex("[") :]
+        return attribute_list(last[: last.rindex("]") + 1] if "]" in last else last)
+    found = re.search(r"\bobj#(\d+)L?: ", step.node.args)
+    return [Element(int(found.group(1)), "obj")] if found else []
+
+
+def cached(step: Step) -> Relation:
+    """A cached frame read again: its columns by id from the plan that filled the cache."""
+    below = joined([*step.inputs, *(step.evaluation.relation(tree) for tree in step.node.inner)])
+    text = step.node.fields.get("Output") or two_lists(step.node.args)[0]
+    scope = {**below.scope}
+    found: set[Influence] = set()
+    columns: list[Attribute] = []
+    for item in attribute_list(text):
+        known = scope.get(item.id) or step.evaluation.remembered.get(item.id)
+        columns.append(Attribute(item.id, item.name, known.lineage if known else NOTHING))
+    return below.with_attributes(columns, found)
+
+
+def cached_relation(step: Step) -> Relation:
+    """The relation in the cache: the attributes that it is read by stand, by position, for its plan's output."""
+    below = joined([*step.inputs, *(step.evaluation.relation(tree) for tree in step.node.inner)])
+    columns = attribute_list(two_lists(step.node.args.partition(", StorageLevel")[0])[0])
+    made = [
+        Attribute(item.id, item.name, below.attributes[i].lineage if i < len(below.attributes) else NOTHING)
+        for i, item in enumerate(columns)
+    ]
+    problems = [] if len(columns) == len(below.attributes) else [CUT]
+    return below.with_attributes(made, problems=problems)

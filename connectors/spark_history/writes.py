@@ -1,0 +1,274 @@
+"""The nodes that write: what they write to, how, and the plan of what they write."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from connectors.spark_history.attributes import arguments, inside
+from connectors.spark_history.evaluation import kind_of
+from connectors.spark_history.leaves import CATALOG_TABLE
+from connectors.spark_history.names import JDBC, NameMapping, plain_parts, quoted_parts
+from connectors.spark_history.plan_text import PlanNode
+from ingestion.model import StatementKind, TableName, WriteMode
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """One write: `name` is None where the plan has no name for the target; `location` is where it puts the files.
+
+    `query` is None where the plan has the write's name only (an execution beside it has the query). `columns` are the
+    target's columns where the plan lists them in the query's order.
+    """
+
+    kind: StatementKind
+    mode: WriteMode
+    name: TableName | None
+    query: PlanNode | None
+    location: TableName | None = None
+    columns: tuple[str, ...] | None = None
+    view: bool = False
+    temporary: bool = False
+    text: str | None = None
+
+
+MODES = {
+    "Append": WriteMode.APPEND,
+    "Overwrite": WriteMode.OVERWRITE,
+    "ErrorIfExists": WriteMode.CREATE,
+    "Ignore": WriteMode.CREATE,
+}
+_MODE = re.compile(r", (Append|Overwrite|ErrorIfExists|Ignore)(?=, |$|\))")
+_LOCATION = re.compile(r"^(.*?), (?:\[[^\]]*\], )?(?:false|true)(?:, |$)", re.DOTALL)
+_VIEW_COLUMNS = re.compile(r"\((.*?),(?:None|Some\(.*?\))\)(?=, \(|$)", re.DOTALL)
+_VIEW_KIND = re.compile(r", (PersistedView|LocalTempView|GlobalTempView)(?=, |$)")
+_OPTION = re.compile(r"[\[(, ](?:dbtable|path|table|topic)(?:=| -> )([^\],)]+)")
+_OPTION_TABLE = re.compile(r"[\[(, ]dbtable(?:=| -> )([^\],)]+)")
+_OPTION_PATH = re.compile(r"[\[(, ]path(?:=| -> )([^\],)]+)")
+
+FILE_WRITE = "InsertIntoHadoopFsRelationCommand"
+_TABLE_CREATING = (
+    "CreateDataSourceTableAsSelectCommand CreateHiveTableAsSelectCommand OptimizedCreateHiveTableAsSelectCommand"
+)
+TABLE_CREATING = frozenset(_TABLE_CREATING.split())
+_V2_APPENDING = "AppendData AppendDataExec AppendDataExecV1 AppendDataV1"
+V2_APPENDING = frozenset(_V2_APPENDING.split())
+_V2_OVERWRITING = """
+    OverwriteByExpression OverwriteByExpressionExecV1 OverwriteByExpressionV1 OverwritePartitionsDynamic ReplaceData
+"""
+V2_OVERWRITING = frozenset(_V2_OVERWRITING.split())
+_V2_CREATING = """
+    CreateTableAsSelect AtomicCreateTableAsSelect ReplaceTableAsSelect AtomicReplaceTableAsSelect
+    CreateOrReplaceTableAsSelect
+"""
+V2_CREATING = frozenset(_V2_CREATING.split())
+
+
+def writes(root: PlanNode, names: NameMapping) -> list[Write]:
+    """Every write of a tree, outermost first; a multi-insert has several."""
+    found: list[Write] = []
+    for node in write_nodes(root):
+        kind = kind_of(node).removeprefix("Execute ")
+        write = one_write(node, kind, names)
+        if write is not None:
+            found.append(write)
+    return found
+
+
+def write_nodes(root: PlanNode) -> Iterator[PlanNode]:
+    """The tree's outermost nodes that write."""
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        if is_write(node):
+            yield node
+        else:
+            pending.extend(reversed([*node.inner, *node.children]))
+
+
+def is_write(node: PlanNode) -> bool:
+    kind = kind_of(node)
+    bare = kind.removeprefix("Execute ")
+    if kind != bare and not node.children and node.inner:
+        return False  # the command itself stands below its execution
+    return (
+        bare in WRITERS
+        or bare in TABLE_CREATING
+        or bare in V2_APPENDING
+        or bare in V2_OVERWRITING
+        or bare in V2_CREATING
+    )
+
+
+def one_write(node: PlanNode, kind: str, names: NameMapping) -> Write | None:
+    if kind in TABLE_CREATING:
+        return table_as_select(node, names)
+    if kind in V2_APPENDING or kind in V2_OVERWRITING:
+        return v2_write(node, kind, names)
+    if kind in V2_CREATING:
+        return v2_create(node, names)
+    return WRITERS[kind](node, names)
+
+
+def query_of(node: PlanNode) -> PlanNode | None:
+    """The plan of what a node writes: its child, or the plan printed below it."""
+    below = [*node.children, *node.inner]
+    return below[-1] if below else None
+
+
+def file_write(node: PlanNode, names: NameMapping) -> Write:
+    """Files of a table or of a path."""
+    args = node.args
+    mode = _MODE.search(args)
+    behind = args[mode.end() + 2 :] if mode else ""
+    parts = quoted_parts(behind)
+    catalog = CATALOG_TABLE.search(args)
+    if not parts and catalog:
+        found = (catalog.group("catalog"), catalog.group("database"), catalog.group("table"))
+        parts = tuple(part for part in found if part)
+    location = _LOCATION.match(args)
+    columns = name_list(args)
+    return Write(
+        StatementKind.INSERT,
+        MODES[mode.group(1)] if mode else WriteMode.APPEND,
+        names.table(parts) if parts else None,
+        query_of(node),
+        names.path(location.group(1)) if location else None,
+        columns,
+    )
+
+
+def name_list(args: str) -> tuple[str, ...] | None:
+    """The column names at the end of a command's arguments: nothing tells a name's comma from the list's."""
+    start = args.rfind(", [")
+    if start < 0 or "more fields" in args[start:]:
+        return None
+    return tuple(inside(args[start + 2 :]).split(", "))
+
+
+def table_as_select(node: PlanNode, names: NameMapping) -> Write:
+    """CREATE TABLE AS and saveAsTable; Hive's form prints the table in brackets."""
+    parts = quoted_parts(node.args)
+    bracketed = re.match(r"\[Database: (.*?), TableName: (.*?),", node.args)
+    if not parts and bracketed:
+        parts = (bracketed.group(1), bracketed.group(2))
+    mode = _MODE.search(node.args)
+    written = MODES[mode.group(1)] if mode else WriteMode.CREATE
+    return Write(
+        StatementKind.CREATE_TABLE_AS,
+        WriteMode.CREATE if written is not WriteMode.APPEND else written,
+        names.table(parts) if parts else None,
+        query_of(node),
+        columns=name_list(node.args),
+    )
+
+
+def save_as_table(node: PlanNode, names: NameMapping) -> Write:
+    """The outer command of saveAsTable: a name without a tree."""
+    parts = quoted_parts(node.args)
+    return Write(StatementKind.CREATE_TABLE_AS, WriteMode.CREATE, names.table(parts) if parts else None, None)
+
+
+def create_view(node: PlanNode, names: NameMapping) -> Write:
+    args = node.args
+    parts = quoted_parts(args)
+    kinds = list(_VIEW_KIND.finditer(args))
+    kind = kinds[-1].group(1) if kinds else "PersistedView"
+    _, _, rest = args.partition(", ")
+    head = rest[: rest.find("], ") + 1] if rest.startswith("[(") else "[]"
+    columns = tuple(match.group(1) for match in _VIEW_COLUMNS.finditer(head.strip("[]"))) or None
+    text = rest[len(head) + 2 : kinds[-1].start()] if kinds else None
+    text = re.sub(r"(?:, (?:true|false))+$", "", text) if text else None
+    return Write(
+        StatementKind.CREATE_VIEW,
+        WriteMode.CREATE,
+        names.table(parts) if len(parts) > 1 else TableName(parts, ".".join(parts)),
+        query_of(node),
+        columns=columns,
+        view=True,
+        temporary=kind != "PersistedView",
+        text=text,
+    )
+
+
+def cache_as_select(node: PlanNode, names: NameMapping) -> Write:
+    """CACHE TABLE x AS: a temporary name, the query as text only."""
+    pieces = arguments(node.args)
+    name = TableName((pieces[0],), pieces[0])
+    text = node.args[len(pieces[0]) + 2 :]
+    text = re.sub(r", (?:true|false), \[.*\]$|, (?:true|false), Map\(.*\)$", "", text, flags=re.DOTALL)
+    return Write(StatementKind.CREATE_VIEW, WriteMode.CREATE, name, None, view=True, temporary=True, text=text)
+
+
+def hive_write(node: PlanNode, names: NameMapping) -> Write:
+    parts = quoted_parts(node.args)
+    overwrite = re.search(r", (true|false), (?:true|false)(?:, |$)", node.args)
+    mode = WriteMode.OVERWRITE if overwrite and overwrite.group(1) == "true" else WriteMode.APPEND
+    return Write(StatementKind.INSERT, mode, names.table(parts) if parts else None, query_of(node))
+
+
+def save_into_source(node: PlanNode, names: NameMapping) -> Write | None:
+    """df.write to a source of its own: JDBC by its table, others by path."""
+    mode = _MODE.search(node.args)
+    written = MODES[mode.group(1)] if mode else WriteMode.APPEND
+    table = _OPTION_TABLE.search(node.args)
+    path = _OPTION_PATH.search(node.args)
+    name: TableName | None = None
+    if table:
+        name = names.table((JDBC, *plain_parts(table.group(1).replace('"', "`"))))
+    location = names.path(path.group(1)) if path else None
+    return Write(StatementKind.INSERT, written, name, query_of(node), location)
+
+
+def directory_write(node: PlanNode, names: NameMapping) -> Write:
+    """INSERT OVERWRITE DIRECTORY."""
+    found = re.search(r"(?:Location: |Some\(|path=)?((?:[a-z][a-z0-9+.-]*:)?/[^,\])\s]+)", node.args)
+    location = names.path(found.group(1)) if found else None
+    return Write(StatementKind.INSERT, WriteMode.OVERWRITE, None, query_of(node), location)
+
+
+def v2_write(node: PlanNode, kind: str, names: NameMapping) -> Write:
+    """Appends and overwrites of V2 tables: the name stands in the arguments, or in the node's own name."""
+    mode = WriteMode.APPEND if kind in V2_APPENDING else WriteMode.OVERWRITE
+    return Write(StatementKind.INSERT, mode, v2_target(node, names), query_of(node))
+
+
+def v2_target(node: PlanNode, names: NameMapping) -> TableName | None:
+    named = re.search(r"(?:\] |^RelationV2 )?\b([\w`.-]+\.[\w`.-]+)", node.name.partition(" ")[2])
+    if named:
+        return names.table(plain_parts(named.group(1)))
+    relation = re.search(r"RelationV2\[.*?\] ([^\s,]+)", node.args, re.DOTALL)
+    if relation:
+        return names.table(plain_parts(relation.group(1)))
+    quoted = re.search(r"`[^`]+`\.`", node.args)
+    if quoted:
+        return names.table(quoted_parts(node.args[quoted.start() :]))
+    return None
+
+
+def v2_create(node: PlanNode, names: NameMapping) -> Write:
+    """CREATE and REPLACE TABLE AS of a V2 catalog: `catalog, namespace.table, …`."""
+    catalog = re.search(r"\b(?:V2SessionCatalog\()?([\w-]+)\)?@?", node.args)
+    identifier = re.search(r"(?:^|, )(?:Identifier\()?((?:[\w-]+|`[^`]+`)(?:\.(?:[\w-]+|`[^`]+`))+)", node.args)
+    parts = plain_parts(identifier.group(1)) if identifier else ()
+    quoted = re.search(r"`[^`]+`\.`", node.args)
+    if quoted:
+        parts = quoted_parts(node.args[quoted.start() :])
+    name = names.table(parts) if parts else None
+    if catalog is None:
+        return Write(StatementKind.CREATE_TABLE_AS, WriteMode.CREATE, name, query_of(node))
+    return Write(StatementKind.CREATE_TABLE_AS, WriteMode.CREATE, name, query_of(node))
+
+
+WRITERS = {
+    FILE_WRITE: file_write,
+    "SaveAsV1TableCommand": save_as_table,
+    "CreateViewCommand": create_view,
+    "CacheTableAsSelect": cache_as_select,
+    "InsertIntoHiveTable": hive_write,
+    "SaveIntoDataSourceCommand": save_into_source,
+    "InsertIntoDataSourceCommand": hive_write,
+    "InsertIntoDataSourceDirCommand": directory_write,
+    "InsertIntoHiveDirCommand": directory_write,
+}
