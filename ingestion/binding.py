@@ -7,15 +7,14 @@ the dependency order of the definitions that were in force; a definition that de
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import networkx as nx
 
 from ingestion.model import Column, Flow, StatementLineage, TableName, WriteMode
-from ingestion.naming import RelationKey
 from ingestion.parsing.analyzer import analyze
-from ingestion.timeline import Occurrence, Order, Relation, Timeline, read_timeline
+from ingestion.timeline import Before, Occurrence, Order, Relation, Timeline, read_timeline
 
 Schema = tuple[Column, ...]
 
@@ -38,15 +37,11 @@ class BoundLog:
     schemas: dict[int, Schema]
 
 
-def bind(occurrences: Sequence[Occurrence], known_schema: Callable[[RelationKey], Sequence[Column] | None]) -> BoundLog:
-    """The bound lineage of `occurrences`.
-
-    `known_schema` says what stood before the log: the columns of a relation in order, an empty sequence where it exists
-    and its columns are not known, None where nothing is known of it.
-    """
+def bind(occurrences: Sequence[Occurrence], before: Before) -> BoundLog:
+    """The bound lineage of `occurrences`, in time order; `before` says what stood before the log begins."""
     ordered = sorted(occurrences, key=lambda occurrence: occurrence.order)
-    timeline = read_timeline(ordered, known_schema)
-    binder = _Binder(ordered, timeline, known_schema)
+    timeline = read_timeline(ordered, before)
+    binder = _Binder(ordered, timeline, before)
     for number in binder.creators_in_dependency_order():
         binder.bind(number)
     statements = tuple(binder.bind(number) for number in range(len(ordered)))
@@ -54,15 +49,10 @@ def bind(occurrences: Sequence[Occurrence], known_schema: Callable[[RelationKey]
 
 
 class _Binder:
-    def __init__(
-        self,
-        occurrences: Sequence[Occurrence],
-        timeline: Timeline,
-        known_schema: Callable[[RelationKey], Sequence[Column] | None],
-    ) -> None:
+    def __init__(self, occurrences: Sequence[Occurrence], timeline: Timeline, before: Before) -> None:
         self._occurrences = occurrences
         self._timeline = timeline
-        self._known_schema = known_schema
+        self._before = before
         self._bound: dict[int, BoundStatement] = {}
         self._created: dict[int, Schema | None] = {}
         self._analysed: dict[tuple[object, ...], StatementLineage] = {}
@@ -136,7 +126,7 @@ class _Binder:
         inferred = self._created.get(relation.number)
         if inferred is not None:
             return inferred
-        return tuple(self._known_schema(relation.born) or ()) or None
+        return tuple(self._before.schema(relation.born) or ()) or None
 
     def latest_schemas(self) -> dict[int, Schema]:
         """Columns of every relation as the log leaves it, where they are known."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from ingestion.model import LineageType, StarOutput, Subtype, Transformation
@@ -73,18 +73,28 @@ def merge_contents(contents: Iterable[Content]) -> Content:
     return merged
 
 
-def read_through(content: Content, relation: int, held: Content, target: int) -> Content:
-    """`content` with its reads of a folded `relation` replaced by reads of what the relation `held`."""
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """A relation that folds: what it held when it was read; `name_of` gives a relation's name for people."""
+
+    relation: int
+    held: Content
+    name_of: Callable[[int], str]
+
+
+def read_through(content: Content, folded: Folded, target: int) -> Content:
+    """`content` with its reads of a folded relation replaced by reads of what that relation held."""
+    relation, held = folded.relation, folded.held
     columns: dict[str, frozenset[RelationReference]] = {}
     for name, references in content.columns.items():
-        columns[name] = frozenset(new for reference in references for new in _through(reference, relation, held))
+        columns[name] = frozenset(new for reference in references for new in _through(reference, folded))
     stars: list[tuple[int, StarOutput]] = []
     for starred, star in content.stars:
         if starred != relation:
             stars.append((starred, star))
             continue
         _expand(star, held, columns, stars)
-    indirect = frozenset(new for reference in content.indirect for new in _through(reference, relation, held))
+    indirect = frozenset(new for reference in content.indirect for new in _through(reference, folded))
     return Content(
         columns,
         indirect | held.indirect,
@@ -113,12 +123,13 @@ def _expand(
         stars.append((relation, replace(inner, excluded=excluded, renamed=(*inner.renamed, *star.renamed))))
 
 
-def _through(reference: RelationReference, relation: int, held: Content) -> Iterable[RelationReference]:
+def _through(reference: RelationReference, folded: Folded) -> Iterable[RelationReference]:
+    relation, held = folded.relation, folded.held
     if all(source.relation != relation for source in reference.sources):
         yield reference
         return
     if not reference.certain:
-        yield from _through_ambiguous(reference, relation, held)
+        yield from _through_ambiguous(reference, folded)
         return
     column = reference.sources[0].column
     known = held.columns.get(column)
@@ -130,23 +141,25 @@ def _through(reference: RelationReference, relation: int, held: Content) -> Iter
             yield replace(reference, sources=starred, certain=len(starred) == 1)
         return
     for inner in known:
-        yield compose(reference, column, inner)
+        yield compose(reference, column, inner, folded.name_of)
 
 
-def _through_ambiguous(reference: RelationReference, relation: int, held: Content) -> Iterable[RelationReference]:
+def _through_ambiguous(reference: RelationReference, folded: Folded) -> Iterable[RelationReference]:
     sources: set[RelationColumn] = set()
     for source in reference.sources:
-        if source.relation != relation:
+        if source.relation != folded.relation:
             sources.add(source)
             continue
-        for inner in held.columns.get(source.column, frozenset()):
+        for inner in folded.held.columns.get(source.column, frozenset()):
             sources.update(inner.sources)
     if sources:
         # Candidates stay candidates: that one is left over is no proof of where the value came from.
         yield replace(reference, sources=tuple(sorted(sources)), certain=False)
 
 
-def compose(outer: RelationReference, column: str, inner: RelationReference) -> RelationReference:
+def compose(
+    outer: RelationReference, column: str, inner: RelationReference, name_of: Callable[[int], str]
+) -> RelationReference:
     """`outer` reads `column` of a folded relation, which `inner` filled: the reference that skips it.
 
     DIRECT steps keep the strongest subtype (AGGREGATION over TRANSFORMATION over IDENTITY); an INDIRECT step makes
@@ -160,14 +173,26 @@ def compose(outer: RelationReference, column: str, inner: RelationReference) -> 
         subtype = first.subtype
     else:
         subtype = max(first.subtype, second.subtype, key=lambda s: _DIRECT_RANK[s])
-    return RelationReference(inner.sources, Transformation(subtype, masking), _compose_text(outer, column, inner))
+    text = _composed_text(outer.expression, column, _text_of(inner, name_of))
+    return RelationReference(inner.sources, Transformation(subtype, masking), text, inner.certain and outer.certain)
 
 
-def _compose_text(outer: RelationReference, column: str, inner: RelationReference) -> str:
-    if not outer.expression:
-        return inner.expression
-    if not inner.expression:
-        return outer.expression
-    named = re.compile(rf"(?:[\w$#@\"`]+\.)*[\"`]?\b{re.escape(column)}\b[\"`]?", re.IGNORECASE)
-    text = named.sub(lambda _match: f"({inner.expression})", outer.expression)
+def _text_of(reference: RelationReference, name_of: Callable[[int], str]) -> str:
+    if reference.expression:
+        return f"({reference.expression})"
+    source = reference.sources[0]
+    return f"{name_of(source.relation)}.{source.column}" if reference.certain else ""
+
+
+def _composed_text(outer: str, column: str, inner: str) -> str:
+    if not outer:
+        return inner[1:-1] if inner.startswith("(") else ""
+    named = re.compile(rf"(?:[\w$#@\"`]+\.)+[\"`]?\b{re.escape(column)}\b[\"`]?", re.IGNORECASE)
+    text = named.sub(lambda match: _fitted(match, inner), outer) if inner else ""
     return text if len(text) <= EXPRESSION_LIMIT else ""
+
+
+def _fitted(match: re.Match[str], inner: str) -> str:
+    """Without its brackets where the place has brackets or commas of its own."""
+    before, after = match.string[match.start() - 1 : match.start()], match.string[match.end() : match.end() + 1]
+    return inner[1:-1] if inner.startswith("(") and before == "(" and after in (")", ",") else inner

@@ -42,7 +42,8 @@ class EntityReference:
 class TableEntity:
     """A table or view of the platform, with the columns and their types as the platform has them.
 
-    A container of files is one too: `type` says so, and it has no database and no schema. `definition` is a view's
+    A container of files is one too: `type` says so, and it has no database and no schema. `columns_complete` False:
+    these are the columns that were met so far, there may be others. `definition` is a view's
     own SQL as the platform keeps it: not masked, so never for a log or an edge.
     """
 

@@ -17,6 +17,7 @@ from ingestion.binding import BoundLog, BoundStatement
 from ingestion.composition import (
     EMPTY,
     Content,
+    Folded,
     RelationColumn,
     RelationReference,
     merge_contents,
@@ -142,8 +143,11 @@ class _Folding:
         target = statement.meaning[node.flow.target.name] if node.flow.target is not None else -1
         content = _own_content(node, statement)
         for relation, state in sorted(self._reads[index].items()):
-            content = read_through(content, relation, states.get(state, EMPTY), target)
+            content = read_through(content, Folded(relation, states.get(state, EMPTY), self._name_of), target)
         return content
+
+    def _name_of(self, relation: int) -> str:
+        return str(self._log.relations[relation].mention[0])
 
     def _real_flows(self, contents: dict[int, Content]) -> Iterable[RealFlow]:
         for index, node in enumerate(self._flows):

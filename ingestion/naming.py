@@ -8,6 +8,10 @@ from dataclasses import dataclass
 from ingestion.model import NameKind, TableName
 
 QUALIFIED_PARTS = 3
+TWO_LEVEL_DIALECTS = frozenset(
+    {"mysql", "mariadb", "singlestore", "doris", "starrocks", "hive", "impala", "clickhouse", "teradata", "sqlite"}
+)
+"""Dialects without schemas below databases: what a session calls its database is OpenMetadata's schema."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +74,7 @@ def place_meant(
     name: TableName, namespace: Namespace, session: str | None, exists: Callable[[RelationKey], bool]
 ) -> RelationKey:
     """The place that `name` means to a session: its temporary relation, else the first that exists, else the first."""
-    if name.kind is NameKind.TABLE and session is not None and _may_be_temporary(name):
+    if name.kind is NameKind.TABLE and session is not None and may_be_temporary(name):
         temporary = RelationKey((name.table,), name.kind, session)
         if exists(temporary):
             return temporary
@@ -78,7 +82,8 @@ def place_meant(
     return next((place for place in places if exists(place)), places[0])
 
 
-def _may_be_temporary(name: TableName) -> bool:
+def may_be_temporary(name: TableName) -> bool:
+    """Whether a name may mean a relation of the session itself."""
     return len(name.parts) == 1 or name.parts[-2].lower() in _TEMPORARY_SCHEMAS
 
 

@@ -39,7 +39,15 @@ def loads(data: bytes | bytearray | memoryview) -> Symbolic:
     """
     try:
         loaded = _SymbolicUnpickler(io.BytesIO(data)).load()
-    except (pickle.UnpicklingError, EOFError, AttributeError, TypeError, ValueError, IndexError, KeyError) as error:
+    except (
+        pickle.UnpicklingError,
+        EOFError,
+        AttributeError,
+        TypeError,
+        ValueError,
+        IndexError,
+        KeyError,
+    ) as error:
         msg = "stored lineage is damaged or of another version: read the log again with --full"
         raise Unparsable(msg) from error
     if not isinstance(loaded, RelationalStatement | StatementLineage):

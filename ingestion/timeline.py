@@ -37,6 +37,7 @@ class Relation:
     number: int
     key: RelationKey  # where it stands now; `born` is where it first stood
     born: RelationKey
+    mention: tuple[TableName, Namespace]  # the name that first led to it, and where it was said
     creator: int | None = None  # the occurrence that created it; None: it was there before the log begins
     declared: TableChange | None = None
     like: int | None = None
@@ -56,12 +57,26 @@ class Timeline:
     meanings: tuple[dict[TableName, int], ...]
 
 
-def read_timeline(
-    occurrences: Sequence[Occurrence], known: Callable[[RelationKey], Sequence[Column] | None]
-) -> Timeline:
-    """The timeline of `occurrences`, which must be in time order; `known` gives what stood before them (see `bind`)."""
-    reader = _TimelineReader(known)
-    named = [mentions(occurrence.symbolic) for occurrence in occurrences]
+@dataclass(frozen=True, slots=True)
+class Before:
+    """What stood before the log begins, as the catalog and schema files have it.
+
+    `schema`: the columns of a relation in order, an empty sequence where it exists and its columns are not known, None
+    where nothing is known of it. `elsewhere`: the one place where a name stands that no default led to, None if there
+    is none, or not just one.
+    """
+
+    schema: Callable[[RelationKey], Sequence[Column] | None]
+    elsewhere: Callable[[TableName, Namespace], RelationKey | None] = lambda _name, _namespace: None
+
+
+def read_timeline(occurrences: Sequence[Occurrence], before: Before) -> Timeline:
+    """The timeline of `occurrences`, which must be in time order."""
+    reader = _TimelineReader(before)
+    # Runs of one template share its symbolic lineage: its names are read off once.
+    distinct = {id(occurrence.symbolic): occurrence.symbolic for occurrence in occurrences}
+    by_symbolic = {number: mentions(symbolic) for number, symbolic in distinct.items()}
+    named = [by_symbolic[id(occurrence.symbolic)] for occurrence in occurrences]
     for occurrence, names in zip(occurrences, named, strict=True):
         reader.announce(occurrence, names)
     meanings = [
@@ -73,9 +88,9 @@ def read_timeline(
 
 
 class _TimelineReader:
-    def __init__(self, known: Callable[[RelationKey], Sequence[Column] | None]) -> None:
+    def __init__(self, before: Before) -> None:
         self.relations: list[Relation] = []
-        self._known = known
+        self._catalog = before
         self._known_keys: dict[RelationKey, Sequence[Column] | None] = {}
         self._standing: dict[RelationKey, int] = {}
         self._before: dict[RelationKey, int] = {}
@@ -85,7 +100,7 @@ class _TimelineReader:
     def announce(self, occurrence: Occurrence, names: Mentions) -> None:
         for name, temporary in names.created:
             key = place_created(name, occurrence.namespace, _scope(occurrence) if temporary else None)
-            relation = self._new(key)
+            relation = self._new(key, (name, occurrence.namespace))
             relation.temporary = temporary
             self._to_come.setdefault(key, []).append(relation.number)
             self._announced[occurrence.order, key] = relation.number
@@ -168,6 +183,8 @@ class _TimelineReader:
 
     def _meant(self, name: TableName, occurrence: Occurrence, *, may_come: bool = True) -> int:
         key = place_meant(name, occurrence.namespace, _scope(occurrence), self._exists)
+        if not self._exists(key):
+            key = self._catalog.elsewhere(name, occurrence.namespace) or key
         standing = self._standing.get(key)
         if standing is not None:
             return standing
@@ -175,7 +192,7 @@ class _TimelineReader:
         if upcoming and not self._schema_before(key):
             return upcoming[0]
         if key not in self._before:
-            self._before[key] = self._new(key).number
+            self._before[key] = self._new(key, (name, occurrence.namespace)).number
             self._standing[key] = self._before[key]
         return self._before[key]
 
@@ -188,11 +205,11 @@ class _TimelineReader:
 
     def _schema_before(self, key: RelationKey) -> Sequence[Column] | None:
         if key not in self._known_keys:
-            self._known_keys[key] = self._known(key)
+            self._known_keys[key] = self._catalog.schema(key)
         return self._known_keys[key]
 
-    def _new(self, key: RelationKey) -> Relation:
-        relation = Relation(len(self.relations), key, key)
+    def _new(self, key: RelationKey, mention: tuple[TableName, Namespace]) -> Relation:
+        relation = Relation(len(self.relations), key, key, mention)
         self.relations.append(relation)
         return relation
 

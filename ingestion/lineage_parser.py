@@ -1,0 +1,204 @@
+"""LineageParser: the lineage of a text in one object, with the names that OpenMetadata's users know."""
+
+from __future__ import annotations
+
+import atexit
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+
+from ingestion.binding import BoundLog, bind
+from ingestion.dialects import dialect_of
+from ingestion.errors import ParseCrash, ParseMemory, ParseTimeout, RecordError, TooLarge, Unparsable
+from ingestion.model import Column, ColumnRef, Flow, LineageType, Problem, Subtype, TableName
+from ingestion.naming import Namespace, RelationKey
+from ingestion.parsing.cascade import Limits, ParseRequest, ThreadedParser
+from ingestion.statements import split
+from ingestion.symbolic import Symbolic, loads
+from ingestion.timeline import Before, Occurrence
+
+TableSchema = Mapping[str, str]
+"""Column name -> type as the source spells it, in the order of the table's columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class TargetColumn:
+    """A column that a statement makes; `table` is None for a bare SELECT, whose columns print bare."""
+
+    table: TableName | None
+    column: str
+
+    def __str__(self) -> str:
+        return self.column if self.table is None else f"{self.table}.{self.column}"
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnEdge:
+    """One source column's part in one target column.
+
+    `certain` is False where the name is ambiguous; `expression` is masked, "" where the column is taken as it is.
+    """
+
+    source: ColumnRef
+    target: TargetColumn
+    type: LineageType
+    subtype: Subtype
+    masking: bool
+    expression: str
+    certain: bool
+
+
+@cache
+def _warm_parser(limits: Limits) -> ThreadedParser:
+    """One parser process for all LineageParsers of these limits: starting one takes longer than most parses."""
+    parser = ThreadedParser(1, limits)
+    atexit.register(parser.close)
+    return parser
+
+
+def _error_of(reason: str) -> type[RecordError]:
+    return next(
+        (error for error in (ParseTimeout, ParseMemory, ParseCrash, TooLarge) if error.code == reason), Unparsable
+    )
+
+
+class LineageParser:
+    """The lineage of `query` (one statement or a script), bound to `schema` as far as it goes.
+
+    Args:
+        query: the text.
+        dialect: sqlglot's name of the dialect, or "ansi", or a connection type ("Redshift").
+        schema: {"schema.table": {"column": "type"}}; tables that are not in it keep their stars symbolic.
+        timeout_seconds: for each parser of the cascade, enforced by killing its process.
+
+    Raises:
+        ConfigError: the dialect is unknown.
+        RecordError: no statement of the text could be parsed (ParseTimeout, ParseMemory, ParseCrash, Unparsable,
+            TooLarge say why). Where some could be, `failures` names the others.
+    """
+
+    def __init__(
+        self,
+        query: str,
+        dialect: str = "ansi",
+        schema: Mapping[str, TableSchema] | None = None,
+        timeout_seconds: float = 30,
+    ) -> None:
+        self._dialect = dialect_of(dialect).name
+        self._schema = {tuple(name.split(".")): columns for name, columns in (schema or {}).items()}
+        self.failures: tuple[str, ...] = ()
+        self._log = self._bind(self._parse(query, Limits(seconds=timeout_seconds)))
+
+    def _parse(self, query: str, limits: Limits) -> list[Symbolic]:
+        statements = split(query, self._dialect)
+        requests = [ParseRequest(str(number), text.text, self._dialect) for number, text in enumerate(statements)]
+        outcomes = {outcome.key: outcome for outcome in _warm_parser(limits).parse(requests)}
+        ordered = [outcomes[request.key] for request in requests]
+        self.failures = tuple(
+            f"line {statement.line}: {outcome.dead_reason}"
+            for statement, outcome in zip(statements, ordered, strict=True)
+            if outcome.dead_reason
+        )
+        parsed = [loads(outcome.symbolic) for outcome in ordered if outcome.symbolic is not None]
+        if self.failures and not parsed:
+            raise _error_of(ordered[0].dead_reason or "")("; ".join(self.failures))
+        return parsed
+
+    def _bind(self, statements: Sequence[Symbolic]) -> BoundLog:
+        occurrences = [
+            Occurrence(str(number), symbolic, Namespace(), (0.0, number), "script")
+            for number, symbolic in enumerate(statements)
+        ]
+        return bind(occurrences, Before(self._known_schema))
+
+    def _known_schema(self, key: RelationKey) -> Sequence[Column] | None:
+        """The schema of the one given table that the name is a suffix of (or the other way round)."""
+        wanted = [part.lower() for part in key.parts if part]
+        found = [
+            columns
+            for name, columns in self._schema.items()
+            if [part.lower() for part in name][-len(wanted) :] == wanted[-len(name) :]
+        ]
+        if len(found) != 1:
+            return None
+        return tuple(Column(name, type_) for name, type_ in found[0].items())
+
+    @cached_property
+    def _flows(self) -> tuple[Flow, ...]:
+        return tuple(flow for statement in self._log.statements for flow in statement.lineage.flows)
+
+    @cached_property
+    def _read(self) -> tuple[TableName, ...]:
+        return tuple(dict.fromkeys(name for flow in self._flows for name in flow.sources))
+
+    @cached_property
+    def _written(self) -> tuple[TableName, ...]:
+        return tuple(dict.fromkeys(flow.target.name for flow in self._flows if flow.target is not None))
+
+    @property
+    def source_tables(self) -> tuple[TableName, ...]:
+        """Tables that are read and not written by an earlier statement of the text, in order of appearance."""
+        return tuple(name for name in self._read if name not in set(self.intermediate_tables))
+
+    @property
+    def target_tables(self) -> tuple[TableName, ...]:
+        """Tables that are written and not read by a later statement, in order of appearance."""
+        return tuple(name for name in self._written if name not in set(self.intermediate_tables))
+
+    @cached_property
+    def intermediate_tables(self) -> tuple[TableName, ...]:
+        """Tables that one statement of the text writes and another one reads."""
+        found: list[TableName] = []
+        for number, statement in enumerate(self._log.statements):
+            others = {
+                name
+                for other, read in enumerate(self._log.statements)
+                if other != number
+                for name in read.lineage.sources
+            }
+            found.extend(name for name in statement.lineage.targets if name in others)
+        return tuple(dict.fromkeys(found))
+
+    @property
+    def table_aliases(self) -> dict[str, str]:
+        """Alias -> table name as written, over all statements."""
+        return {alias: table for statement in self._log.statements for alias, table in statement.lineage.aliases}
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What stays unsettled: unknown and ambiguous columns, constructs that were not followed."""
+        return tuple(problem for statement in self._log.statements for problem in statement.lineage.problems)
+
+    @cached_property
+    def edges(self) -> tuple[ColumnEdge, ...]:
+        """Every column edge, direct and indirect; an indirect one of the whole row goes to each target column."""
+        return tuple(dict.fromkeys(edge for flow in self._flows for edge in _edges_of(flow)))
+
+    @property
+    def column_lineage(self) -> tuple[tuple[ColumnRef, TargetColumn], ...]:
+        """Pairs of source and target column: direct ones, and the columns in a CASE's conditions."""
+        return tuple(
+            dict.fromkeys(
+                (edge.source, edge.target)
+                for edge in self.edges
+                if edge.type is LineageType.DIRECT or edge.subtype is Subtype.CONDITIONAL
+            )
+        )
+
+
+def _edges_of(flow: Flow) -> Iterator[ColumnEdge]:
+    table = flow.target.name if flow.target is not None else None
+    for output in flow.outputs:
+        if output.star is not None:
+            source = ColumnRef(output.star.table, "*")
+            yield ColumnEdge(
+                source, TargetColumn(table, "*"), LineageType.DIRECT, Subtype.IDENTITY, False, "", certain=True
+            )
+            continue
+        target = TargetColumn(table, output.name)
+        for reference in (*output.references, *flow.indirect):
+            how = reference.transformation
+            for source in reference.sources:
+                yield ColumnEdge(
+                    source, target, how.type, how.subtype, how.masking, reference.expression, reference.certain
+                )

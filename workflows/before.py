@@ -1,0 +1,33 @@
+"""What stood before the log begins: schema files first, then the catalog."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ingestion.model import Column, TableName
+from ingestion.naming import Namespace, RelationKey
+from ingestion.resolution import FoundBy, Resolved, Resolver
+from ingestion.timeline import Before
+from workflows.schema_files import Schemas
+
+
+def before_of(schemas: Schemas, resolver: Resolver) -> Before:
+    """Schemas and places by schema files and the catalog behind `resolver`, which remembers what it was asked."""
+
+    def schema(key: RelationKey) -> Sequence[Column] | None:
+        given = schemas.get(key)
+        if given is not None:
+            return given
+        found = resolver.resolve(TableName(key.parts, kind=key.kind), Namespace())
+        if not isinstance(found, Resolved):
+            return None
+        return found.entity.columns if found.entity.columns_complete else ()
+
+    def elsewhere(name: TableName, namespace: Namespace) -> RelationKey | None:
+        found = resolver.resolve(name, namespace)
+        if not isinstance(found, Resolved) or found.found_by is not FoundBy.ONLY_ONE:
+            return None
+        entity = found.entity
+        return RelationKey((entity.database, entity.schema, entity.name))
+
+    return Before(schema, elsewhere)

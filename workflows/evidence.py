@@ -1,0 +1,135 @@
+"""From flows between relations to requests between entities: each statement contributes to the edges that it proves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from ingestion.binding import BoundLog
+from ingestion.composition import Content, RelationReference
+from ingestion.contribution import ColumnEvidence, Contribution, Producer, ProducerKind
+from ingestion.entities import TableEntity
+from ingestion.graph import RealFlow
+from ingestion.lineage_request import AddLineageRequest, LineageSource, request_of
+from ingestion.model import NameKind
+from workflows.occurrences import Group
+from workflows.templates import PLAN_TIER, Template
+
+EdgeKey = tuple[str, str]
+"""Ids of the entities that an edge joins."""
+
+_CONFIDENCE = {"sqlglot": 1.0, PLAN_TIER: 1.0, "sqlfluff": 0.8, "sqlparse": 0.4}
+_LESS_SURE = 0.5
+"""Factor where a flow's columns are not all settled: a star over an unknown schema, or hops beyond the limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What a flow proves: contributions by edge. `self_only`: it only moved data within one entity."""
+
+    contributions: Mapping[EdgeKey, tuple[TableEntity, TableEntity, Contribution]]
+    self_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Evidences:
+    """Turns flows into evidence, given the entity of each relation (by number) that has one."""
+
+    log: BoundLog
+    groups: tuple[Group, ...]
+    templates: Mapping[str, Template]
+    entities: Mapping[int, TableEntity]
+
+    def of(self, flow: RealFlow) -> Evidence:
+        """The contributions of one flow whose target has an entity; sources without one contribute nothing."""
+        target = self.entities[flow.target]
+        whole = self._contribution(flow, target)
+        found: dict[EdgeKey, tuple[TableEntity, TableEntity, Contribution]] = {}
+        for number in sorted(flow.content.sources):
+            source = self.entities.get(number)
+            if source is None or source.id == target.id:
+                continue
+            columns = tuple(_columns_from(number, source, target, flow.content))
+            key = source.id, target.id
+            earlier = found[key][2].columns if key in found else ()
+            found[key] = source, target, replace(whole, columns=(*earlier, *columns))
+        sources = {entity.id for n in flow.content.sources if (entity := self.entities.get(n)) is not None}
+        return Evidence(found, self_only=sources == {target.id})
+
+    def _contribution(self, flow: RealFlow, target: TableEntity) -> Contribution:
+        group = self.groups[flow.statement]
+        template = self.templates[group.template]
+        producer, source = self._producer(flow, template, target)
+        confidence = _CONFIDENCE[template.tier]
+        if flow.too_deep or flow.content.stars:
+            confidence *= _LESS_SURE
+        return Contribution(
+            producer=producer,
+            source=source,
+            sql_query=template.masked,
+            parser=template.tier,
+            confidence=confidence,
+            first_seen=group.first_seen or None,
+            last_seen=group.last_seen or None,
+            records=tuple(f"{digest & _UNSIGNED:016x}" for digest in group.digests),
+            temp_lineage_tables=tuple(sorted((self._name(a), self._name(b)) for a, b in flow.content.hops)),
+        )
+
+    def _producer(self, flow: RealFlow, template: Template, target: TableEntity) -> tuple[Producer, LineageSource]:
+        if is_view(self.log, flow):
+            return Producer(ProducerKind.VIEW, target.fully_qualified_name), LineageSource.VIEW
+        names = [self.log.relations[number].key for number in (*flow.content.sources, flow.target)]
+        if any(name.kind is NameKind.PATH for name in names):
+            return Producer(ProducerKind.EXTERNAL_TABLE, template.fingerprint), LineageSource.EXTERNAL_TABLE
+        if template.tier == PLAN_TIER:
+            return Producer(ProducerKind.PLAN, template.fingerprint), LineageSource.SPARK
+        return Producer(ProducerKind.QUERY, template.fingerprint), LineageSource.QUERY
+
+    def _name(self, number: int) -> str:
+        entity = self.entities.get(number)
+        return entity.fully_qualified_name if entity else str(self.log.relations[number].key)
+
+
+_UNSIGNED = (1 << 64) - 1
+
+
+def is_view(log: BoundLog, flow: RealFlow) -> bool:
+    """Whether the flow defines a view."""
+    statement = log.statements[flow.statement]
+    return any(
+        f.target is not None and f.target.view and statement.meaning[f.target.name] == flow.target
+        for f in statement.lineage.flows
+    )
+
+
+def _columns_from(number: int, source: TableEntity, target: TableEntity, content: Content) -> Iterator[ColumnEvidence]:
+    for name, references in content.columns.items():
+        to_column = target.column_fqn(name)
+        if to_column is not None:
+            assumed = name in content.assumed
+            yield from _evidence(number, source, to_column, references, certain=not assumed)
+    yield from _evidence(number, source, "", content.indirect, certain=True)
+
+
+def _evidence(
+    number: int, source: TableEntity, to_column: str, references: Iterable[RelationReference], *, certain: bool
+) -> Iterator[ColumnEvidence]:
+    for reference in references:
+        columns = tuple(
+            fqn
+            for column in reference.sources
+            if column.relation == number and (fqn := source.column_fqn(column.column)) is not None
+        )
+        for column_fqn in columns:
+            sure = certain and reference.certain
+            yield ColumnEvidence((column_fqn,), to_column, reference.transformation, reference.expression, sure)
+
+
+def requests_of(evidences: Iterable[Evidence]) -> Iterator[AddLineageRequest]:
+    """One request for each edge, with everything that was contributed to it."""
+    edges: dict[EdgeKey, tuple[TableEntity, TableEntity, list[Contribution]]] = {}
+    for evidence in evidences:
+        for key, (source, target, contribution) in evidence.contributions.items():
+            edges.setdefault(key, (source, target, []))[2].append(contribution)
+    for _key, (source, target, contributions) in sorted(edges.items()):
+        yield request_of(source.reference, target.reference, contributions)

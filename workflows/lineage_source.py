@@ -1,0 +1,176 @@
+"""LineageSource: everything that was parsed becomes the requests that a sink publishes, and every statement a fate."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from ingestion.binding import BoundLog, bind
+from ingestion.graph import RealFlow, fold, is_transient
+from ingestion.lineage_request import AddLineageRequest, Replacement
+from ingestion.lineage_request import LineageSource as Source
+from ingestion.model import ProblemKind
+from ingestion.naming import Namespace
+from ingestion.timeline import Before, Occurrence, Relation
+from workflows.evidence import EdgeKey, Evidence, Evidences, is_view, requests_of
+from workflows.occurrences import Group
+from workflows.relation_entities import EntityFate, RelationEntities
+from workflows.templates import Template
+
+
+@dataclass(frozen=True, slots=True)
+class SourceSettings:
+    """What the names of the log mean where it does not say, and which lineage is wanted.
+
+    `two_level`: the platform has no schemas below databases, so a session's database is what stands for a schema.
+    """
+
+    default_database: str
+    default_schema: str
+    two_level: bool = False
+    views: bool = True
+    queries: bool = True
+    override_views: bool = True
+    fold_temporary: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What became of an edge: acknowledged or stored already, or the reason why the target refused it."""
+
+    rejected: str | None = None
+
+
+class LineageSource:
+    """Lineage of a log's templates and their occurrences, resolved against a catalog.
+
+    Iterate `requests` first, write them, then ask for `fates` with what the sink made of them.
+    """
+
+    def __init__(
+        self, templates: Mapping[str, Template], groups: Sequence[Group], settings: SourceSettings, before: Before
+    ) -> None:
+        self._settings = settings
+        self._templates = templates
+        self._groups = tuple(sorted(groups, key=lambda group: group.order))
+        parsed = [group for group in self._groups if templates[group.template].symbolic is not None]
+        self._parsed = tuple(parsed)
+        self.log: BoundLog = bind([self._occurrence(group) for group in parsed], before)
+        self.flows: tuple[RealFlow, ...] = fold(self.log, self._folds)
+        self._evidence: dict[int, Evidence] = {}
+        self._skipped: dict[int, str] = {}
+
+    def requests(self, entities: RelationEntities) -> Iterator[AddLineageRequest]:
+        """One request for each pair of entities, in a fixed order, with all that the log says of it."""
+        evidences = Evidences(self.log, self._parsed, self._templates, entities.resolved)
+        for number, flow in enumerate(self.flows):
+            reason = self._reason_to_skip(flow, entities)
+            if reason is not None:
+                self._skipped[number] = reason
+                continue
+            evidence = evidences.of(flow)
+            self._evidence[number] = evidence
+            if not evidence.contributions:
+                self._skipped[number] = _why_no_edge(flow, evidence, entities)
+        yield from requests_of(self._evidence[number] for number in sorted(self._evidence))
+
+    def replacements(self, entities: RelationEntities) -> tuple[Replacement, ...]:
+        """For each view that the log defines: what was said of it before and is not said now goes."""
+        if not self._settings.override_views:
+            return ()
+        views = {
+            entities.resolved[flow.target].reference
+            for number, flow in enumerate(self.flows)
+            if number in self._evidence and is_view(self.log, flow)
+        }
+        return tuple(Replacement(view, Source.VIEW) for view in sorted(views, key=lambda ref: ref.id))
+
+    def fates(self, published: Mapping[EdgeKey, Published]) -> Iterator[tuple[Group, str, str]]:
+        """For every group of runs: ("published" | "skipped" | "dead", the reason or "")."""
+        by_statement: dict[int, list[int]] = {}
+        through: dict[int, list[int]] = {}
+        for number, flow in enumerate(self.flows):
+            by_statement.setdefault(flow.statement, []).append(number)
+            for statement in flow.content.via:
+                through.setdefault(statement, []).append(number)
+        statements = {id(group): number for number, group in enumerate(self._parsed)}
+        for group in self._groups:
+            template = self._templates[group.template]
+            if template.symbolic is None:
+                yield group, "dead", template.dead or "unparsable"
+                continue
+            statement = statements[id(group)]
+            own = by_statement.get(statement, [])
+            fate, reason = self._fate(own or through.get(statement, []), published)
+            if not own and fate != "published":
+                fate, reason = "skipped", self._reason_without_flow(statement)
+            yield group, fate, reason
+
+    def view_definitions(self) -> dict[int, str]:
+        """The masked definition of each relation (by number) that the log defines as a view."""
+        return {
+            flow.target: self._templates[self._parsed[flow.statement].template].masked
+            for flow in self.flows
+            if is_view(self.log, flow)
+        }
+
+    def problems(self) -> Counter[ProblemKind]:
+        """How often columns could not be settled, by kind."""
+        return Counter(problem.kind for statement in self.log.statements for problem in statement.lineage.problems)
+
+    def _fate(self, flows: Sequence[int], published: Mapping[EdgeKey, Published]) -> tuple[str, str]:
+        edges = [key for number in flows if number in self._evidence for key in self._evidence[number].contributions]
+        outcomes = [published[key] for key in edges]
+        if any(outcome.rejected is None for outcome in outcomes):
+            return "published", ""
+        if outcomes:
+            return "dead", outcomes[0].rejected or "rejected"
+        return "skipped", next((self._skipped[number] for number in flows if number in self._skipped), "no_lineage")
+
+    def _reason_without_flow(self, statement: int) -> str:
+        lineage = self.log.statements[statement].lineage
+        if any(flow.target is not None for flow in lineage.flows):
+            return "temporary"
+        return "definition" if lineage.changes else "no_lineage"
+
+    def _reason_to_skip(self, flow: RealFlow, entities: RelationEntities) -> str | None:
+        view = is_view(self.log, flow)
+        if view and self.log.relations[flow.target].superseded:
+            return "superseded"
+        if not (self._settings.views if view else self._settings.queries):
+            return "not_wanted"
+        fate = entities.fate(flow.target)
+        return None if fate is EntityFate.RESOLVED else str(fate)
+
+    def _folds(self, relation: Relation) -> bool:
+        return self._settings.fold_temporary and is_transient(relation)
+
+    def _occurrence(self, group: Group) -> Occurrence:
+        template = self._templates[group.template]
+        if template.symbolic is None:
+            msg = "only parsed templates occur"
+            raise ValueError(msg)
+        return Occurrence(template.fingerprint, template.symbolic, self.namespace(group), group.order, group.session)
+
+    def namespace(self, group: Group) -> Namespace:
+        """Where the session of `group` looked for names."""
+        return namespace_of(group.database, group.search_path, self._settings)
+
+
+def namespace_of(database: str, search_path: tuple[str, ...], settings: SourceSettings) -> Namespace:
+    """A session's namespace, with the configured defaults for what the log leaves out."""
+    path = search_path or ((settings.default_schema,) if settings.default_schema else ())
+    if settings.two_level:
+        return Namespace(settings.default_database, search_path or ((database,) if database else path))
+    return Namespace(database or settings.default_database, path)
+
+
+def _why_no_edge(flow: RealFlow, evidence: Evidence, entities: RelationEntities) -> str:
+    if evidence.self_only:
+        return "self_reference"
+    fates = {entities.fate(source) for source in flow.content.sources}
+    for fate in (EntityFate.AMBIGUOUS, EntityFate.UNRESOLVED, EntityFate.FILTERED):
+        if fate in fates:
+            return str(fate)
+    return "no_source"

@@ -1,0 +1,92 @@
+"""The catalog that a run publishes to: opened, asked, written to, and closed again."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from connectors.openmetadata.client import CatalogSearch, Platform, connect
+from connectors.openmetadata.connection import Connection
+from connectors.openmetadata.rest_sink import RestSink, SinkOptions
+from workflows.config import EmbeddedCatalog, RunConfig, Server
+from workflows.status import Pointer
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A catalog that answers; `where` tells a person how to look at it."""
+
+    platform: Platform
+    search: CatalogSearch
+    sink: RestSink
+    where: tuple[Pointer, ...]
+
+
+@contextmanager
+def open_target(config: RunConfig, run_id: str, *, dry_run: bool) -> Iterator[Target]:
+    """The configured target. A dry run gets a throw-away copy of an embedded catalog, so that it shows what would be.
+
+    Raises ConfigError and TargetDown.
+    """
+    if isinstance(config.target, Server):
+        server = Pointer("published to", config.target.url)
+        with _connected(_connection(config.target, config), config, run_id, (server,)) as target:
+            yield target
+        return
+    with (
+        _embedded(config.target, dry_run=dry_run) as (connection, where),
+        _connected(connection, config, run_id, where) as target,
+    ):
+        yield target
+
+
+@contextmanager
+def _connected(connection: Connection, config: RunConfig, run_id: str, where: tuple[Pointer, ...]) -> Iterator[Target]:
+    platform = connect(connection)
+    try:
+        options = SinkOptions(run_id, config.batch_size, config.threads)
+        yield Target(platform, CatalogSearch(platform), RestSink(platform, options), where)
+    finally:
+        platform.close()
+
+
+@contextmanager
+def _embedded(catalog: EmbeddedCatalog, *, dry_run: bool) -> Iterator[tuple[Connection, tuple[Pointer, ...]]]:
+    from connectors.catalog.server import CatalogConfig, running_catalog
+
+    with tempfile.TemporaryDirectory(prefix="headwater-dry-run-") as scratch:
+        file = _copy(catalog.file, Path(scratch)) if dry_run else catalog.file
+        file.parent.mkdir(parents=True, exist_ok=True)
+        token = catalog.token.get_secret_value() if catalog.token else None
+        with running_catalog(CatalogConfig(file, port=catalog.port, token=token)) as address:
+            connection = Connection(address.url, token) if token else Connection(address.url)
+            serve = f"ingest serve --catalog {catalog.file}"
+            yield connection, (Pointer("catalog", str(catalog.file)), Pointer("look at it with", serve))
+
+
+def _copy(file: Path, directory: Path) -> Path:
+    copy = directory / "catalog.db"
+    for suffix in ("", "-wal", "-shm"):
+        part = file.with_name(file.name + suffix)
+        if part.is_file():
+            shutil.copyfile(part, copy.with_name(copy.name + suffix))
+    return copy
+
+
+def _connection(server: Server, config: RunConfig) -> Connection:
+    tls = server.tls
+    verify: bool | str = str(tls.ca_certificate) if tls.ca_certificate else tls.verify
+    certificate = (str(tls.certificate), str(tls.key)) if tls.certificate and tls.key else None
+    return Connection(
+        host_port=server.url,
+        jwt_token=server.token.get_secret_value(),
+        verify=verify,
+        client_certificate=certificate,
+        extra_headers=server.headers,
+        validate_version=server.check_version,
+        connections=max(10, config.threads),
+    )

@@ -1,0 +1,107 @@
+"""What a run reads: the records of its source as statements, with those that it leaves out marked and counted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from pyspark import StorageLevel
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 the name that every PySpark user knows
+
+from connectors.query_log import QueryLogOptions, read_query_log
+from ingestion.errors import ConfigError
+from workflows.config import QueryLog, RunConfig, SourceKind
+from workflows.occurrences import ORDER
+from workflows.statement_rows import to_statements
+from workflows.status import RunCounts
+
+_SECONDS_A_DAY = 86_400.0
+_NOT_A_STATEMENT = "not_a_statement"
+
+
+@dataclass(frozen=True, slots=True)
+class Statements:
+    """The statements of a source, kept by Spark until `release`; `counts` has what is settled already."""
+
+    frame: DataFrame
+    counts: RunCounts
+
+    def release(self) -> None:
+        self.frame.unpersist()
+
+
+def read_statements(spark: SparkSession, config: RunConfig, dialect: str) -> Statements:
+    """The statements of the configured source. Raises ConfigError where it cannot be read."""
+    records = _records(spark, config)
+    kept = to_statements(records, dialect).persist(StorageLevel.DISK_ONLY)
+    frame = _within(kept, config.query_log) if config.source.kind is SourceKind.QUERY_LOG else kept
+    return Statements(frame, _counts(frame))
+
+
+def _records(spark: SparkSession, config: RunConfig) -> DataFrame:
+    if config.source.kind is SourceKind.QUERY_LOG:
+        if config.query_log.path is None:
+            raise ConfigError(f"{config.origin}: set sourceConfig.config.queryLogFilePath to the query log")
+        return read_query_log(spark, QueryLogOptions(config.query_log.path))
+    raise ConfigError(f"{config.origin}: source type {config.source.type} has no log to read; use query-log-lineage")
+
+
+def _within(statements: DataFrame, log: QueryLog) -> DataFrame:
+    """Marks what is older than the window, which ends at the newest record, and what comes after the limit.
+
+    Of more records than the limit the oldest are taken, so that a later run goes on where this one ended.
+    """
+    first = F.col("position") == 0
+    row = statements.agg(F.max("time").alias("newest"), F.count(F.when(first, 1)).alias("records")).first()
+    newest, records = (row["newest"], row["records"]) if row is not None else (None, 0)
+    if newest is None:
+        return statements
+    # Without a time a record is inside: it cannot be shown to be old.
+    outside = (F.col("time") > 0) & (F.col("time") < newest - log.days * _SECONDS_A_DAY)
+    marked = _skipping(statements, outside, "outside_window")
+    if records <= log.limit:
+        return marked
+    at = F.struct(*ORDER[:-1])
+    inside = marked.where(first & ~outside)
+    last = inside.select(at.alias("at")).orderBy("at").limit(log.limit).agg(F.max("at").alias("at")).first()
+    if last is None or last["at"] is None:
+        return marked
+    limit = F.struct(*(F.lit(last["at"][name]).alias(name) for name in ORDER[:-1]))
+    return _skipping(marked, ~outside & (at > limit), "over_limit")
+
+
+def _skipping(statements: DataFrame, condition: Column, reason: str) -> DataFrame:
+    """Marks the statements that are left out; session changes among them still hold."""
+    left_out = condition & ~F.col("skipped").eqNullSafe(_NOT_A_STATEMENT)
+    return statements.withColumns(
+        {
+            "fingerprint": F.when(left_out, None).otherwise(F.col("fingerprint")),
+            "dead": F.when(left_out, None).otherwise(F.col("dead")),
+            "skipped": F.when(left_out, reason).otherwise(F.col("skipped")),
+        }
+    )
+
+
+def _counts(statements: DataFrame) -> RunCounts:
+    first = F.col("position") == 0
+    grouped = statements.groupBy("skipped", "dead").agg(
+        F.count(F.lit(1)).alias("statements"), F.count(F.when(first, 1)).alias("records")
+    )
+    skipped: Counter[str] = Counter()
+    dead: Counter[str] = Counter()
+    total = records = 0
+    for row in grouped.toLocalIterator():
+        total += row["statements"]
+        records += row["records"]
+        if row["skipped"] is not None:
+            skipped[row["skipped"]] += row["statements"]
+        elif row["dead"] is not None:
+            dead[row["dead"]] += row["statements"]
+    return RunCounts(
+        records_read=records,
+        malformed_records=dead["malformed_record"],
+        statements=total,
+        skipped=dict(skipped),
+        dead={reason: count for reason, count in dead.items() if count},
+    )

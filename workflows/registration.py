@@ -1,0 +1,121 @@
+"""Tables that the log shows and the catalog lacks are registered, with the columns that are known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from connectors.openmetadata.data_types import column_request
+from connectors.openmetadata.entities import COLUMNS_COMPLETE, TableDefinition
+from ingestion.binding import BoundLog
+from ingestion.composition import Content, RelationColumn
+from ingestion.fqn import build_fqn, encode_name
+from ingestion.graph import RealFlow
+from ingestion.model import Column, NameKind
+from ingestion.timeline import Relation
+from workflows.relation_entities import EntityFate, RelationEntities
+
+Json = dict[str, Any]
+
+_STORAGE_SERVICES = {"s3": "S3", "s3a": "S3", "s3n": "S3", "gs": "GCS", "abfs": "ADLS", "abfss": "ADLS"}
+_OTHER_STORAGE = "CustomStorage"
+
+
+@dataclass(frozen=True, slots=True)
+class Registrar:
+    """Where new tables belong: below this service, in this database where the log names none."""
+
+    service: str
+    service_type: str
+    database: str
+    schema: str
+
+    def requests(
+        self, log: BoundLog, flows: Sequence[RealFlow], entities: RelationEntities, views: Mapping[int, str]
+    ) -> dict[str, list[Json]]:
+        """Create requests, parents first, for what is unresolved and for what has columns the catalog lacks.
+
+        `views` gives the masked definition of the relations (by number) that are views.
+        """
+        observed = observed_columns(flows)
+        groups: dict[str, dict[str, Json]] = {
+            group: {} for group in ("services", "databases", "schemas", "tables", "containers")
+        }
+        for number, fate in sorted(entities.fates.items()):
+            relation = log.relations[number]
+            known = log.schemas.get(number)
+            columns = known or tuple(observed.get(number, ()))
+            if fate is EntityFate.UNRESOLVED or self._is_news(number, columns, entities):
+                definition = views.get(number)
+                self._add(groups, relation, _Shape(columns, known is not None, definition))
+        return {group: list(requests.values()) for group, requests in groups.items() if requests}
+
+    @staticmethod
+    def _is_news(number: int, columns: Sequence[Column], entities: RelationEntities) -> bool:
+        entity = entities.resolved.get(number)
+        return entity is not None and any(entity.column_fqn(column.name) is None for column in columns)
+
+    def _add(self, groups: dict[str, dict[str, Json]], relation: Relation, shape: _Shape) -> None:
+        if relation.key.kind is NameKind.PATH:
+            self._add_container(groups, relation, shape)
+            return
+        database = relation.key.database or self.database
+        schema = relation.key.schema or self.schema
+        database_fqn = build_fqn(self.service, database)
+        schema_fqn = build_fqn(self.service, database, schema)
+        groups["services"][self.service] = {
+            "type": "databaseService",
+            "name": self.service,
+            "serviceType": self.service_type,
+        }
+        groups["databases"][database_fqn] = {"name": encode_name(database), "service": build_fqn(self.service)}
+        groups["schemas"][schema_fqn] = {"name": encode_name(schema), "database": database_fqn}
+        table = TableDefinition(
+            schema_fqn,
+            relation.key.table,
+            shape.columns,
+            "View" if shape.definition is not None else "Regular",
+            shape.definition,
+        )
+        fqn = build_fqn(self.service, database, schema, relation.key.table)
+        groups["tables"][fqn] = {**table.to_json(), "extension": {COLUMNS_COMPLETE: shape.complete}}
+
+    def _add_container(self, groups: dict[str, dict[str, Json]], relation: Relation, shape: _Shape) -> None:
+        path = relation.key.table
+        scheme = path.partition("://")[0] if "://" in path else "files"
+        groups["services"][scheme] = {
+            "type": "storageService",
+            "name": scheme,
+            "serviceType": _STORAGE_SERVICES.get(scheme, _OTHER_STORAGE),
+        }
+        groups["containers"][path] = {
+            "name": encode_name(path.partition("://")[2] or path),
+            "service": build_fqn(scheme),
+            "fullPath": path,
+            "dataModel": {"columns": [column_request(column) for column in shape.columns]},
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    columns: tuple[Column, ...]
+    complete: bool
+    definition: str | None = None
+
+
+def observed_columns(flows: Iterable[RealFlow]) -> dict[int, tuple[Column, ...]]:
+    """Columns that flows name for certain, by relation: what is known of a table without a schema."""
+    seen: dict[int, dict[str, None]] = {}
+    for flow in flows:
+        for name in flow.content.columns:
+            if name not in flow.content.assumed:
+                seen.setdefault(flow.target, {})[name] = None
+        for source in _certain_sources(flow.content):
+            seen.setdefault(source.relation, {})[source.column] = None
+    return {number: tuple(Column(name) for name in names if name != "*") for number, names in seen.items()}
+
+
+def _certain_sources(content: Content) -> list[RelationColumn]:
+    references = [r for references in content.columns.values() for r in references]
+    return sorted({r.sources[0] for r in (*references, *content.indirect) if r.certain})

@@ -1,0 +1,92 @@
+"""The entity behind each relation of a log: resolved, or the reason why there is none."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from ingestion.binding import BoundLog
+from ingestion.entities import TableEntity
+from ingestion.graph import RealFlow
+from ingestion.model import NameKind, TableName
+from ingestion.naming import Namespace
+from ingestion.resolution import Ambiguous, Resolution, Resolved, Resolver, Unresolved
+from ingestion.timeline import Relation
+from workflows.config import Filters
+
+
+class EntityFate(StrEnum):
+    """Whether a relation can be an end of an edge."""
+
+    RESOLVED = "resolved"
+    UNRESOLVED = "unresolved"
+    AMBIGUOUS = "ambiguous"
+    FILTERED = "filtered"
+    NOT_STORED = "not_stored"  # a table function: data without a place
+
+
+@dataclass(frozen=True, slots=True)
+class RelationEntities:
+    """By relation number. `names` tells how often each name of a fate was met."""
+
+    resolved: Mapping[int, TableEntity]
+    fates: Mapping[int, EntityFate]
+    names: Mapping[EntityFate, Mapping[str, int]] = field(default_factory=dict)
+
+    def fate(self, relation: int) -> EntityFate:
+        return self.fates[relation]
+
+
+def relations_in(flows: Iterable[RealFlow]) -> Counter[int]:
+    """The relations that edges would join, and in how many flows each takes part."""
+    counted: Counter[int] = Counter()
+    for flow in flows:
+        counted.update({flow.target, *flow.content.sources})
+    return counted
+
+
+def resolve_relations(
+    log: BoundLog, wanted: Mapping[int, int], resolver: Resolver, filters: Filters
+) -> RelationEntities:
+    """The entities of the relations that are `wanted` (number -> how often it is met)."""
+    resolved: dict[int, TableEntity] = {}
+    fates: dict[int, EntityFate] = {}
+    names: dict[EntityFate, Counter[str]] = {}
+    stored = [log.relations[number] for number in sorted(wanted) if _is_stored(log.relations[number])]
+    found = _resolutions(stored, resolver)
+    fates.update(dict.fromkeys(wanted, EntityFate.NOT_STORED))
+    for relation, resolution in zip(stored, found, strict=True):
+        if isinstance(resolution, Resolved):
+            allowed = _allowed(resolution.entity, filters)
+            fates[relation.number] = EntityFate.RESOLVED if allowed else EntityFate.FILTERED
+            if allowed:
+                resolved[relation.number] = resolution.entity
+            continue
+        fate = EntityFate.AMBIGUOUS if isinstance(resolution, Ambiguous) else EntityFate.UNRESOLVED
+        fates[relation.number] = fate
+        names.setdefault(fate, Counter())[str(relation.key)] += wanted[relation.number]
+    return RelationEntities(resolved, fates, names)
+
+
+def _is_stored(relation: Relation) -> bool:
+    return relation.key.kind is not NameKind.FUNCTION
+
+
+def _allowed(entity: TableEntity, filters: Filters) -> bool:
+    return (
+        filters.database.allows(entity.database)
+        and filters.schema.allows(entity.schema)
+        and filters.table.allows(entity.name)
+    )
+
+
+def _resolutions(relations: Sequence[Relation], resolver: Resolver) -> list[Resolution]:
+    """By the place where each relation stands; where nothing is there, by the name that led to it."""
+    found = resolver.resolve_all((TableName(relation.key.parts), Namespace()) for relation in relations)
+    missing = [number for number, resolution in enumerate(found) if isinstance(resolution, Unresolved)]
+    again = resolver.resolve_all(relations[number].mention for number in missing)
+    for number, resolution in zip(missing, again, strict=True):
+        found[number] = resolution
+    return found

@@ -1,0 +1,222 @@
+"""One run: from the log to published lineage, every statement accounted for."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from connectors.openmetadata import extension
+from connectors.openmetadata.extension import TABLES
+from connectors.sink import WriteReport
+from ingestion.dialects import dialect_of
+from ingestion.errors import ConfigError
+from ingestion.naming import TWO_LEVEL_DIALECTS
+from ingestion.resolution import Resolver, Scope
+from workflows.before import before_of
+from workflows.config import RunConfig
+from workflows.dead_letters import write_dead_letters
+from workflows.lineage_source import LineageSource, Published, SourceSettings
+from workflows.occurrences import Group, groups, with_namespace
+from workflows.options import RunOptions
+from workflows.progress import Progress
+from workflows.publication import Target, open_target
+from workflows.reading import Statements, read_statements
+from workflows.registration import Registrar
+from workflows.relation_entities import EntityFate, RelationEntities, relations_in, resolve_relations
+from workflows.schema_files import read_schemas
+from workflows.spark import spark_session
+from workflows.status import Pointer, RunCounts, RunSummary, total
+from workflows.template_names import names_of
+from workflows.templates import Parsing, Template, parse_templates
+
+_DEFAULT_DATABASE = "default"
+_ANY_SERVICE = "CustomDatabase"
+
+
+def run_workflow(config: RunConfig, options: RunOptions, progress: Progress) -> RunSummary:
+    """Carries out one workflow and tells what became of every statement.
+
+    Raises ConfigError, TargetDown, and Unaccounted where the counts do not add up.
+    """
+    started = time.time()
+    dialect = _dialect(config)
+    with open_target(config, options.run_id, dry_run=options.dry_run) as target:
+        run = _Run(config, options, progress, target, dialect)
+        counts, warnings = run.carry_out()
+        counts.check_conservation()
+        return RunSummary(
+            run_id=options.run_id,
+            workflow=config.origin,
+            started=started,
+            ended=time.time(),
+            counts=counts,
+            seconds_by_stage=progress.seconds_by_stage,
+            where_to_look=run.where_to_look(counts),
+            warnings=warnings,
+            dry_run=options.dry_run,
+        )
+
+
+def _dialect(config: RunConfig) -> str:
+    if config.source.dialect is None:
+        raise ConfigError(f"{config.origin}: set source.serviceConnection.config.type, which says what the SQL is")
+    return config.source.dialect
+
+
+class _Run:
+    def __init__(
+        self, config: RunConfig, options: RunOptions, progress: Progress, target: Target, dialect: str
+    ) -> None:
+        self._config = config
+        self._options = options
+        self._progress = progress
+        self._target = target
+        self._dialect = dialect
+        known = dialect_of(dialect)
+        self._settings = SourceSettings(
+            default_database=config.default_database or _DEFAULT_DATABASE,
+            default_schema=config.default_schema or known.default_schema,
+            two_level=known.name in TWO_LEVEL_DIALECTS,
+            views=config.steps.views,
+            queries=config.steps.queries,
+            override_views=config.steps.override_views,
+            fold_temporary=config.steps.temp_tables,
+        )
+        self._scope = Scope(
+            config.source.service, config.steps.cross_services, config.catalog_services, self._settings.two_level
+        )
+
+    def carry_out(self) -> tuple[RunCounts, tuple[str, ...]]:
+        with spark_session(self._config.spark) as spark:
+            with self._progress.stage("read") as stage:
+                statements = read_statements(spark, self._config, self._dialect)
+                stage.advance(statements.counts.records_read)
+            templates = self._parse(statements)
+            with self._progress.stage("group") as stage:
+                occurrences = self._group(statements, templates)
+                stage.advance(len(occurrences))
+            with self._progress.stage("bind") as stage:
+                source, resolver = self._bind(templates, occurrences)
+                stage.advance(len(source.flows))
+            entities, registered = self._resolve(source, resolver)
+            report = self._publish(source, entities)
+            published = {
+                result.request.edge.key: _published(result.accepted, result.reason) for result in report.results
+            }
+            fates = list(source.fates(published))
+            dead = {group.template: reason for group, fate, reason in fates if fate == "dead"}
+            if not self._options.dry_run:
+                write_dead_letters(self._config.dead_letters, statements.frame, templates, dead)
+            statements.release()
+        settled = total([statements.counts, _parse_counts(templates), _fate_counts(fates), _edge_counts(report)])
+        return settled + _name_counts(entities, registered), self._warnings(settled)
+
+    def _parse(self, statements: Statements) -> dict[str, Template]:
+        parsing = Parsing(self._config.limits, self._config.threads, self._config.parser)
+        templates = {}
+        with self._progress.stage("parse") as stage:
+            for template in parse_templates(statements.frame, parsing):
+                templates[template.fingerprint] = template
+                stage.advance()
+        return templates
+
+    def _group(self, statements: Statements, templates: Mapping[str, Template]) -> list[Group]:
+        return list(groups(with_namespace(statements.frame), names_of(templates.values())))
+
+    def _bind(self, templates: Mapping[str, Template], occurrences: Sequence[Group]) -> tuple[LineageSource, Resolver]:
+        resolver = Resolver(self._target.search, self._scope)
+        schemas = read_schemas(self._config.schema_files, self._dialect, self._settings, self._config.limits)
+        return LineageSource(templates, occurrences, self._settings, before_of(schemas, resolver)), resolver
+
+    def _resolve(self, source: LineageSource, resolver: Resolver) -> tuple[RelationEntities, int]:
+        with self._progress.stage("resolve") as stage:
+            wanted = relations_in(source.flows)
+            entities = resolve_relations(source.log, wanted, resolver, self._config.filters)
+            registered = 0
+            if self._config.registers_tables and TABLES in self._target.platform.capabilities:
+                requests = self._registrar().requests(source.log, source.flows, entities, source.view_definitions())
+                if requests:
+                    extension.register(self._target.platform.http, requests)
+                    registered = sum(1 for relation in entities.fates.values() if relation is EntityFate.UNRESOLVED)
+                    fresh = Resolver(self._target.search, self._scope)
+                    entities = resolve_relations(source.log, wanted, fresh, self._config.filters)
+            stage.advance(len(wanted))
+            return entities, registered
+
+    def _registrar(self) -> Registrar:
+        connection = self._config.source.connection
+        service_type = connection.type if connection is not None else _ANY_SERVICE
+        return Registrar(
+            self._config.source.service, service_type, self._settings.default_database, self._settings.default_schema
+        )
+
+    def _publish(self, source: LineageSource, entities: RelationEntities) -> WriteReport:
+        with self._progress.stage("publish") as stage:
+            requests = list(source.requests(entities))
+            stage.expect(len(requests))
+            if self._options.show is not None:
+                for request in requests:
+                    self._options.show(request.to_json())
+            report = self._target.sink.write(requests, source.replacements(entities))
+            stage.advance(len(requests))
+            return report
+
+    def _warnings(self, counts: RunCounts) -> tuple[str, ...]:
+        if not counts.records_read:
+            return ("the log is empty: nothing was read; check queryLogFilePath",)
+        if not counts.templates:
+            return ("no statement of the log bears lineage; the skipped ones are listed by reason",)
+        return ()
+
+    def where_to_look(self, counts: RunCounts) -> tuple[Pointer, ...]:
+        if counts.dead_total and not self._options.dry_run:
+            return (*self._target.where, Pointer("dead letters", str(self._config.dead_letters)))
+        return self._target.where
+
+
+def _published(accepted: bool, reason: str) -> Published:
+    return Published() if accepted else Published(reason or "rejected")
+
+
+def _parse_counts(templates: Mapping[str, Template]) -> RunCounts:
+    return RunCounts(
+        templates=len(templates),
+        parsed_by_tier=dict(Counter(t.tier for t in templates.values() if t.symbolic is not None)),
+        timed_out=sum(template.timed_out for template in templates.values()),
+    )
+
+
+def _fate_counts(fates: Sequence[tuple[Group, str, str]]) -> RunCounts:
+    skipped: Counter[str] = Counter()
+    dead: Counter[str] = Counter()
+    published = 0
+    for group, fate, reason in fates:
+        if fate == "published":
+            published += group.count
+        else:
+            (dead if fate == "dead" else skipped)[reason] += group.count
+    return RunCounts(published=published, skipped=dict(skipped), dead=dict(dead))
+
+
+def _edge_counts(report: WriteReport) -> RunCounts:
+    counts = report.counts
+    return RunCounts(
+        edges_new=counts.new,
+        edges_merged=counts.merged,
+        edges_unchanged=counts.unchanged,
+        edges_replaced=counts.replaced,
+        column_edges=counts.column_edges,
+    )
+
+
+def _name_counts(entities: RelationEntities, registered: int) -> RunCounts:
+    by_fate = Counter(entities.fates.values())
+    return RunCounts(
+        resolved=by_fate[EntityFate.RESOLVED],
+        unresolved=by_fate[EntityFate.UNRESOLVED],
+        ambiguous=by_fate[EntityFate.AMBIGUOUS],
+        unresolved_names=dict(entities.names.get(EntityFate.UNRESOLVED, {})),
+        ambiguous_names=dict(entities.names.get(EntityFate.AMBIGUOUS, {})),
+        tables_registered=registered,
+    )

@@ -1,0 +1,40 @@
+"""What the grouping of occurrences has to know of each template's names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ingestion.model import StatementKind, TableName
+from ingestion.naming import may_be_temporary
+from ingestion.statement_names import Mentions, mentions
+from workflows.occurrences import TemplateNames
+from workflows.templates import Template
+
+_ENDING_KINDS = frozenset({StatementKind.DROP, StatementKind.RENAME, StatementKind.SWAP})
+
+
+def names_of(templates: Iterable[Template]) -> dict[str, TemplateNames]:
+    """The names of every template that was parsed, by fingerprint.
+
+    A template is temporary when it mentions a name that some template creates as a temporary relation: what it means
+    then depends on its session.
+    """
+    mentioned = {t.fingerprint: mentions(t.symbolic) for t in templates if t.symbolic is not None}
+    temporary = {name.table for names in mentioned.values() for name, is_temporary in names.created if is_temporary}
+    return {fingerprint: _names(names, temporary) for fingerprint, names in mentioned.items()}
+
+
+def _names(names: Mentions, temporary: set[str]) -> TemplateNames:
+    changed = [name for change in names.changes for name in (change.name, change.other) if name is not None]
+    every: list[TableName] = [*names.read, *changed, *(name for name, _temporary, _mode in names.written)]
+    ended = frozenset(change.name.table for change in names.changes if change.kind in _ENDING_KINDS)
+    gained = frozenset(
+        change.other.table for change in names.changes if change.kind in _ENDING_KINDS and change.other is not None
+    )
+    altered = frozenset(change.name.table for change in names.changes if change.kind is StatementKind.ALTER_TABLE)
+    return TemplateNames(
+        mentioned=frozenset(name.table for name in every),
+        defined=frozenset(name.table for name, _temporary in names.created) | gained | altered,
+        ended=ended,
+        temporary=any(name.table in temporary and may_be_temporary(name) for name in every),
+    )

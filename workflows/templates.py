@@ -1,0 +1,142 @@
+"""Templates: each distinct statement is parsed once, on Spark, in chunks, by killable parser processes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import pyarrow as pa
+from ingestion.masking import QueryMasker
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 the name that every PySpark user knows
+
+from ingestion.errors import Unparsable
+from ingestion.parsing.cascade import Limits, ParseOutcome, Parser, ParseRequest, ThreadedParser
+from ingestion.symbolic import Symbolic, loads
+
+_RESULT_SCHEMA = (
+    "fingerprint string, dialect string, tier string, symbolic binary, masked string, dead string, timed_out boolean"
+)
+_ARROW_SCHEMA = pa.schema(
+    [
+        ("fingerprint", pa.string()),
+        ("dialect", pa.string()),
+        ("tier", pa.string()),
+        ("symbolic", pa.binary()),
+        ("masked", pa.string()),
+        ("dead", pa.string()),
+        ("timed_out", pa.bool_()),
+    ]
+)
+PLAN_TIER = "plan"
+"""The tier of what a connector brought parsed already."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parsing:
+    """How templates are parsed: `threads` is the number of parser processes on a machine, over all of its tasks."""
+
+    limits: Limits
+    threads: int
+    parser: Parser = Parser.AUTO
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A distinct statement: its symbolic lineage, or why there is none. `masked` is "" where it cannot be shown."""
+
+    fingerprint: str
+    dialect: str
+    tier: str
+    symbolic: Symbolic | None
+    masked: str
+    dead: str | None
+    timed_out: bool
+
+
+def parse_templates(statements: DataFrame, parsing: Parsing) -> Iterator[Template]:
+    """The templates of all statements that have a fingerprint, as they are parsed; none of them is ever missing."""
+    spark = statements.sparkSession
+    tasks = max(1, min(parsing.threads, spark.sparkContext.defaultParallelism))
+    at = F.struct("file", "line", "position")
+    distinct = (
+        statements.where(F.col("fingerprint").isNotNull() & (F.col("text").isNotNull() | F.col("symbolic").isNotNull()))
+        .groupBy("fingerprint", "dialect")
+        .agg(F.min_by("text", at).alias("text"), F.min_by("symbolic", at).alias("symbolic"))
+        # By fingerprint, so that the statements that are slow in one log are not all in one task.
+        .repartition(tasks, "fingerprint")
+    )
+    per_task = Parsing(parsing.limits, max(1, parsing.threads // tasks), parsing.parser)
+    parsed = distinct.mapInArrow(_parser_task(per_task), _RESULT_SCHEMA)
+    for row in parsed.toLocalIterator():
+        symbolic = loads(row["symbolic"]) if row["symbolic"] is not None else None
+        yield Template(
+            row["fingerprint"],
+            row["dialect"],
+            row["tier"] or "",
+            symbolic,
+            row["masked"] or "",
+            row["dead"],
+            row["timed_out"],
+        )
+
+
+def _parser_task(parsing: Parsing) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        waiting: dict[str, dict[str, object]] = {}
+
+        def requests() -> Iterator[ParseRequest]:
+            for batch in batches:
+                for row in batch.to_pylist():
+                    key = f"{row['dialect']} {row['fingerprint']}"
+                    waiting[key] = row
+                    if row["symbolic"] is None:
+                        yield ParseRequest(key, row["text"], row["dialect"])
+
+        with ThreadedParser(parsing.threads, parsing.limits, parsing.parser) as parser:
+            rows = []
+            for outcome in parser.parse(requests()):
+                rows.append(_parsed(waiting.pop(outcome.key), outcome))
+                if len(rows) == _BATCH:
+                    yield pa.RecordBatch.from_pylist(rows, schema=_ARROW_SCHEMA)
+                    rows = []
+            rows.extend(_brought(row) for row in waiting.values())
+            yield pa.RecordBatch.from_pylist(rows, schema=_ARROW_SCHEMA)
+
+    return run
+
+
+_BATCH = 500
+
+
+def _parsed(row: dict[str, object], outcome: ParseOutcome) -> dict[str, object]:
+    return {
+        "fingerprint": row["fingerprint"],
+        "dialect": row["dialect"],
+        "tier": str(outcome.tier) if outcome.tier else None,
+        "symbolic": outcome.symbolic,
+        "masked": _masked(str(row["text"]), str(row["dialect"])),
+        "dead": outcome.dead_reason,
+        "timed_out": any(attempt.reason == "timeout" for attempt in outcome.attempts),
+    }
+
+
+def _brought(row: dict[str, object]) -> dict[str, object]:
+    text = row["text"]
+    return {
+        "fingerprint": row["fingerprint"],
+        "dialect": row["dialect"],
+        "tier": PLAN_TIER,
+        "symbolic": row["symbolic"],
+        "masked": _masked(str(text), str(row["dialect"])) if text else None,
+        "dead": None,
+        "timed_out": False,
+    }
+
+
+def _masked(text: str, dialect: str) -> str | None:
+    """The text that may be stored; None where it cannot be taken apart, since then it cannot be masked either."""
+    try:
+        return QueryMasker(dialect).mask(text)
+    except Unparsable:
+        return None
