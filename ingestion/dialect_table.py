@@ -163,6 +163,7 @@ ALL_DIALECTS = (
         backslash_escapes=True,
         raw_strings=True,
         raw_keeps_quotes=True,
+        name_characters="$@",  # @parameter, @@system_variable
         triple_quotes=True,
         hash_comments=True,
     ),

@@ -1,0 +1,19 @@
+"""Text to statements: split a script as its dialect splits, clean each statement, say what it does."""
+
+from ingestion.lexing import ill_formed
+from ingestion.statements.classification import classify
+from ingestion.statements.cleaning import clean
+from ingestion.statements.kinds import Classification, SkipReason
+from ingestion.statements.session import SessionChange
+from ingestion.statements.splitting import StatementText, split
+
+__all__ = [
+    "Classification",
+    "SessionChange",
+    "SkipReason",
+    "StatementText",
+    "classify",
+    "clean",
+    "ill_formed",
+    "split",
+]

@@ -1,0 +1,189 @@
+"""What a statement does, told from its words without parsing it: what bears lineage goes on, the rest has a reason."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+
+from ingestion.dialects import Dialect, dialect_of
+from ingestion.lexing import keywords, tokens
+from ingestion.model import StatementKind as Kind
+from ingestion.statements import definitions, flows, session
+from ingestion.statements.kinds import Classification, Examined, SkipReason, parsed, skipped
+
+_BLOCK = skipped(SkipReason.ANONYMOUS_BLOCK, Kind.CALL)
+_SETTING = skipped(SkipReason.SESSION_SETTING)
+_UNKNOWN = parsed(Kind.OTHER)
+_TRANSACTION_WORDS = keywords(
+    "tran transaction work name deferred immediate exclusive concurrent isolation read not distributed ;"
+)
+_MAIN_VERBS = keywords("select sel insert ins update upd delete del merge create replace with")
+_CURSOR = re.compile(r"\bcursor\b", re.IGNORECASE)
+_BEGIN = re.compile(r"\bbegin\b", re.IGNORECASE)
+
+
+def classify(text: str, dialect: Dialect | str) -> Classification:
+    """What one statement does. It is not checked: what no verb is known for is left to the parsers to refuse."""
+    dialect = dialect_of(dialect) if isinstance(dialect, str) else dialect
+    for token in tokens(text, dialect):
+        if token.text not in "(;":
+            return _by_verb(Examined(text, dialect, token.start), token.text.lower())
+    return skipped(SkipReason.EMPTY)
+
+
+def _by_verb(statement: Examined, verb: str) -> Classification:
+    plain = _PLAIN.get(verb)
+    if plain is not None:
+        return plain
+    examine = _EXAMINED.get(verb)
+    return _UNKNOWN if examine is None else examine(statement)
+
+
+def _session(change: session.SessionChange | None) -> Classification:
+    return _SETTING if change is None else Classification(Kind.USE, SkipReason.SESSION_STATE, change)
+
+
+def _use(statement: Examined) -> Classification:
+    return _session(session.use(statement.head(12)[1:], statement.dialect))
+
+
+def _set(statement: Examined) -> Classification:
+    head = statement.head(200)
+    if any(token.text.lower() == "transaction" for token in head[1:3]):
+        return skipped(SkipReason.TRANSACTION)
+    return _session(session.set_(head[1:], statement.dialect))
+
+
+def _reset(statement: Examined) -> Classification:
+    what = {token.text.lower() for token in statement.head(3)[1:]}
+    return _session(session.SessionChange(reset=True) if what & {"all", "search_path", "schema"} else None)
+
+
+def _database(statement: Examined) -> Classification:
+    """Teradata's and Informix's DATABASE x."""
+    head = statement.head(3)
+    return _session(session.use(head[1:], statement.dialect)) if len(head) == 2 else _UNKNOWN
+
+
+def _begin(statement: Examined) -> Classification:
+    head = [token.text.lower() for token in statement.head(2)]
+    if len(head) < 2 or head[1] in _TRANSACTION_WORDS:
+        return skipped(SkipReason.TRANSACTION)
+    return _BLOCK
+
+
+def _declare(statement: Examined) -> Classification:
+    if statement.has(_BEGIN):
+        return _BLOCK
+    return skipped(SkipReason.CURSOR if statement.has(_CURSOR) else SkipReason.VARIABLE)
+
+
+def _open(statement: Examined) -> Classification:
+    """OPEN SCHEMA is Exasol's USE; else a cursor opens."""
+    head = statement.head(12)
+    if len(head) > 2 and head[1].text.lower() == "schema":
+        return _session(session.use(head[1:], statement.dialect))
+    return skipped(SkipReason.CURSOR)
+
+
+def _execute(statement: Examined) -> Classification:
+    head = [token.text.lower() for token in statement.head(6)]
+    if "sp_rename" in head:
+        return parsed(Kind.RENAME)
+    dynamic = head[1:2] in (["immediate"], ["("]) or "sp_executesql" in head
+    return skipped(SkipReason.DYNAMIC_SQL if dynamic else SkipReason.CALL, Kind.CALL)
+
+
+def _cache(statement: Examined) -> Classification:
+    """Spark's CACHE TABLE ... AS SELECT names a query's result."""
+    words = {token.text.lower() for token in statement.head(12)}
+    return parsed(Kind.CREATE_TABLE_AS) if words & {"as", "select"} else skipped(SkipReason.MAINTENANCE)
+
+
+def _replace(statement: Examined) -> Classification:
+    """MySQL's and SQLite's REPLACE is an INSERT, Teradata's REPLACE VIEW a CREATE OR REPLACE."""
+    words = {token.text.lower() for token in statement.head(3)}
+    return (
+        definitions.create(statement) if words & {"view", "macro", "procedure", "function"} else flows.insert(statement)
+    )
+
+
+def _locking(statement: Examined) -> Classification:
+    """Teradata's LOCKING ... FOR ACCESS stands before the statement proper; elsewhere LOCK is a statement."""
+    for token in statement.head(12)[1:]:
+        if token.text.lower() in _MAIN_VERBS:
+            return _by_verb(Examined(statement.text, statement.dialect, token.start), token.text.lower())
+    return skipped(SkipReason.LOCK)
+
+
+_EXAMINED: Mapping[str, Callable[[Examined], Classification]] = {
+    "select": flows.select,
+    "sel": flows.select,
+    "with": flows.with_,
+    "from": flows.from_,
+    "insert": flows.insert,
+    "ins": flows.insert,
+    "replace": _replace,
+    "upsert": flows.insert,
+    "delete": flows.delete,
+    "del": flows.delete,
+    "copy": flows.copy,
+    "load": flows.load,
+    "import": flows.load,
+    "create": definitions.create,
+    "alter": definitions.alter,
+    "drop": definitions.drop,
+    "rename": definitions.rename,
+    "exchange": definitions.exchange,
+    "use": _use,
+    "set": _set,
+    "reset": _reset,
+    "database": _database,
+    "begin": _begin,
+    "declare": _declare,
+    "open": _open,
+    "exec": _execute,
+    "execute": _execute,
+    "cache": _cache,
+    "lock": _locking,
+    "locking": _locking,
+}
+
+
+def _plain() -> dict[str, Classification]:
+    by_reason = {
+        SkipReason.COMMENT: "comment",
+        SkipReason.CURSOR: "fetch close move",
+        SkipReason.DDL_OTHER: "undrop attach detach install security",
+        SkipReason.EXPLAIN: "explain",
+        SkipReason.FILE_TRANSFER: "put get list ls remove rm",
+        SkipReason.GRANT: "grant revoke deny",
+        SkipReason.LOCK: "unlock",
+        SkipReason.MAINTENANCE: (
+            "analyze analyse vacuum optimize refresh msck repair reindex cluster checkpoint compute uncache clear add"
+            " collect update_statistics kill system notify listen unlisten dbcc cancel invalidate flush reorg runstats"
+        ),
+        SkipReason.PREPARE: "prepare deallocate",
+        SkipReason.SELECT: "values table summarize pivot unpivot",
+        SkipReason.SESSION_SETTING: "pragma unset print raiserror go waitfor",
+        SkipReason.SHOW: "show describe desc help",
+        SkipReason.TRANSACTION: "commit rollback start end savepoint release abort save bt et",
+        SkipReason.TRUNCATE: "truncate",
+    }
+    kinds = {SkipReason.SELECT: Kind.SELECT}
+    plain = {
+        verb: skipped(reason, kinds.get(reason, Kind.OTHER))
+        for reason, verbs in by_reason.items()
+        for verb in verbs.split()
+    }
+    plain |= dict.fromkeys(("update", "upd"), parsed(Kind.UPDATE))
+    plain |= dict.fromkeys(("unload", "export", "bulk"), parsed(Kind.COPY))
+    plain |= dict.fromkeys(("do", "if", "while", "for", "loop", "repeat"), _BLOCK)
+    return plain | {
+        "merge": parsed(Kind.MERGE),
+        "call": skipped(SkipReason.CALL, Kind.CALL),
+        "discard": Classification(Kind.USE, SkipReason.SESSION_STATE, session.SessionChange(reset=True)),
+    }
+
+
+_PLAIN: Mapping[str, Classification] = _plain()

@@ -1,0 +1,135 @@
+"""CREATE, ALTER, DROP and RENAME: which of them define, change or end a name that lineage cares for."""
+
+from __future__ import annotations
+
+import re
+
+from ingestion.lexing import NAME, WORD, Token, keywords
+from ingestion.model import StatementKind as Kind
+from ingestion.statements import session
+from ingestion.statements.kinds import Classification, Examined, SkipReason, parsed, skipped
+
+_I = re.IGNORECASE
+_QUERY = re.compile(r"\b(?:select|sel)\b|\bas\s+\(?\s*(?:table|values|from|with|execute)\b", _I)
+_COPIES = keywords("like clone shallow deep copy")
+_ROUTINES = keywords("procedure proc function macro trigger package aggregate event task pipe rule")
+_ACCESS = keywords("user role login group grant policy profile")
+_OTHER_OBJECTS = keywords(
+    "schema database catalog sequence type domain extension stage stream synonym model server statistics"
+    " dictionary warehouse integration secret share tablespace publication subscription language cast operator"
+    " collation conversion format source library connection credential certificate key partition fulltext"
+    " resource reservation capacity assignment tag network alert application service snapshot_policy"
+)
+_RENAMES = re.compile(
+    r"\brename\s+(?:to|as)\b|\bset\s+schema\b|\bmove\s+to\b|\btransfer\b|\brename\s+(?!column)\S+\s*\Z", _I
+)
+_SWAPS = re.compile(r"\b(?:swap\s+with|exchange\s+partition|switch|replace\s+with\s+table)\b", _I)
+_COLUMNS = re.compile(
+    r"\b(?:add|drop|modify|change|alter|replace|rename)\s+(?!table|view|materialized|external|constraint|index|primary|unique|foreign|check|partition|key"
+    r"|fulltext|spatial|row|search|policy|tag|statistics|projection|distkey|sortkey|encode|diststyle)",
+    _I,
+)
+_APPENDS = re.compile(r"\bappend\s+from\b", _I)
+_AS_QUERY = re.compile(r"\bas\s+\(*\s*(?:select|with|sel)\b", _I)
+
+_OTHER = skipped(SkipReason.DDL_OTHER)
+_ROUTINE = skipped(SkipReason.ROUTINE_DEFINITION, Kind.CREATE_ROUTINE)
+
+
+def create(statement: Examined) -> Classification:
+    """CREATE: by the kind of object."""
+    head = statement.head(30)
+    words = [token.text.lower() if token.kind == WORD else "" for token in head]
+    for place, word in enumerate(words[1:], start=1):
+        if word == "table":
+            following = words[place + 1 : place + 2]
+            return _ROUTINE if following == ["function"] else _create_table(statement, head[place + 1 :])
+        if word == "view":
+            return parsed(Kind.CREATE_VIEW)
+        if word in _ROUTINES:
+            return _ROUTINE
+        if word == "index":
+            return skipped(SkipReason.INDEX)
+        if word in _ACCESS:
+            return skipped(SkipReason.GRANT)
+        if word in _OTHER_OBJECTS:
+            return _OTHER
+    return _OTHER
+
+
+def _create_table(statement: Examined, after: tuple[Token, ...]) -> Classification:
+    if _copies(after):
+        return parsed(Kind.CREATE_TABLE_LIKE)
+    return parsed(Kind.CREATE_TABLE_AS if statement.has(_QUERY) else Kind.CREATE_TABLE)
+
+
+def _copies(after: tuple[Token, ...]) -> bool:
+    """Whether LIKE or CLONE follows the table's name, alone or at the start of the column list."""
+    names = 0
+    for place, token in enumerate(after):
+        word = token.text.lower()
+        if token.kind == WORD and word in ("if", "not", "exists") and not names:
+            continue
+        if names and (word in _COPIES or word == "("):
+            return word in _COPIES or (after[place + 1 : place + 2] != () and after[place + 1].text.lower() == "like")
+        if token.kind not in (WORD, NAME) and word != ".":
+            return False
+        if names and after[place - 1].text != "." and word != ".":
+            return False
+        names += 1
+    return False
+
+
+def alter(statement: Examined) -> Classification:
+    """ALTER: renames, swaps and column changes of tables and views; a session's schema; a routine's new body."""
+    words = [token.text.lower() for token in statement.head(6)]
+    if words[1:2] == ["session"]:
+        change = session.set_(statement.head(12)[3:], statement.dialect) if words[2:3] == ["set"] else None
+        return _session(change)
+    if set(words[1:4]) & _ROUTINES:
+        return _ROUTINE
+    if "view" in words[1:4] and statement.has(_AS_QUERY):
+        return parsed(Kind.CREATE_VIEW)
+    if {"table", "view"} & set(words[1:4]):
+        return _alter_table(statement)
+    if words[1:2] == ["schema"] and "transfer" in words:
+        return parsed(Kind.RENAME)
+    return skipped(SkipReason.GRANT if set(words[1:3]) & _ACCESS else SkipReason.DDL_OTHER)
+
+
+def _alter_table(statement: Examined) -> Classification:
+    if statement.has(_SWAPS):
+        return parsed(Kind.SWAP)
+    if statement.has(_APPENDS):
+        return parsed(Kind.INSERT)
+    if statement.has(_RENAMES):
+        return parsed(Kind.RENAME)
+    return parsed(Kind.ALTER_TABLE) if statement.has(_COLUMNS) else _OTHER
+
+
+def _session(change: session.SessionChange | None) -> Classification:
+    if change is None:
+        return skipped(SkipReason.SESSION_SETTING)
+    return Classification(Kind.USE, SkipReason.SESSION_STATE, change)
+
+
+def drop(statement: Examined) -> Classification:
+    """DROP: of tables and views."""
+    words = [token.text.lower() for token in statement.head(5)][1:]
+    if {"table", "view"} & set(words[:3]):
+        return parsed(Kind.DROP)
+    if "index" in words[:3]:
+        return skipped(SkipReason.INDEX)
+    return skipped(SkipReason.GRANT) if set(words[:2]) & _ACCESS else _OTHER
+
+
+def exchange(statement: Examined) -> Classification:
+    """ClickHouse's EXCHANGE TABLES."""
+    words = [token.text.lower() for token in statement.head(2)]
+    return parsed(Kind.SWAP) if words[1:] == ["tables"] else _OTHER
+
+
+def rename(statement: Examined) -> Classification:
+    """RENAME as a verb of its own: of tables unless it says otherwise."""
+    words = [token.text.lower() for token in statement.head(2)]
+    return _OTHER if words[1:] and words[1] in _OTHER_OBJECTS | _ACCESS else parsed(Kind.RENAME)

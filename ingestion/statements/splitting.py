@@ -1,0 +1,118 @@
+"""A script's statements, ended where the script's dialect ends them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from ingestion.dialect_rules import Separator
+from ingestion.dialects import Dialect, dialect_of
+from ingestion.lexing import lexicon_of, tokens
+from ingestion.statements.blocks import statement_ends
+from ingestion.statements.cleaning import clean, unescape_line_ends, unwrap_executable_comments, without_client_commands
+
+_SPACE = " \t\r\n\f\v;\ufeff\u200b"
+_OPENS_BLOCK = re.compile(
+    r"\b(?:begin|declare|proc(?:edure)?|function|trigger|package|event|task)\b"
+    r"|(?:\A|;)\s*+(?:if|while|loop|for|repeat)\b",
+    re.IGNORECASE,
+)
+_SEPARATOR_LINES = {
+    Separator.GO: re.compile(r"^[ \t]*+GO(?:[ \t]++[0-9]++)?+[ \t]*+;?[ \t\r]*+$", re.IGNORECASE | re.MULTILINE),
+    Separator.SLASH: re.compile(r"^[ \t]*+/[ \t\r]*+$", re.MULTILINE),
+    Separator.DELIMITER: re.compile(r"^[ \t]*+DELIMITER[ \t]++(\S++)[ \t\r]*+$", re.IGNORECASE | re.MULTILINE),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class StatementText:
+    """One statement, cleaned, and the line of the text (from 1) where it begins."""
+
+    text: str
+    line: int
+
+
+def split(text: str, dialect: Dialect | str) -> tuple[StatementText, ...]:
+    """The statements of a script in order; empty when it holds none.
+
+    Semicolons end statements, except inside strings, comments and dollar quotes and in a routine's or a script's
+    block; so do T-SQL's `GO`, Oracle's `/` and whatever MySQL's `DELIMITER` named. A block that never ends keeps the
+    rest of the text together.
+    """
+    dialect = dialect_of(dialect) if isinstance(dialect, str) else dialect
+    if _is_single(text, dialect):
+        cleaned = clean(text, dialect)
+        return (StatementText(cleaned, 1 + _lines_before(text, cleaned, dialect)),) if cleaned else ()
+    text = _prepared(text, dialect)
+    found = []
+    line, counted = 1, 0
+    for start, end in _spans(text, dialect):
+        first = next(tokens(text, dialect, start, end), None)
+        cleaned = clean(text[first.start : end], dialect) if first else ""
+        if first and cleaned:
+            line += text.count("\n", counted, first.start)
+            counted = first.start
+            found.append(StatementText(cleaned, line))
+    return tuple(found)
+
+
+def _is_single(text: str, dialect: Dialect) -> bool:
+    """Whether nothing in `text` could end a statement before its end, told without looking at quotes."""
+    return (
+        ";" not in text.rstrip(_SPACE)
+        and "\\" not in text
+        and (dialect.separator is Separator.NONE or ("\n" not in text and "/*!" not in text))
+    )
+
+
+def _lines_before(text: str, cleaned: str, dialect: Dialect) -> int:
+    if text.startswith(cleaned[:1]) and cleaned[0].isalpha():
+        return 0
+    return text.count("\n", 0, next(tokens(text, dialect)).start)
+
+
+def _prepared(text: str, dialect: Dialect) -> str:
+    if "\\" in text:
+        text = unescape_line_ends(without_client_commands(text, dialect), dialect)
+    return unwrap_executable_comments(text) if dialect.separator is Separator.DELIMITER else text
+
+
+def _spans(text: str, dialect: Dialect) -> Iterator[tuple[int, int]]:
+    for start, end, delimiter in _batches(text, dialect):
+        begin = start
+        for stop in _ends(text, dialect, (start, end), delimiter):
+            yield begin, stop
+            begin = stop + len(delimiter)
+        yield begin, end
+
+
+def _batches(text: str, dialect: Dialect) -> Iterator[tuple[int, int, str]]:
+    """The stretches between separator lines, each with what ends a statement in it."""
+    line = _SEPARATOR_LINES.get(dialect.separator)
+    start, delimiter = 0, ";"
+    if line is not None and line.search(text):
+        for match in _unquoted(line.pattern, dialect).finditer(text):
+            if match.lastgroup == "found":
+                yield start, match.start(), delimiter
+                start = match.end()
+                if dialect.separator is Separator.DELIMITER:
+                    delimiter = match.group().split()[1]
+    yield start, len(text), delimiter
+
+
+def _ends(text: str, dialect: Dialect, span: tuple[int, int], delimiter: str) -> Iterator[int]:
+    start, end = span
+    if text.find(delimiter, start, end) < 0:
+        return iter(())
+    if delimiter == ";" and _OPENS_BLOCK.search(text, start, end):
+        return statement_ends(text, dialect, start, end)
+    pattern = _unquoted(re.escape(delimiter), dialect)
+    return (match.start() for match in pattern.finditer(text, start, end) if match.lastgroup == "found")
+
+
+@lru_cache(maxsize=256)
+def _unquoted(pattern: str, dialect: Dialect) -> re.Pattern[str]:
+    """Matches `pattern` as the group "found", and what is quoted as other groups."""
+    return re.compile(f"(?P<found>(?im:{pattern}))|{lexicon_of(dialect).quoted.pattern}")

@@ -1,0 +1,217 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ingestion.dialects import DIALECTS
+from ingestion.lexing import tokens
+from ingestion.statements import ill_formed, split
+
+
+def texts(script: str, dialect: str) -> list[str]:
+    return [statement.text for statement in split(script, dialect)]
+
+
+def test_each_statement_has_the_line_where_it_begins() -> None:
+    script = "-- first\nselect 1;\n\n/* two\nlines */ select 2;;\n  insert into a\nselect 3 ; -- end"
+    assert [(s.text, s.line) for s in split(script, "postgres")] == [
+        ("select 1", 2),
+        ("select 2", 5),
+        ("insert into a\nselect 3", 6),
+    ]
+
+
+@pytest.mark.parametrize("script", ["", "  \n ", ";", ";;\n;", "-- nothing", "/* nothing */;", "\ufeff"])
+@pytest.mark.parametrize("dialect", ["postgres", "mysql", "tsql", "oracle"])
+def test_a_text_without_statements_has_none(script: str, dialect: str) -> None:
+    assert split(script, dialect) == ()
+
+
+@pytest.mark.parametrize(
+    ("dialect", "whole"),
+    [
+        ("postgres", "select ';', \"a;b\", $$;$$, $q$ ; $$ ; $q$, E'\\';' /* ; /* ; */ ; */ from t -- ;\n where a = 1"),
+        ("mysql", "select ';', \";\", `a;b`, '\\';' # ;\n from t -- ;\n where a = 1"),
+        ("bigquery", 'select """;""", \';\', r"\\";", `a;b` # ;\n from t'),
+        ("oracle", "select q'[';]', ';' from dual"),
+        ("snowflake", "select $$';$$ // ;\n from t"),
+        ("tsql", "select [a;b], ';' /* ; /* ; */ */ from t"),
+        ("spark", "select r'\\', ';', \"it's;\" from t"),
+        ("clickhouse", "select '\\';', `a;b` from t"),
+    ],
+)
+def test_semicolons_inside_quotes_and_comments_end_nothing(dialect: str, whole: str) -> None:
+    assert texts(f"{whole};\nselect 2", dialect) == [whole, "select 2"]
+
+
+@pytest.mark.parametrize(
+    ("dialect", "block"),
+    [
+        ("postgres", "create function f() returns int as $$ begin x; end $$ language plpgsql"),
+        ("postgres", "create function f() returns int begin atomic select 1; select 2; end"),
+        ("oracle", "create or replace procedure p is v number; begin insert into a select 1 from b; end p"),
+        ("oracle", "create procedure p (x number default cast(1 as number)) as begin if x then y; end if; end"),
+        (
+            "oracle",
+            "create package body k as procedure a is begin x; end; function b return int is z int; begin"
+            " return case when z then 1 end; end b; begin init; end k",
+        ),
+        ("oracle", "create package k as procedure a; function b return int; end k"),
+        ("oracle", "declare x number; begin insert into t select 1 from d; end"),
+        ("oracle", "create trigger t before insert on x for each row declare v int; begin v := 1; end"),
+        (
+            "mysql",
+            "create procedure p() begin declare exit handler for sqlexception begin undo; end; select 1; end",
+        ),
+        ("mysql", "create trigger t before insert on x for each row set new.a = 1"),
+        ("sqlite", "create trigger t after insert on x begin update y set a = 1; delete from z; end"),
+        ("tsql", "begin try select 1; end try begin catch select 2; end catch"),
+        ("tsql", "if @x = 1 begin select 1; select 2; end"),
+        ("bigquery", "begin insert into a select 1; select case when x then 1 end; end"),
+        ("bigquery", "if x then select 1; if y then select 2; end if; end if"),
+        ("bigquery", "for r in (select 1) do select 2; end for"),
+        ("bigquery", "create procedure p() begin declare x int64; set x = 1; end"),
+        ("snowflake", "create procedure p() returns int as declare x int; begin let y := 1; return 1; end"),
+        ("snowflake", "create task t warehouse = w as begin insert into a select 1; end"),
+        ("snowflake", "execute immediate $$ begin select 1; end $$"),
+        ("db2", "create procedure p() begin for r as select a from b do insert into c values (r.a); end for; end"),
+    ],
+)
+def test_a_block_stays_together(dialect: str, block: str) -> None:
+    assert texts(f"select 0;\n{block};\nselect 9", dialect) == ["select 0", block, "select 9"]
+
+
+@pytest.mark.parametrize("dialect", ["postgres", "snowflake", "bigquery", "tsql", "mysql", "sqlite", "oracle"])
+@pytest.mark.parametrize("begin", ["BEGIN", "begin transaction", "BEGIN WORK"])
+def test_a_transaction_is_no_block(dialect: str, begin: str) -> None:
+    script = f"{begin}; insert into a select case when b then 1 end from c; COMMIT; select 1"
+    assert texts(script, dialect) == [begin, "insert into a select case when b then 1 end from c", "COMMIT", "select 1"]
+
+
+def test_names_spelled_like_keywords_open_no_block() -> None:
+    assert texts("select begin, end from t; select a.end, b.begin from c; select 3", "ansi") == [
+        "select begin, end from t",
+        "select a.end, b.begin from c",
+        "select 3",
+    ]
+
+
+def test_go_ends_a_batch_and_a_procedure_reaches_to_it() -> None:
+    script = "create proc p as select 1; select 2\nGO\nselect 3; select 4\n go 5 \nselect 'x\nGO\ny'"
+    assert [(s.text, s.line) for s in split(script, "tsql")] == [
+        ("create proc p as select 1; select 2", 1),
+        ("select 3", 3),
+        ("select 4", 3),
+        ("select 'x\nGO\ny'", 5),
+    ]
+
+
+def test_a_slash_of_its_own_ends_an_oracle_block() -> None:
+    assert texts("begin\n x;\nend;\n/\nselect 4 / 2 from dual\n/\n", "oracle") == [
+        "begin\n x;\nend",
+        "select 4 / 2 from dual",
+    ]
+
+
+def test_delimiter_changes_what_ends_a_statement() -> None:
+    script = "select 0;\nDELIMITER $$\ncreate procedure p() begin select 1; select 2; end$$\nDELIMITER ;\nselect 3;"
+    assert texts(script, "mysql")[-2:] == ["create procedure p() begin select 1; select 2; end", "select 3"]
+
+
+def test_a_psql_script_loses_its_client_commands_and_copied_rows() -> None:
+    script = "\\set x 1\n\\timing on\ncopy t from stdin;\n1\tit's\n\\.\nselect 1;\n\\q\n"
+    assert [(s.text, s.line) for s in split(script, "postgres")] == [("select 1", 6)]
+
+
+def test_line_ends_that_a_log_escaped_are_line_ends() -> None:
+    assert texts("-- why\\nselect 1\\n from t;\\r\\nselect '\\n'", "postgres") == ["select 1\n from t", "select '\\n'"]
+
+
+def test_comments_that_mysql_runs_are_text() -> None:
+    script = "/*!50001 CREATE ALGORITHM=UNDEFINED */ /*!50001 VIEW `v` AS select 1 AS `x` */;"
+    assert " ".join(texts(script, "mysql")[0].split()) == "CREATE ALGORITHM=UNDEFINED VIEW `v` AS select 1 AS `x`"
+
+
+def test_an_unterminated_text_stays_whole_and_is_named() -> None:
+    script = "select 1; select 'abc; select 2"
+    assert texts(script, "postgres") == ["select 1", "select 'abc; select 2"]
+    assert ill_formed("select 1;\n select 'abc", "postgres") == "unterminated quote ' opened in line 2"
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text", "reason"),
+    [
+        ("postgres", 'select "a', 'unterminated quote "'),
+        ("postgres", "select $x$ a $$", "unterminated dollar-quoted string"),
+        ("postgres", "select /* /* */", "unterminated comment"),
+        ("tsql", "select [a", "unterminated quote ["),
+        ("oracle", "select q'[a'", "unterminated quote '"),
+        ("ansi", "select (a", "unbalanced parentheses: 1 opened, 0 closed"),
+        ("ansi", "select a) from (b", "unbalanced parentheses: closed before opened"),
+        ("ansi", "select (a)) from (b", "unbalanced parentheses: closed before opened"),
+    ],
+)
+def test_what_no_parser_should_see_is_named_without_its_text(dialect: str, text: str, reason: str) -> None:
+    assert (ill_formed(text, dialect) or "").startswith(reason)
+
+
+@pytest.mark.parametrize("text", ["select ')' from t -- (", 'select "(" from t', "select (a), (b)", ""])
+def test_balanced_text_is_well_formed(text: str) -> None:
+    assert ill_formed(text, "postgres") is None
+
+
+def test_a_thousand_statements_and_a_megabyte_of_rows_are_cheap() -> None:
+    script = "\n".join(f"begin; insert into a{n} select x from b where y = ';'; commit;" for n in range(1000))
+    assert len(split(script, "postgres")) == 3000
+    rows = "insert into t values " + ",".join(f"('it''s {n}; ', {n})" for n in range(40_000)) + ";"
+    assert len(rows) > 1_000_000 - 100_000
+    assert len(split(rows, "postgres")) == 1
+
+
+DIALECT = st.sampled_from(sorted(DIALECTS))
+PIECES = st.sampled_from(
+    [
+        "select a",
+        "'x;y'",
+        ";",
+        "\n",
+        "-- c;\n",
+        "/* ; */",
+        "(b)",
+        "begin",
+        "end",
+        "case",
+        '"n;m"',
+        "insert into t",
+        "1.5",
+    ]
+)
+
+
+@given(st.lists(PIECES, max_size=30).map(" ".join), DIALECT)
+def test_splitting_loses_no_token(script: str, dialect: str) -> None:
+    def words(text: str) -> list[str]:
+        return [token.text for token in tokens(text, dialect) if token.text != ";"]
+
+    if ill_formed(script, dialect) is None:
+        together = "\n".join(statement.text for statement in split(script, dialect))
+        assert words(together) == words(script)
+
+
+@given(st.text(alphabet=st.characters(codec=None), max_size=200), DIALECT)
+def test_any_text_splits(text: str, dialect: str) -> None:
+    for statement in split(text, dialect):
+        assert statement.text
+        assert 1 <= statement.line <= text.count("\n") + text.count("\\n") + text.count("\\r") + 1
+
+
+NOISE = st.lists(
+    st.sampled_from([*"'\"`$[]()/*-#;\\\n eErRqQgGo{}!", "BEGIN", "END", "$a$", "DELIMITER x"]), max_size=60
+)
+
+
+@given(NOISE.map("".join), DIALECT)
+def test_quotes_in_disorder_split(text: str, dialect: str) -> None:
+    split(text, dialect)
+    ill_formed(text, dialect)
