@@ -82,7 +82,7 @@ class Folded:
     name_of: Callable[[int], str]
 
 
-def read_through(content: Content, folded: Folded, target: int) -> Content:
+def read_through(content: Content, folded: Folded) -> Content:
     """`content` with its reads of a folded relation replaced by reads of what that relation held."""
     relation, held = folded.relation, folded.held
     columns: dict[str, frozenset[RelationReference]] = {}
@@ -99,7 +99,7 @@ def read_through(content: Content, folded: Folded, target: int) -> Content:
         columns,
         indirect | held.indirect,
         (content.sources - {relation}) | held.sources,
-        content.hops | held.hops | {(source, relation) for source in held.sources} | {(relation, target)},
+        content.hops | held.hops,
         content.via | held.via,
         max(content.depth, held.depth + 1),
         tuple(stars),

@@ -9,7 +9,7 @@ order, so the number of paths does not matter (10 layers of 3 staging tables hav
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import networkx as nx
 
@@ -142,8 +142,10 @@ class _Folding:
         statement = self._log.statements[node.statement]
         target = statement.meaning[node.flow.target.name] if node.flow.target is not None else -1
         content = _own_content(node, statement)
+        folds = content.sources if target in self._folding else content.sources & self._folding
+        content = replace(content, hops=frozenset((source, target) for source in folds))
         for relation, state in sorted(self._reads[index].items()):
-            content = read_through(content, Folded(relation, states.get(state, EMPTY), self._name_of), target)
+            content = read_through(content, Folded(relation, states.get(state, EMPTY), self._name_of))
         return content
 
     def _name_of(self, relation: int) -> str:
