@@ -108,6 +108,10 @@ class RememberedSearch:
         if known is not None:
             self._count(remembered=1)
             return known[0]
+        self.prefetch(service, [name])
+        learned = self._hits.get((service, name))
+        if learned is not None:
+            return learned[0]
         self._count(field_searches=1)
         pattern = search_pattern(service, name.database, name.schema, name.table)
         found = self._search.field_search(pattern)
