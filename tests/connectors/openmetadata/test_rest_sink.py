@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 import requests
 import responses
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from connectors.openmetadata.client import Platform
 from connectors.openmetadata.connection import Connection
@@ -385,3 +387,50 @@ def test_additions_only_add() -> None:
         {"op": "add", "path": "/columnsLineage/-", "value": {"fromColumns": ["b"], "toColumn": "y"}}
     ]
     assert additions(StoredEdge(wanted, has_columns=True), wanted) == []
+
+
+mishaps = st.sampled_from(["none", "none", "none", "unsent", "unanswered", "503", "rewritten"])
+writes = st.tuples(
+    st.sampled_from(["a", "b"]), st.sampled_from(["t", "u"]), st.lists(st.sampled_from("vwxyz"), min_size=1, max_size=3)
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(writes, min_size=1, max_size=8), st.lists(mishaps, max_size=40))
+def test_whatever_goes_wrong_every_acknowledged_column_is_stored_once(
+    work: list[tuple[str, str, list[str]]], schedule: list[str]
+) -> None:
+    fake, plan = FakeOpenMetadata(), iter(schedule)
+
+    def answer(request: requests.PreparedRequest) -> Answer:
+        mishap = next(plan, "none")
+        if mishap == "unsent":
+            raise requests.ConnectionError("refused")
+        if mishap == "503":
+            return 503, {"Retry-After": "1"}, ""
+        answered = fake.answer(request)
+        if mishap == "unanswered":
+            raise requests.ReadTimeout("lost")
+        if mishap == "rewritten" and request.method == "PATCH":
+            # another client puts back what it had read before
+            for edge in fake.edges:
+                fake.edges[edge] = {**fake.edges[edge], "columnsLineage": fake.edges[edge]["columnsLineage"][:1]}
+        return answered
+
+    written: dict[tuple[str, str], set[str]] = {}
+    with responses.RequestsMock(assert_all_requests_are_fired=False) as mock:
+        for method in (responses.GET, responses.PUT, responses.PATCH):
+            mock.add_callback(method, re.compile(f"{re.escape(BASE)}/.*"), callback=answer)
+        target = sink(VirtualTime())
+        for source, to, columns in work:
+            before = {edge: fake.pairs(edge) for edge in fake.edges}
+            try:
+                (result,) = target.write([said(source, to, *columns)]).results
+            except TargetDown:
+                break
+            edge = (source, to)
+            if result.accepted and not result.refused_columns:
+                assert set(columns) <= set(fake.pairs(edge))
+            assert len(fake.pairs(edge)) == len(set(fake.pairs(edge)))
+            written.setdefault(edge, set()).update(columns)
+            assert all(set(pairs) <= written[known] for known, pairs in before.items())
