@@ -153,7 +153,7 @@ def test_a_name_in_more_schemas_than_the_search_shows_is_ambiguous_unless_the_se
 
 
 def test_a_container_is_found_by_its_path(platform: Platform) -> None:
-    containers = {
+    containers: dict[str, list[dict[str, object]]] = {
         "services": [{"type": "storageService", "name": "lake", "serviceType": "S3"}],
         "containers": [
             {
