@@ -225,13 +225,18 @@ class TableChange:
 
 @dataclass(frozen=True, slots=True)
 class StatementLineage:
-    """What one statement does to lineage. Names are as the statement has them: nothing is resolved here."""
+    """What one statement does to lineage. Names are as the statement has them: nothing is resolved here.
+
+    `unused` are columns that the statement names and nothing that it gives depends on (a WITH item's column that nobody
+    reads): no lineage, but the statement breaks without them.
+    """
 
     kind: StatementKind
     flows: tuple[Flow, ...] = ()
     changes: tuple[TableChange, ...] = ()
     aliases: tuple[tuple[str, str], ...] = ()
     problems: tuple[Problem, ...] = ()
+    unused: tuple[ColumnRef, ...] = ()
 
     @property
     def sources(self) -> tuple[TableName, ...]:

@@ -39,6 +39,7 @@ def analyze(statement: RelationalStatement | StatementLineage, schema_of: Schema
         statement.changes,
         statement.aliases,
         statement.problems + analysis.problems,
+        analysis.unused_columns(flows),
     )
 
 

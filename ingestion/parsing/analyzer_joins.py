@@ -47,8 +47,8 @@ def _shared(analysis: QueryAnalysis, scope: Scope, visible: Visible) -> tuple[st
     if visible.rows.open or any(other.rows.open for other in left):
         name = visible.alias or ".".join(visible.parts)
         analysis.problem(ProblemKind.AMBIGUOUS_COLUMN, f"NATURAL JOIN {name}")
-    known = {entry[0] for other in left if not other.hidden for entry in other.rows.entries if isinstance(entry, tuple)}
-    return tuple(entry[0] for entry in visible.rows.entries if isinstance(entry, tuple) and entry[0] in known)
+    known = {name for other in left if not other.hidden for name in other.rows.names()}
+    return tuple(name for name in visible.rows.names() if name in known)
 
 
 def _merge(

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from ingestion.model import NameKind, Problem, ProblemKind, TableName
+from ingestion.model import ColumnRef, Flow, NameKind, Problem, ProblemKind, TableName
 from ingestion.parsing.analyzer_joins import join_relation
 from ingestion.parsing.analyzer_pivots import pivoted
 from ingestion.parsing.analyzer_rows import AnyRows, Entry, FunctionRows, Rows, SchemaLookup, StarRun, TableRows
 from ingestion.parsing.analyzer_rules import rules_of
 from ingestion.parsing.analyzer_scopes import Scope, Visible
 from ingestion.parsing.analyzer_sets import combine_branches, combine_by_name
+from ingestion.parsing.relation_names import named_relations
 from ingestion.parsing.analyzer_values import ROLE_MASK, Sources, Value, combined
 from ingestion.parsing.relational import (
     Clause,
@@ -28,6 +29,7 @@ from ingestion.parsing.relational import (
 from ingestion.parsing.roles import COMPOSED, GROUP_BY, IDENTITY, TRANSFORMATION
 
 _RECURSION_ROUNDS = 10
+_DEEP = 40
 
 
 class CommonRows:
@@ -64,6 +66,24 @@ class QueryAnalysis:
         """Note what stays unsettled."""
         self._problems[Problem(kind, subject)] = None
 
+    def unused_columns(self, flows: Iterable[Flow]) -> tuple[ColumnRef, ...]:
+        """The columns that were met for sure and have no part in the flows."""
+        met = self.sources.certain
+        used = {
+            id(column)
+            for flow in flows
+            for references in (*(output.references for output in flow.outputs), flow.indirect)
+            for reference in references
+            for column in reference.sources
+        }
+        tables = self._tables
+        return tuple(
+            column
+            for column in met
+            if id(column) not in used
+            and (tables[column.table].columns is not None or column.column in tables[column.table].proven)
+        )
+
     def query(self, query: Query, parent: Scope | None) -> Rows:
         """The rows of a query."""
         if isinstance(query, Select):
@@ -90,7 +110,21 @@ class QueryAnalysis:
             self._common = {**view, self._key(definition.name): item}
             if definition.recursive:
                 item.common = self._common
+        if len(common_tables) > _DEEP:
+            self._analyse_in_order(common_tables)
         return outer
+
+    def _analyse_in_order(self, common_tables: tuple[CommonTable, ...]) -> None:
+        """Analyse a long list of WITH items first to last, those that a later one reads: a chain of them is no recursion."""
+        read: set[str] = set()
+        for definition in reversed(common_tables):
+            if definition is common_tables[-1] or self._key(definition.name) in read:
+                read.update(
+                    self._key(name.parts[0]) for name in named_relations(definition.query) if len(name.parts) == 1
+                )
+        for definition in common_tables:
+            if self._key(definition.name) in read:
+                self._common_rows(self._common[self._key(definition.name)])
 
     def _key(self, name: str) -> str:
         return name.lower() if self.rules.case_kept else name
@@ -197,11 +231,10 @@ class QueryAnalysis:
         values = [scope.evaluate(argument) for argument in function.arguments]
         value = Value(combined((TRANSFORMATION, value) for value in values))
         texts = ", ".join(value.text() for value in values)
-        name = function.name.written if function.name is not None else "UNNEST"
-        value.known_as(f"{name.upper()}({texts})")
+        value.known_as(f"{function.label.upper()}({texts})")
         columns = relation.columns or tuple(name for name, _ in function.columns)
         tables = {function.name: None} if function.name is not None else {}
-        return FunctionRows(value, columns, relation.alias, tables)
+        return FunctionRows(value, columns, relation.alias or function.label, tables)
 
     def _star(self, star: Star, scope: Scope) -> list[Entry]:
         """What a star stands for, after EXCEPT, REPLACE and RENAME."""

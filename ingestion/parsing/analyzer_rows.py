@@ -160,6 +160,10 @@ class TableRows:
         column = self.sources.column
         return [(c.name, column(self.table, c.name, c.type)) for c in self.columns]
 
+    def names(self) -> Iterator[str]:
+        """The known names."""
+        return (column.name for column in self.columns or ())
+
     def find(self, name: str) -> Value | None:
         """The column that is surely called `name`: as the catalog has it, else whatever its case if that is one."""
         if self.columns is None:
@@ -199,7 +203,7 @@ class FunctionRows:
         self.value = value
         self.label = label
         self.declared = bool(columns)
-        self.entries: list[Entry] = [(name, value) for name in columns or ([label] if label else [])]
+        self.entries: list[Entry] = [(name, value) for name in columns or [label]]
         self.indirect: dict[int, Value] = {}
         self.tables = tables
 
@@ -207,6 +211,10 @@ class FunctionRows:
     def open(self) -> bool:
         """Whether there may be columns that are not known."""
         return not self.declared
+
+    def names(self) -> Iterator[str]:
+        """The known names."""
+        return (entry[0] for entry in self.entries if isinstance(entry, tuple))
 
     def find(self, name: str) -> Value | None:
         """The column that is surely called `name`."""

@@ -155,8 +155,8 @@ class Scope:
     def _cased(rows: AnyRows, name: str) -> Value | None:
         """A column whose name differs in case only: struct fields and catalogs keep a case of their own."""
         lowered = name.lower()
-        same = [entry[1] for entry in rows.entries if isinstance(entry, tuple) and entry[0].lower() == lowered]
-        return same[0] if len(same) == 1 else None
+        same = [known for known in rows.names() if known.lower() == lowered]
+        return rows.find(same[0]) if len(same) == 1 else None
 
     # -- unprefixed names
 

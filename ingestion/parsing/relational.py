@@ -99,11 +99,12 @@ class Pivot(NamedTuple):
 class TableFunction:
     """A relation made by a function: its columns are made of its arguments.
 
-    `columns` are those that the function itself names (`()` when unknown); `name` is kept where the function is not a
-    builtin, since what it reads is then unknown.
+    `columns` are those that the function itself names (`()` when unknown); `label` is its name as columns are called
+    by it; `name` is kept where the function is not a builtin, since what it reads is then unknown.
     """
 
     arguments: tuple[Expression, ...]
+    label: str = "unnest"
     columns: tuple[tuple[str, TypeRule], ...] = ()
     name: TableName | None = None
 

@@ -28,6 +28,7 @@ from ingestion.parsing.sqlglot_names import Names
 from ingestion.parsing.sqlglot_relations import translate_relations
 
 _IMPLICITLY_RECURSIVE = frozenset({"tsql", "fabric", "oracle", "db2", "saphana"})
+_COLUMNS_DIALECTS = frozenset({"duckdb", "clickhouse"})
 _NO_EXPRESSION = Expression(("?",), (), ATOM)
 
 
@@ -188,7 +189,8 @@ class QueryTranslator:
         elif kind is exp.PropertyEQ:  # T-SQL and MySQL variables: @x := value
             yield Projection(node.this.name, self.expression(node.expression))
         else:
-            columns = node.find(exp.Columns) if not isinstance(node, exp.Query | exp.Literal) else None
+            has_columns = self.names.dialect.name in _COLUMNS_DIALECTS and isinstance(node, exp.Func)
+            columns = node.find(exp.Columns) if has_columns else None
             if columns is not None and type(columns.this) is not exp.Column:
                 yield self._columns(columns)._replace(wrapped=True)
                 return

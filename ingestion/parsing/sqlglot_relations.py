@@ -36,11 +36,11 @@ def _item(queries: QueryTranslator, node: exp.Expr) -> Iterator[Relation]:
         return
     while type(node) is exp.Final or (type(node) is exp.Paren and not node.args.get("alias")):
         node = node.this
-    inner = _bare(node)
-    if type(inner) in (exp.Subquery, exp.Paren) and _is_bracketed_join(inner):
-        yield from _bracketed(queries, inner)
+    node = _bare(node)
+    if type(node) in (exp.Subquery, exp.Paren) and _is_bracketed_join(node):
+        yield from _bracketed(queries, node)
     else:
-        yield _relation(queries, inner if inner is not node and type(inner) is exp.Subquery else node)
+        yield _relation(queries, node)
     for join in node.args.get("joins") or ():
         yield from _join(queries, join)
     for lateral in node.args.get("laterals") or ():
@@ -84,20 +84,24 @@ def _join(queries: QueryTranslator, node: exp.Expr) -> Iterator[Relation]:
     if args.get("kind") == "ARRAY":  # ClickHouse: ARRAY JOIN arr AS x
         yield _array_join(queries, this)
         return
-    relations = list(_item(queries, this))
-    side, kind, method = (str(args.get(key) or "").upper() for key in ("side", "kind", "method"))
     using = tuple(
         queries.names.column_parts(c)[-1] if type(c) is exp.Column else queries.names.column(c)
         for c in args.get("using") or ()
     )
-    on: tuple[Clause, ...] = tuple(queries.conditions(args.get("on"), JOIN))
+    method = args.get("method")
+    how = " ".join(str(word).upper() for word in (args.get("side"), args.get("kind")) if word)
+    natural = method is not None and str(method).upper() == "NATURAL"
+    on: tuple[Clause, ...] = tuple(queries.conditions(args.get("on"), JOIN)) if args.get("on") is not None else ()
     match = args.get("match_condition")
     if match is not None:
         on += tuple(queries.conditions(match, JOIN))
-    first = relations[0]
-    natural = method == "NATURAL"
+    if type(this) is exp.Table and len(this.args) <= 4 and not is_function(this) and not this.args.get("pivots"):
+        alias, columns = alias_of(queries, this)
+        yield Relation(_named(queries, this, alias), alias, columns, how, on, using, natural)
+        return
+    relations = list(_item(queries, this))
     # The condition stands with the last relation of a bracketed join: by then all of its names are in scope.
-    relations[0] = replace(first, join=" ".join(filter(None, (side, kind))) or first.join, natural=natural)
+    relations[0] = replace(relations[0], join=how or relations[0].join, natural=natural)
     relations[-1] = replace(relations[-1], on=relations[-1].on + on, using=using)
     yield from relations
 
@@ -106,7 +110,7 @@ def _array_join(queries: QueryTranslator, node: exp.Expr) -> Relation:
     name = queries.names.column(node.args["alias"]) if type(node) is exp.Alias else ""
     array = node.this if type(node) is exp.Alias else node
     name = name or (queries.names.column_parts(array)[-1] if type(array) is exp.Column else "")
-    return Relation(TableFunction((queries.expression(array),), ((name, None),)), "", (), "CROSS", lateral=True)
+    return Relation(TableFunction((queries.expression(array),), name, ((name, None),)), "", (), "CROSS", lateral=True)
 
 
 def alias_of(queries: QueryTranslator, node: exp.Expr) -> tuple[str, tuple[str, ...]]:
@@ -160,8 +164,12 @@ def _without_alias(node: exp.Expr) -> exp.Expr:
 
 
 def _table(queries: QueryTranslator, node: exp.Expr, alias: str, columns: tuple[str, ...]) -> Relation:
+    pivots = translate_pivots(queries, node) if node.args.get("pivots") else ()
+    return Relation(_named(queries, node, alias), alias, columns, pivots=pivots)
+
+
+def _named(queries: QueryTranslator, node: exp.Expr, alias: str) -> TableName:
     name = queries.names.table(node)
     if alias and name.kind is NameKind.TABLE:
         queries.aliases.append((alias, str(name)))
-    pivots = translate_pivots(queries, node) if node.args.get("pivots") else ()
-    return Relation(name, alias, columns, pivots=pivots)
+    return name

@@ -61,7 +61,7 @@ def translate_function(
     bigquery = node.args.get("offset")
     if isinstance(bigquery, exp.Identifier):
         columns = (*columns, queries.names.column(bigquery))
-    source = TableFunction(arguments, own, known)
+    source = TableFunction(arguments, name.lower(), own, known)
     return Relation(source, alias, columns, "", lateral=True, pivots=pivots)
 
 

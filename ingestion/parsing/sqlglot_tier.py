@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
+from functools import cache
 
-import sqlglot
 from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect as SqlglotDialect
 from sqlglot.errors import SqlglotError
 
 from ingestion.dialects import Dialect, dialect_of
@@ -40,7 +41,7 @@ def parse(text: str, dialect: str) -> RelationalStatement:
     """
     rules = dialect_of(dialect)
     try:
-        nodes = [node for node in sqlglot.parse(text, read=rules.sqlglot) if node is not None]
+        nodes = [node for node in _grammar(rules.sqlglot).parse(text) if node is not None]
     except (SqlglotError, RecursionError, ValueError, AttributeError, TypeError, IndexError, KeyError) as error:
         msg = "sqlglot cannot read the statement"
         raise Unparsable(msg) from error
@@ -53,6 +54,11 @@ def parse(text: str, dialect: str) -> RelationalStatement:
     except RecursionError as error:
         msg = "the statement is nested too deeply"
         raise Unparsable(msg) from error
+
+
+@cache
+def _grammar(name: str) -> SqlglotDialect:
+    return SqlglotDialect.get_or_raise(name)
 
 
 def _statement(node: exp.Expr, rules: Dialect) -> RelationalStatement:

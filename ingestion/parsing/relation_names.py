@@ -1,0 +1,40 @@
+"""The relations that a query names, at any depth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ingestion.model import TableName
+from ingestion.parsing.relational import Expression, Query, QuerySlot, Select, SetOperation, Star, TableFunction
+
+
+def named_relations(query: Query) -> Iterator[TableName]:
+    """Every relation name under FROM, those of WITH items among them, by a loop and not by recursion."""
+    queries: list[Query] = [query]
+    while queries:
+        current = queries.pop()
+        expressions: list[Expression] = []
+        if isinstance(current, SetOperation):
+            queries += current.branches
+        elif isinstance(current, Select):
+            for item in current.projections:
+                if isinstance(item, Star):
+                    expressions += [replaced.expression for replaced in item.replaced]
+                else:
+                    expressions.append(item.expression)
+            for relation in current.relations:
+                source = relation.source
+                if isinstance(source, TableName):
+                    yield source
+                elif isinstance(source, TableFunction):
+                    expressions += source.arguments
+                else:
+                    queries.append(source)
+                expressions += [clause.expression for clause in relation.on if clause.expression is not None]
+        else:
+            expressions += [cell for row in current.rows for cell in row]
+        if isinstance(current, Select | SetOperation):
+            expressions += [clause.expression for clause in current.clauses if clause.expression is not None]
+            queries += [common.query for common in current.common_tables]
+        for expression in expressions:
+            queries += [slot.query for slot in expression.slots if isinstance(slot, QuerySlot)]
