@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from ingestion.dialects import Dialect, dialect_of
 from ingestion.lexing import keywords, tokens
@@ -18,8 +19,8 @@ _TRANSACTION_WORDS = keywords(
     "tran transaction work name deferred immediate exclusive concurrent isolation read not distributed ;"
 )
 _MAIN_VERBS = keywords("select sel insert ins update upd delete del merge create replace with")
-_CURSOR = re.compile(r"\bcursor\b", re.IGNORECASE)
-_BEGIN = re.compile(r"\bbegin\b", re.IGNORECASE)
+_CURSOR = re.compile(r"\bcursor\b")
+_BEGIN = re.compile(r"\bbegin\b")
 
 
 def classify(text: str, dialect: Dialect | str) -> Classification:
@@ -27,7 +28,7 @@ def classify(text: str, dialect: Dialect | str) -> Classification:
     dialect = dialect_of(dialect) if isinstance(dialect, str) else dialect
     for token in tokens(text, dialect):
         if token.text not in "(;":
-            return _by_verb(Examined(text, dialect, token.start), token.text.lower())
+            return _by_verb(Examined(text, text.lower(), dialect, token.start), token.text.lower())
     return skipped(SkipReason.EMPTY)
 
 
@@ -112,7 +113,7 @@ def _locking(statement: Examined) -> Classification:
     """Teradata's LOCKING ... FOR ACCESS stands before the statement proper; elsewhere LOCK is a statement."""
     for token in statement.head(12)[1:]:
         if token.text.lower() in _MAIN_VERBS:
-            return _by_verb(Examined(statement.text, statement.dialect, token.start), token.text.lower())
+            return _by_verb(replace(statement, start=token.start), token.text.lower())
     return skipped(SkipReason.LOCK)
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
+from itertools import islice
 
-from ingestion.lexing import NAME, WORD, Token, keywords
+from ingestion.lexing import WORD, Token, keywords
 from ingestion.model import StatementKind as Kind
 from ingestion.statements import session
 from ingestion.statements.kinds import Classification, Examined, SkipReason, parsed, skipped
 
-_I = re.IGNORECASE
-_QUERY = re.compile(r"\b(?:select|sel)\b|\bas\s+\(?\s*(?:table|values|from|with|execute)\b", _I)
+_QUERY = re.compile(r"\b(?:select|sel)\b|\bas\s+\(?\s*(?:table|values|from|with|execute)\b")
 _COPIES = keywords("like clone shallow deep copy")
+_IF_NOT_EXISTS = keywords("if not exists")
 _ROUTINES = keywords("procedure proc function macro trigger package aggregate event task pipe rule")
 _ACCESS = keywords("user role login group grant policy profile")
 _OTHER_OBJECTS = keywords(
@@ -20,64 +22,54 @@ _OTHER_OBJECTS = keywords(
     " collation conversion format source library connection credential certificate key partition fulltext"
     " resource reservation capacity assignment tag network alert application service snapshot_policy"
 )
-_RENAMES = re.compile(
-    r"\brename\s+(?:to|as)\b|\bset\s+schema\b|\bmove\s+to\b|\btransfer\b|\brename\s+(?!column)\S+\s*\Z", _I
-)
-_SWAPS = re.compile(r"\b(?:swap\s+with|exchange\s+partition|switch|replace\s+with\s+table)\b", _I)
+_RENAMES = re.compile(r"\brename\s+(?:(?:to|as)\b|(?!column\b)\S++\s*+\Z)|\bset\s+schema\b|\btransfer\b")
+_SWAPS = re.compile(r"\b(?:swap\s+with|exchange\s+partition|switch|replace\s+with\s+table)\b")
 _COLUMNS = re.compile(
     r"\b(?:add|drop|modify|change|alter|replace|rename)\s+(?!table|view|materialized|external|constraint|index|primary|unique|foreign|check|partition|key"
     r"|fulltext|spatial|row|search|policy|tag|statistics|projection|distkey|sortkey|encode|diststyle)",
-    _I,
 )
-_APPENDS = re.compile(r"\bappend\s+from\b", _I)
-_AS_QUERY = re.compile(r"\bas\s+\(*\s*(?:select|with|sel)\b", _I)
+_APPENDS = re.compile(r"\bappend\s+from\b")
+_AS_QUERY = re.compile(r"\bas\s+\(*\s*(?:select|with|sel)\b")
 
 _OTHER = skipped(SkipReason.DDL_OTHER)
 _ROUTINE = skipped(SkipReason.ROUTINE_DEFINITION, Kind.CREATE_ROUTINE)
+_BY_OBJECT: Mapping[str, Classification] = {
+    **dict.fromkeys(_OTHER_OBJECTS, _OTHER),
+    **dict.fromkeys(_ACCESS, skipped(SkipReason.GRANT)),
+    **dict.fromkeys(_ROUTINES, _ROUTINE),
+    "index": skipped(SkipReason.INDEX),
+    "view": parsed(Kind.CREATE_VIEW),
+}
 
 
 def create(statement: Examined) -> Classification:
     """CREATE: by the kind of object."""
-    head = statement.head(30)
-    words = [token.text.lower() if token.kind == WORD else "" for token in head]
-    for place, word in enumerate(words[1:], start=1):
+    words = islice(statement.tokens(), 1, 30)
+    for token in words:
+        word = token.text.lower() if token.kind == WORD else ""
         if word == "table":
-            following = words[place + 1 : place + 2]
-            return _ROUTINE if following == ["function"] else _create_table(statement, head[place + 1 :])
-        if word == "view":
-            return parsed(Kind.CREATE_VIEW)
-        if word in _ROUTINES:
-            return _ROUTINE
-        if word == "index":
-            return skipped(SkipReason.INDEX)
-        if word in _ACCESS:
-            return skipped(SkipReason.GRANT)
-        if word in _OTHER_OBJECTS:
-            return _OTHER
+            return _create_table(statement, words)
+        plain = _BY_OBJECT.get(word)
+        if plain is not None:
+            return plain
     return _OTHER
 
 
-def _create_table(statement: Examined, after: tuple[Token, ...]) -> Classification:
-    if _copies(after):
-        return parsed(Kind.CREATE_TABLE_LIKE)
+def _create_table(statement: Examined, after: Iterator[Token]) -> Classification:
+    """CREATE TABLE, given the tokens after TABLE: what follows its name tells a copy, a query tells CREATE TABLE AS."""
+    before, words = "", 0
+    for token in after:
+        word = token.text.lower() if token.kind == WORD else token.text
+        if word == "function" and not words:
+            return _ROUTINE
+        ends_name = words and before != "." and word != "."
+        if ends_name and (word in _COPIES or (before == "(" and word == "like")):
+            return parsed(Kind.CREATE_TABLE_LIKE)
+        if ends_name and word != "(":
+            break
+        words += word not in _IF_NOT_EXISTS
+        before = word
     return parsed(Kind.CREATE_TABLE_AS if statement.has(_QUERY) else Kind.CREATE_TABLE)
-
-
-def _copies(after: tuple[Token, ...]) -> bool:
-    """Whether LIKE or CLONE follows the table's name, alone or at the start of the column list."""
-    names = 0
-    for place, token in enumerate(after):
-        word = token.text.lower()
-        if token.kind == WORD and word in ("if", "not", "exists") and not names:
-            continue
-        if names and (word in _COPIES or word == "("):
-            return word in _COPIES or (after[place + 1 : place + 2] != () and after[place + 1].text.lower() == "like")
-        if token.kind not in (WORD, NAME) and word != ".":
-            return False
-        if names and after[place - 1].text != "." and word != ".":
-            return False
-        names += 1
-    return False
 
 
 def alter(statement: Examined) -> Classification:

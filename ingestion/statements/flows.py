@@ -10,14 +10,13 @@ from ingestion.model import StatementKind as Kind
 from ingestion.statements import session
 from ingestion.statements.kinds import Classification, Examined, SkipReason, parsed, skipped
 
-_I = re.IGNORECASE
-_INTO = re.compile(r"\binto\b", _I)
-_SET_CONFIG = re.compile(r"\bset_config\s*\(", _I)
-_WRITES = re.compile(r"\b(?:insert|ins|update|upd|delete|del|merge|into|upsert|replace)\b", _I)
-_ROWS = re.compile(r"\b(?:values?|set|format|default)\b", _I)
-_READS = re.compile(r"\b(?:select|sel|from|exec|execute|call)\b|\btable\s*\(", _I)
-_OTHER_TABLE = re.compile(r"\b(?:using|join|select|sel)\b|\bfrom\b[\s\S]*?\bfrom\b", _I)
-_CLIENT_ROWS = re.compile(r"\b(?:from\s+stdin|to\s+stdout)\b", _I)
+_INTO = re.compile(r"\binto\b")
+_WRITES = re.compile(r"\b(?:insert|ins|update|upd|delete|del|merge|into|upsert|replace)\b")
+_ROW_WORDS = ("value", "set", "format", "default")
+_ROWS = re.compile(r"\b(?:values?|set|format|default)\b")
+_READS = re.compile(r"\b(?:select|sel|from|exec|execute|call)\b|\btable\s*\(")
+_OTHER_TABLE = re.compile(r"\b(?:using|join|select|sel)\b|\bfrom\b[\s\S]*?\bfrom\b")
+_CLIENT_ROWS = re.compile(r"\b(?:from\s+stdin|to\s+stdout)\b")
 _LOADS = keywords("data table xml into from")
 _SELECT_INTO_FILLS_VARIABLES = keywords(
     "oracle mysql mariadb singlestore doris starrocks snowflake bigquery db2 teradata spark databricks hive impala"
@@ -40,11 +39,11 @@ SELECT = skipped(SkipReason.SELECT, Kind.SELECT)
 
 def select(statement: Examined) -> Classification:
     """SELECT: alone, INTO a new table or a file, or setting the search path."""
-    if statement.dialect.dollar_quotes is DollarQuotes.TAGGED and _SET_CONFIG.search(statement.text):
+    if statement.dialect.dollar_quotes is DollarQuotes.TAGGED and "set_config" in statement.lowered:
         change = session.set_config(statement.head(40), statement.dialect)
         if change is not None:
             return Classification(Kind.USE, SkipReason.SESSION_STATE, change)
-    if not statement.has(_INTO):
+    if "into" not in statement.lowered or not statement.has(_INTO):
         return SELECT
     depth = 0
     words = statement.head(100_000)
@@ -85,7 +84,8 @@ def with_(statement: Examined) -> Classification:
 
 def insert(statement: Examined) -> Classification:
     """INSERT: with no query in it, only rows of values."""
-    rows_only = statement.has(_ROWS) and not statement.has(_READS)
+    rows = any(word in statement.lowered for word in _ROW_WORDS) and statement.has(_ROWS)
+    rows_only = rows and not statement.has(_READS)
     return skipped(SkipReason.INSERT_VALUES, Kind.INSERT) if rows_only else parsed(Kind.INSERT)
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
 
 from ingestion.dialects import Dialect
-from ingestion.errors import Unparsable
-from ingestion.lexing import Token, blank, tokens
+from ingestion.lexing import Token, lexicon_of, tokens
 from ingestion.model import StatementKind as Kind
 from ingestion.statements.session import SessionChange
 
@@ -55,24 +55,37 @@ class Classification:
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """A statement under examination: its dialect, and where its verb starts."""
+    """A statement under examination, also in lower case; its dialect; and where its verb starts."""
 
     text: str
+    lowered: str
     dialect: Dialect
     start: int
 
+    def tokens(self) -> Iterator[Token]:
+        """The tokens, from the verb on."""
+        return tokens(self.text, self.dialect, self.start)
+
     def head(self, count: int) -> tuple[Token, ...]:
         """The first tokens, the verb among them."""
-        return tuple(islice(tokens(self.text, self.dialect, self.start), count))
+        return tuple(islice(self.tokens(), count))
 
     def has(self, pattern: re.Pattern[str]) -> bool:
-        """Whether `pattern` occurs outside strings, names and comments."""
-        if pattern.search(self.text, self.start) is None:
+        """Whether `pattern`, in lower case, occurs outside strings, names and comments."""
+        found = pattern.search(self.lowered, self.start)
+        if found is None:
             return False
-        try:
-            return pattern.search(blank(self.text, self.dialect)) is not None
-        except Unparsable:
+        quoted = lexicon_of(self.dialect).quoted
+        if all(match.end() < found.start() for match in quoted.finditer(self.lowered, self.start, found.start())):
             return True
+        for match in quoted.finditer(self.lowered, self.start):
+            if match.start() > found.start():
+                return True
+            if match.end() > found.start():
+                found = pattern.search(self.lowered, match.end())
+                if found is None:
+                    return False
+        return True
 
 
 def parsed(kind: Kind) -> Classification:

@@ -60,11 +60,10 @@ def split(text: str, dialect: Dialect | str) -> tuple[StatementText, ...]:
 
 def _is_single(text: str, dialect: Dialect) -> bool:
     """Whether nothing in `text` could end a statement before its end, told without looking at quotes."""
-    return (
-        ";" not in text.rstrip(_SPACE)
-        and "\\" not in text
-        and (dialect.separator is Separator.NONE or ("\n" not in text and "/*!" not in text))
-    )
+    if ";" in text.rstrip(_SPACE) or "\\" in text:
+        return False
+    line = _SEPARATOR_LINES.get(dialect.separator)
+    return line is None or ("/*!" not in text and line.search(text) is None)
 
 
 def _lines_before(text: str, cleaned: str, dialect: Dialect) -> int:
