@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
-from ingestion.errors import ParseCrash, ParseMemory, ParserUnavailable, ParseTimeout
+from ingestion.errors import ParseCrash, ParseMemory, ParserUnavailable, ParseTimeout, RecordError
 from ingestion.parsing.sandbox_frames import Answer, Batch, WarmUp
 from ingestion.parsing.sandbox_process import START_SECONDS, Process
 
@@ -54,6 +54,7 @@ class Sandbox:
         self._warm: set[tuple[str, str]] = set()
         self._baseline = 0
         self._parsed = 0
+        self._retained = 0
         self._cancelled = False
         self._lock = threading.Lock()
 
@@ -73,8 +74,8 @@ class Sandbox:
     def parse(self, module: str, statements: Sequence[Statement]) -> list[Answer]:
         """One answer for each statement, in order, from `module.parse(text, dialect)`.
 
-        "timeout", "memory" and "crash" cost a statement its process, and the others nothing. A process that dies
-        after it has parsed other statements may owe that to them: the statement then has a second try in a new one.
+        "timeout", "memory" and "crash" cost a statement its process, and the others nothing. Where the process may
+        have died of what it had parsed before, the statement has a second try in a new one.
 
         Raises ParserUnavailable when no process can be started, or when the sandbox was cancelled.
         """
@@ -96,14 +97,20 @@ class Sandbox:
                 answers.append(answer)
                 self._parsed += 1
         except (ParseTimeout, ParseMemory, ParseCrash) as error:
-            second_try = self._parsed > 0 and not isinstance(error, ParseTimeout)
+            innocent = self._may_be_innocent(error)
             self.close()
-            if not second_try:
+            if not innocent:
                 answers.append(Answer(None, error.code, time.perf_counter() - begun))
             return
-        # What it keeps of big statements would count against the next ones.
-        if process.resident() > self._baseline + self.limits.memory // 2:
+        self._retained = process.resident() - self._baseline
+        if self._retained > self.limits.memory // 2:
             self.close()
+
+    def _may_be_innocent(self, error: RecordError) -> bool:
+        """Whether the process may have died of what it parsed before, or of a kill from outside."""
+        if isinstance(error, ParseMemory):
+            return self._retained > self.limits.memory // 8
+        return isinstance(error, ParseCrash) and self._parsed > 0
 
     def _running(self) -> Process:
         with self._lock:
@@ -142,7 +149,7 @@ class Sandbox:
             self._process.kill()
         self._process = None
         self._warm.clear()
-        self._parsed = 0
+        self._parsed = self._retained = 0
 
 
 def _batch(statements: Sequence[Statement], first: int) -> tuple[Statement, ...]:

@@ -21,6 +21,8 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from ingestion.errors import RecordError
+from ingestion.lexing import ill_formed
+from ingestion.parsing.analyzer import analyze
 from ingestion.parsing.sandbox_frames import (
     HEADER,
     ILL_FORMED,
@@ -32,13 +34,15 @@ from ingestion.parsing.sandbox_frames import (
     WarmUp,
     frame,
 )
-from ingestion.statements import ill_formed
 from ingestion.symbolic import Symbolic, dumps
 
 STACK_BYTES = 256 << 20
 """Room for recursion: compiled sqlglot follows 20,000 nested subqueries in it; the usual 8 MB is a segfault."""
 
 RECURSION_LIMIT = 100_000
+PORTABLE_RECURSION_LIMIT = 1_000
+"""What nests deeper to pickle would also be too deep for an analysis on an ordinary thread's stack."""
+
 WARM_UP_STATEMENT = "INSERT INTO a SELECT b.c, sum(d) AS d FROM b JOIN e ON b.c = e.c WHERE d > 1 GROUP BY b.c"
 ALARM_GRACE_SECONDS = 1.0
 PR_SET_PDEATHSIG = 1
@@ -154,7 +158,7 @@ def _answer(parse: Parse, text: str, dialect: str) -> Answer:
     try:
         if wrong := ill_formed(text, dialect):
             return Answer(None, f"{ILL_FORMED}{wrong}", time.perf_counter() - begun)
-        symbolic = dumps(parse(text, dialect))
+        symbolic = _portable(parse(text, dialect))
     except MemoryError:
         raise
     except RecordError as error:
@@ -170,6 +174,21 @@ def _answer(parse: Parse, text: str, dialect: str) -> Answer:
     if isinstance(failure, RecursionError):
         reason = "unparsable"
     return Answer(None, reason, time.perf_counter() - begun, detail)
+
+
+def _portable(symbolic: Symbolic) -> bytes:
+    """The bytes of what the owner can analyse: the relational form, or its flat lineage where that nests too deep.
+
+    The lineage is found here, where there is stack for it, and still binds to the schemas that the owner has.
+    """
+    sys.setrecursionlimit(PORTABLE_RECURSION_LIMIT)
+    try:
+        return dumps(symbolic)
+    except RecursionError:
+        sys.setrecursionlimit(RECURSION_LIMIT)
+        return dumps(analyze(symbolic, lambda _name: None))
+    finally:
+        sys.setrecursionlimit(RECURSION_LIMIT)
 
 
 def _out_of_memory(error: BaseException | None) -> bool:

@@ -59,9 +59,9 @@ def _top_level(stream: TokenStream) -> list[int]:
 
 
 def _is_verb(stream: TokenStream, position: int) -> bool:
-    """Not DO UPDATE, FOR UPDATE, ON UPDATE, WHEN MATCHED THEN UPDATE, nor a name."""
+    """Not DO UPDATE, FOR UPDATE, ON DELETE, WHEN MATCHED THEN UPDATE, nor a name."""
     before = stream.word(position - 1)
-    if stream.word(position) in ("UPDATE", "INSERT") and before in ("DO", "FOR", "ON", "THEN", "KEY"):
+    if before in ("DO", "FOR", "ON", "THEN", "KEY"):
         return False
     if stream.word(position) == "REPLACE":
         return position == 0
