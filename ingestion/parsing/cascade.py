@@ -35,7 +35,7 @@ _Parsing = Future[list[ParseOutcome]]
 class ThreadedParser:
     """Parses streams of requests on `threads` threads; leaves no thread and no process behind when it is closed.
 
-    The parser processes stay warm from one stream to the next. It must be closed by the thread that made it.
+    The parser processes stay warm from one stream to the next.
     """
 
     def __init__(self, threads: int, limits: Limits, parser: Parser = Parser.AUTO) -> None:

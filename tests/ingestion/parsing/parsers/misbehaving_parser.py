@@ -64,7 +64,8 @@ def _refuse(argument: str) -> object:
 
 
 def _look_up(argument: str) -> object:
-    return {}[argument]
+    nothing: dict[str, str] = {}
+    return nothing[argument]
 
 
 ACTIONS = {
