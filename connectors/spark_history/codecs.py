@@ -1,0 +1,197 @@
+"""The bytes of an event log, decompressed as its file name says: zstd, lz4, snappy, lzf (Spark's framings) or plain.
+
+Spark's own readers are not used: reading an lz4 or snappy log as text gives no rows and no error.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Callable, Iterator
+from typing import BinaryIO
+
+import lz4.block
+import pyarrow as pa
+import zstandard
+
+from ingestion.errors import RecordError
+
+CHUNK = 1 << 20
+"""Bytes that are read or given at a time."""
+
+LARGEST_BLOCK = 1 << 28
+"""Bytes of a compressed block beyond which its header is taken for damaged."""
+
+SUFFIX = re.compile(r"\.([a-z]\w*)(?:\.inprogress|\.compact)?$")
+
+
+class DamagedLog(RecordError):
+    """The bytes end early or are not what the file's name says; what came before them has been given."""
+
+    code = "damaged_log"
+
+
+def codec_of(name: str) -> str:
+    """The codec that a file's name tells: `.inprogress` and `.compact` may follow it; "" for plain text.
+
+    Raises:
+        DamagedLog: the name ends in a suffix that is no codec of Spark's.
+    """
+    match = SUFFIX.search(name)
+    codec = match.group(1) if match else ""
+    if codec in ("inprogress", "compact"):
+        return ""
+    if codec not in DECODERS:
+        raise DamagedLog(f"the codec .{codec} is not known: zstd, lz4, snappy, lzf or none can be read")
+    return codec
+
+
+def decoded(stream: BinaryIO, codec: str) -> Iterator[bytes]:
+    """The decompressed bytes in chunks; memory does not grow with the file.
+
+    Raises:
+        DamagedLog: the stream is torn or is not of this codec. All that could be read was given before.
+    """
+    return DECODERS[codec](stream)
+
+
+def plain(stream: BinaryIO) -> Iterator[bytes]:
+    while chunk := stream.read(CHUNK):
+        yield chunk
+
+
+def zstd(stream: BinaryIO) -> Iterator[bytes]:
+    try:
+        with zstandard.ZstdDecompressor().stream_reader(stream, read_across_frames=True) as reader:
+            while chunk := reader.read(CHUNK):
+                yield chunk
+    except zstandard.ZstdError as error:
+        raise DamagedLog("the zstd stream is damaged or not zstd") from error
+
+
+LZ4_HEADER = struct.Struct("<8sBiiI")
+LZ4_MAGIC = b"LZ4Block"
+LZ4_RAW = 0x10
+
+
+def lz4_blocks(stream: BinaryIO) -> Iterator[bytes]:
+    """The framing of lz4-java's LZ4BlockOutputStream: magic, token, lengths and checksum, then one block."""
+    while header := exactly(stream, LZ4_HEADER.size, "lz4"):
+        magic, token, packed, size, _ = LZ4_HEADER.unpack(header)
+        if magic != LZ4_MAGIC or not 0 <= packed <= LARGEST_BLOCK or not 0 <= size <= LARGEST_BLOCK:
+            raise DamagedLog("the lz4 stream is damaged or not lz4")
+        if not packed:
+            continue
+        block = needed(stream, packed, "lz4")
+        try:
+            yield block if token & 0xF0 == LZ4_RAW else lz4.block.decompress(block, uncompressed_size=size)
+        except lz4.block.LZ4BlockError as error:
+            raise DamagedLog("the lz4 stream is damaged") from error
+
+
+SNAPPY_HEADER = b"\x82SNAPPY\x00"
+
+
+def snappy_blocks(stream: BinaryIO) -> Iterator[bytes]:
+    """The framing of snappy-java's SnappyOutputStream: a header of 16 bytes, then blocks behind their length."""
+    codec = pa.Codec("snappy")
+    while head := exactly(stream, 4, "snappy"):
+        if head == SNAPPY_HEADER[:4]:
+            if needed(stream, 12, "snappy")[:4] != SNAPPY_HEADER[4:]:
+                raise DamagedLog("the snappy stream is damaged or not snappy")
+            continue
+        (packed,) = struct.unpack(">i", head)
+        if not 0 < packed <= LARGEST_BLOCK:
+            raise DamagedLog("the snappy stream is damaged or not snappy")
+        block = needed(stream, packed, "snappy")
+        try:
+            yield codec.decompress(block, decompressed_size=snappy_size(block), asbytes=True)
+        except (pa.ArrowException, OSError) as error:
+            raise DamagedLog("the snappy stream is damaged") from error
+
+
+def snappy_size(block: bytes) -> int:
+    """A raw snappy block begins with its decompressed length as a varint."""
+    size = shift = 0
+    for byte in block[:5]:
+        size |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            break
+        shift += 7
+    if size > LARGEST_BLOCK:
+        raise DamagedLog("the snappy stream is damaged")
+    return size
+
+
+def lzf_chunks(stream: BinaryIO) -> Iterator[bytes]:
+    """The framing of compress-lzf: `ZV`, a type byte, lengths, then a chunk."""
+    while head := exactly(stream, 5, "lzf"):
+        if head[:2] != b"ZV":
+            raise DamagedLog("the lzf stream is damaged or not lzf")
+        packed = int.from_bytes(head[3:5], "big")
+        if head[2] == 0:
+            yield needed(stream, packed, "lzf")
+            continue
+        size = int.from_bytes(needed(stream, 2, "lzf"), "big")
+        yield lzf(needed(stream, packed, "lzf"), size)
+
+
+def lzf(data: bytes, size: int) -> bytes:
+    """One compressed LZF chunk: runs of literals, and copies of what was given before."""
+    out = bytearray()
+    position = 0
+    try:
+        while position < len(data):
+            control = data[position]
+            position += 1
+            if control < 32:
+                out += data[position : position + control + 1]
+                position += control + 1
+                continue
+            length = control >> 5
+            if length == 7:
+                length += data[position]
+                position += 1
+            start = len(out) - ((control & 0x1F) << 8) - data[position] - 1
+            position += 1
+            if start < 0:
+                raise DamagedLog("the lzf stream is damaged")
+            length += 2
+            while length > 0:
+                piece = out[start : start + length]
+                out += piece
+                start += len(piece)
+                length -= len(piece)
+    except IndexError as error:
+        raise DamagedLog("the lzf stream is damaged") from error
+    if len(out) != size:
+        raise DamagedLog("the lzf stream is damaged")
+    return bytes(out)
+
+
+def exactly(stream: BinaryIO, size: int, codec: str) -> bytes:
+    """The next `size` bytes, or none at the end of the stream."""
+    data = stream.read(size)
+    while data and len(data) < size:
+        more = stream.read(size - len(data))
+        if not more:
+            raise DamagedLog(f"the {codec} stream ends in the middle of a block")
+        data += more
+    return data
+
+
+def needed(stream: BinaryIO, size: int, codec: str) -> bytes:
+    data = exactly(stream, size, codec)
+    if len(data) < size:
+        raise DamagedLog(f"the {codec} stream ends in the middle of a block")
+    return data
+
+
+DECODERS: dict[str, Callable[[BinaryIO], Iterator[bytes]]] = {
+    "": plain,
+    "zstd": zstd,
+    "zst": zstd,
+    "lz4": lz4_blocks,
+    "snappy": snappy_blocks,
+    "lzf": lzf_chunks,
+}

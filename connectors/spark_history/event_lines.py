@@ -1,0 +1,167 @@
+"""The lines of an event log that lineage needs, chosen by their prefix before any JSON is read."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from connectors.spark_history.codecs import DamagedLog
+
+LONGEST_LINE = 256 << 20
+"""Bytes of one event beyond which it is skipped and counted."""
+
+NO_EVENT = "not an event: the file is no event log, or is damaged"
+
+_SQL = "org.apache.spark.sql.execution.ui.SparkListenerSQLExecution"
+_THRIFT = "org.apache.spark.sql.hive.thriftserver.ui.SparkListenerThriftServer"
+_CONNECT = "org.apache.spark.sql.connect.service.SparkListenerConnect"
+_STREAMING = "org.apache.spark.sql.streaming.StreamingQueryListener$"
+
+KINDS = {
+    "SparkListenerLogStart": "log_start",
+    "SparkListenerApplicationStart": "application_start",
+    "SparkListenerApplicationEnd": "application_end",
+    _SQL + "Start": "start",
+    _SQL + "End": "end",
+    _THRIFT + "SessionCreated": "thrift_session",
+    _THRIFT + "OperationStart": "thrift_start",
+    _THRIFT + "OperationParsed": "thrift_parsed",
+    _THRIFT + "OperationFinish": "thrift_finish",
+    _THRIFT + "OperationError": "thrift_error",
+    _THRIFT + "OperationCanceled": "thrift_error",
+    _CONNECT + "OperationStarted": "connect_start",
+    _CONNECT + "OperationFailed": "connect_error",
+    _STREAMING + "QueryProgressEvent": "progress",
+    "SparkListenerJobStart": "job_start",
+    "SparkListenerJobEnd": "job_end",
+}
+"""Event names as the log has them, and what they are called here."""
+
+IGNORED = frozenset(
+    _SQL + name for name in ("AdaptiveExecutionUpdate", "AdaptiveSQLMetricUpdates", "DriverAccumUpdates")
+) | {"org.apache.spark.sql.execution.ui.SparkListenerDriverAccumUpdates"}
+"""Events of SQL executions that lineage does not need; another of their family is of a newer Spark and is named."""
+
+PREFIXES = (
+    *(f'{{"Event":"{name}"'.encode() for name in KINDS if not name.startswith(_SQL)),
+    f'{{"Event":"{_SQL}'.encode(),
+)
+_KIND = re.compile(rb'^\{"Event":"([\w.$]+)"')
+_JOB = re.compile(rb'"Job ID":(\d+)')
+_JOB_EXECUTION = re.compile(rb'"spark\.sql\.execution\.id":"(\d+)"')
+_JOB_SUCCEEDED = b'"Result":"JobSucceeded"'
+
+
+@dataclass(frozen=True, slots=True)
+class EventLine:
+    """One chosen line: its 1-based number, its kind and its JSON; `problem` says why it cannot be used."""
+
+    number: int
+    kind: str
+    json: str = ""
+    problem: str | None = None
+
+
+def event_lines(chunks: Iterable[bytes]) -> Iterator[EventLine]:
+    """The events that lineage needs out of a log's bytes, with a line of kind "problem" for each that is damaged."""
+    number = 0
+    rest = b""
+    try:
+        for chunk in chunks:
+            if number == 0 and not rest and chunk[:1] not in (b"{", b"\n", b"\r"):
+                yield EventLine(1, "problem", problem=NO_EVENT)
+                return
+            lines = (rest + chunk).split(b"\n") if rest else chunk.split(b"\n")
+            rest = lines.pop()
+            for line in lines:
+                number += 1
+                if line.startswith(PREFIXES):
+                    yield chosen(number, line)
+                elif line[:1] not in (b"{", b""):
+                    yield EventLine(number, "problem", problem=NO_EVENT)
+            if len(rest) > LONGEST_LINE:
+                yield EventLine(number + 1, "problem", problem="a line is longer than any event")
+                return
+    except DamagedLog as error:
+        yield EventLine(number + 1, "problem", problem=str(error))
+        return
+    if rest:
+        yield from last_line(number + 1, rest)
+
+
+def last_line(number: int, line: bytes) -> Iterator[EventLine]:
+    """What follows the last line break: a whole event, or one that was being written when the application died."""
+    if line.startswith(PREFIXES):
+        yield chosen(number, line)
+    elif line[:1] != b"{":
+        yield EventLine(number, "problem", problem=NO_EVENT)
+    elif not line.endswith(b"}"):
+        yield EventLine(number, "problem", problem="the last event is cut short")
+
+
+def chosen(number: int, line: bytes) -> EventLine:
+    match = _KIND.match(line)
+    name = match.group(1).decode() if match else ""
+    if name in IGNORED:
+        return EventLine(number, "ignored")
+    if name not in KINDS:
+        return EventLine(number, "problem", problem=f"an event of a kind not known here: {name.rpartition('.')[2]}")
+    kind = KINDS[name]
+    if kind in ("job_start", "job_end"):
+        return job_line(number, kind, line)
+    try:
+        return EventLine(number, kind, reduced(kind, line))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return EventLine(number, "problem", problem="an event is not the JSON that its name promises")
+
+
+def job_line(number: int, kind: str, line: bytes) -> EventLine:
+    """A job's link to its execution, or how it ended: only Spark 3.3 needs them, so nothing else is read of them."""
+    job = _JOB.search(line)
+    execution = _JOB_EXECUTION.search(line)
+    content = {
+        "job": int(job.group(1)) if job else None,
+        "execution": int(execution.group(1)) if execution else None,
+        "failed": kind == "job_end" and _JOB_SUCCEEDED not in line,
+    }
+    return EventLine(number, kind, json.dumps(content))
+
+
+KEPT = {
+    "log_start": ("Spark Version",),
+    "application_start": ("App Name", "App ID", "Timestamp", "User", "App Attempt ID"),
+    "application_end": ("Timestamp",),
+    "start": (
+        "executionId",
+        "rootExecutionId",
+        "description",
+        "details",
+        "physicalPlanDescription",
+        "time",
+        "jobTags",
+        "jobGroupId",
+        "queryId",
+    ),
+    "end": ("executionId", "time", "errorMessage"),
+}
+"""The fields that are kept of an event; all of them where none are listed."""
+
+
+def reduced(kind: str, line: bytes) -> str:
+    """An event without what lineage does not need: a start event's tree of metrics is larger than its plan."""
+    event: dict[str, Any] = json.loads(line)
+    if kind == "progress":
+        progress = event["progress"]
+        event = {"runId": progress.get("runId"), "id": progress.get("id"), "sink": progress.get("sink")}
+    elif kind in KEPT:
+        event = {name: event[name] for name in KEPT[kind] if name in event}
+        if kind == "start":
+            event["details"] = (event.get("details") or "")[:200]
+            if not isinstance(event["executionId"], int):
+                raise ValueError
+    event.pop("sparkPlanInfo", None)
+    event.pop("errorTrace", None)
+    return json.dumps(event)

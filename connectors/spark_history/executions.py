@@ -1,0 +1,76 @@
+"""What an application's log tells of its executions, operations and statements."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+
+@dataclass(slots=True)
+class Execution:
+    """One SQL execution; times are seconds. `error` is None while it is not known to have ended, "" when it ended well."""
+
+    id: int
+    root: int
+    description: str = ""
+    details: str = ""
+    plan: str = ""
+    start: float | None = None
+    end: float | None = None
+    error: str | None = None
+    tags: tuple[str, ...] = ()
+    group: str | None = None
+    started: bool = False
+    ended: bool = False
+
+
+@dataclass(slots=True)
+class Operation:
+    """One operation of a Thrift or Connect server: its text, who asked for it, and its executions."""
+
+    id: str
+    text: str | None
+    user: str
+    session: str
+    start: float | None
+    plan: str | None = None
+    end: float | None = None
+    error: str | None = None
+    executions: list[Execution] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What an application ran as one: its text where the log has it, the plans of its executions, root first.
+
+    `key` is unique in the log and the same in every reading. `error` is None for one that had not ended, "" for one
+    that ended well. `sink` is where a streaming query writes, where only its progress says so. `described` is a text
+    that a user set as the job's description: perhaps a statement.
+    """
+
+    key: str
+    text: str | None
+    plans: tuple[str, ...]
+    start: float | None
+    end: float | None
+    user: str
+    session: str
+    error: str | None
+    application: str
+    sink: str | None = None
+    described: str | None = None
+
+
+def outcome(members: list[Execution]) -> str | None:
+    """A group's: failed if any failed, unknown if its root has no end."""
+    if any(execution.error for execution in members):
+        return "failed"
+    return members[0].error
+
+
+def with_sink(statement: Statement, sink: str) -> Statement:
+    return replace(statement, sink=sink)
+
+
+def seconds(milliseconds: Any) -> float | None:
+    return milliseconds / 1000 if isinstance(milliseconds, int | float) else None

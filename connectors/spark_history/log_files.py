@@ -1,0 +1,120 @@
+"""Event logs in a directory: which files there are, which application each is of, and whether it still runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from urllib.parse import unquote, urlparse
+
+from py4j.protocol import Py4JJavaError
+from pyspark.sql import SparkSession
+
+from connectors.spark_history.names import clean_location
+from ingestion.errors import ConfigError
+
+ROLLING = re.compile(r"^(?P<log>.*/eventlog_v2_(?P<app>[^/]+))/events_(?P<index>\d+)_[^/]+$")
+STATUS = re.compile(r"^(?P<log>.*/eventlog_v2_[^/]+)/appstatus_[^/]+?(?P<running>\.inprogress)?$")
+SINGLE = re.compile(r"^(?P<log>.*/(?:application_|app-|local-|spark-)[\w-]+)(?:\.[a-z]\w*)?$")
+
+
+@dataclass(frozen=True, slots=True)
+class LogFile:
+    """One file of an event log. `log` names the whole log (a rolling log's directory), `modified` is in seconds.
+
+    `path`, `size` and `modified` are what a later run compares to read only what is new.
+    """
+
+    path: str
+    size: int
+    modified: float
+    log: str
+    index: int
+    running: bool
+
+
+def list_log_files(spark: SparkSession, directory: str) -> list[LogFile]:
+    """The event logs of a directory at any URI that Spark reads, in order; other files are not listed.
+
+    Raises:
+        ConfigError: the directory does not exist or cannot be read.
+    """
+    jvm, configuration = spark._jvm, spark._jsparkSession.sessionState().newHadoopConf()
+    found: list[tuple[str, int, float]] = []
+    try:
+        path = jvm.org.apache.hadoop.fs.Path(directory)
+        listing = path.getFileSystem(configuration).listFiles(path, True)
+        while listing.hasNext():
+            file = listing.next()
+            found.append((file.getPath().toString(), file.getLen(), file.getModificationTime() / 1000))
+    except Py4JJavaError as error:
+        msg = f"the event log directory {clean_location(directory)} cannot be read: check eventLogDirectory"
+        raise ConfigError(msg) from error
+    return recognised(found)
+
+
+def recognised(found: Iterable[tuple[str, int, float]]) -> list[LogFile]:
+    """The files that are event logs by their names, in the order of logs and of files in a log."""
+    files: list[LogFile] = []
+    listed = list(found)
+    finished = {m.group("log") for path, _, _ in listed if (m := STATUS.match(path)) and not m.group("running")}
+    for path, size, modified in listed:
+        if STATUS.match(path) or path.endswith(".crc"):
+            continue
+        rolling = ROLLING.match(path)
+        if rolling:
+            log = rolling.group("log")
+            files.append(LogFile(path, size, modified, log, int(rolling.group("index")), log not in finished))
+            continue
+        running = path.endswith(".inprogress")
+        single = SINGLE.match(path.removesuffix(".inprogress").removesuffix(".compact"))
+        if single:
+            files.append(LogFile(path, size, modified, single.group("log"), 0, running))
+    return sorted(without_replaced(files), key=lambda file: (file.log, file.index, file.path))
+
+
+def without_replaced(files: list[LogFile]) -> list[LogFile]:
+    """Without the rolled files that a history server has compacted into one: the `.compact` file has what they had."""
+    compacted: dict[str, int] = {}
+    for file in files:
+        if file.path.endswith(".compact"):
+            compacted[file.log] = max(file.index, compacted.get(file.log, 0))
+    return [
+        file
+        for file in files
+        if file.log not in compacted
+        or file.index > compacted[file.log]
+        or (file.index == compacted[file.log] and file.path.endswith(".compact"))
+    ]
+
+
+def to_read(
+    files: list[LogFile], min_date: float | None, status: str | None, known: Mapping[str, tuple[int, float]]
+) -> list[LogFile]:
+    """The files of the logs that a run reads.
+
+    `min_date` (seconds) leaves out logs last written before it, `status` ("completed", "running") those of the other
+    kind, `known` (path to size and modification time) those that have not changed since. A log is read as a whole:
+    its executions refer to earlier ones.
+    """
+    logs: dict[str, list[LogFile]] = {}
+    for file in files:
+        logs.setdefault(file.log, []).append(file)
+    chosen: list[LogFile] = []
+    for members in logs.values():
+        if min_date is not None and max(file.modified for file in members) < min_date:
+            continue
+        if status is not None and (status == "running") != members[-1].running:
+            continue
+        if all(known.get(file.path) == (file.size, file.modified) for file in members):
+            continue
+        chosen.extend(members)
+    return chosen
+
+
+def local_path(path: str) -> str | None:
+    """A file's path for this machine's own file system; None for other storage."""
+    if path.startswith("/"):
+        return path
+    parsed = urlparse(path)
+    return unquote(parsed.path) if parsed.scheme == "file" else None

@@ -1,0 +1,256 @@
+"""Spark's history as a query log: event logs in, a DataFrame of records out, all on Spark."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import BinaryIO
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import IntegerType, LongType, StringType, StructField, StructType
+
+from connectors.base import RECORD_SCHEMA
+from connectors.spark_history.codecs import DamagedLog, codec_of, decoded
+from connectors.spark_history.event_lines import EventLine, event_lines
+from connectors.spark_history.log_files import LogFile, list_log_files, local_path, to_read
+from connectors.spark_history.names import NameMapping
+from connectors.spark_history.records import RecordWriter, Row, problem_row
+from connectors.spark_history.statements import ApplicationLog
+from ingestion.errors import ConfigError
+
+BATCH_BYTES = 4 << 20
+BATCH_ROWS = 500
+
+COMPRESSED_TASK_BYTES = 32 << 20
+"""Bytes of files that one task reads: compressed logs hold about ten times as many."""
+
+LARGEST_REMOTE_FILE = 1 << 30
+"""Bytes of a file that is read as one value: only this machine's own files are streamed."""
+
+EVENT_SCHEMA = StructType(
+    [
+        StructField("log", StringType()),
+        StructField("index", IntegerType()),
+        StructField("file", StringType()),
+        StructField("number", LongType()),
+        StructField("kind", StringType()),
+        StructField("json", StringType()),
+        StructField("problem", StringType()),
+    ]
+)
+"""The chosen events, between decoding and putting together."""
+
+TRUNCATION_ADVICE = (
+    "Spark cut plans of more than 25 fields: set spark.sql.debug.maxToStringFields=2000 and "
+    "spark.sql.ui.explainMode=extended in the applications, and their next runs give every column"
+)
+"""What to tell the user when plans were cut (a problem `incomplete` with the subject `more fields`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class SparkHistoryOptions:
+    """Where the history is and what of it is read.
+
+    One of `event_log_directory` (any URI that Spark reads) and `history_server` (its URL). `min_date` leaves out what
+    was last written before it; `status` is "completed", "running" or None for both. `known` has the size and the
+    modification time of the files that an earlier run read: logs that did not change since are left out.
+    """
+
+    event_log_directory: str | None = None
+    history_server: str | None = None
+    min_date: datetime | None = None
+    status: str | None = None
+    names: NameMapping = field(default_factory=NameMapping)
+    known: Mapping[str, tuple[int, float]] = field(default_factory=dict)
+
+
+def event_log_files(spark: SparkSession, options: SparkHistoryOptions) -> list[LogFile]:
+    """The files that a run with these options reads; their paths, sizes and times are the next run's `known`.
+
+    Raises:
+        ConfigError: no directory is given, or it cannot be read.
+    """
+    if options.event_log_directory is None:
+        raise ConfigError("spark history needs eventLogDirectory or historyServer: give one of them")
+    files = list_log_files(spark, options.event_log_directory)
+    since = options.min_date.timestamp() if options.min_date is not None else None
+    return to_read(files, since, options.status, options.known)
+
+
+def read_event_logs(spark: SparkSession, files: list[LogFile], names: NameMapping) -> DataFrame:
+    """The records of event logs, with RECORD_SCHEMA; what could not be read is a row with its problem."""
+    if not files:
+        return spark.createDataFrame([], RECORD_SCHEMA)
+    logs = len({file.log for file in files})
+    tasks = min(logs, max(2, spark.sparkContext.defaultParallelism) * 4)
+    events = chosen_events(spark, files)
+    ordered = events.repartition(tasks, "log").sortWithinPartitions("log", "index", "file", "number")
+    return ordered.mapInArrow(lambda batches: records_of(batches, names), RECORD_SCHEMA)
+
+
+# --- decoding -----------------------------------------------------------------------------------------------------
+
+
+def chosen_events(spark: SparkSession, files: list[LogFile]) -> DataFrame:
+    """The events that lineage needs out of all files, each file decoded in one task."""
+    local = [file for file in files if local_path(file.path) is not None]
+    remote = [file for file in files if local_path(file.path) is None]
+    parts: list[DataFrame] = []
+    if local:
+        packs = packed(local, spark.sparkContext.defaultParallelism)
+        parts.append(
+            spark.range(0, len(packs), 1, len(packs)).mapInArrow(lambda b: events_of_packs(b, packs), EVENT_SCHEMA)
+        )
+    if remote:
+        by_path = {file.path: file for file in remote}
+        small = [file.path for file in remote if file.size <= LARGEST_REMOTE_FILE]
+        if small:
+            contents = spark.read.format("binaryFile").load(small).select("path", "content")
+            parts.append(contents.mapInArrow(lambda b: events_of_contents(b, by_path), EVENT_SCHEMA))
+        large = [file for file in remote if file.size > LARGEST_REMOTE_FILE]
+        if large:
+            rows = [event_row(file, EventLine(0, "problem", problem=too_large())) for file in large]
+            parts.append(spark.createDataFrame(rows, EVENT_SCHEMA))
+    together = parts[0]
+    for part in parts[1:]:
+        together = together.unionAll(part)
+    return together
+
+
+def too_large() -> str:
+    limit = LARGEST_REMOTE_FILE >> 30
+    return f"a file of more than {limit} GiB can only be read from a local path: let Spark roll its event logs"
+
+
+def packed(files: list[LogFile], parallelism: int) -> list[list[LogFile]]:
+    """Files packed into tasks of about equal size, the largest first; never fewer tasks than files or cores allow."""
+    weights = {file.path: file.size * (1 if codec_suffix(file.path) else 10) for file in files}
+    total = sum(weights.values())
+    wanted = max(min(parallelism, len(files)), -(-total // (COMPRESSED_TASK_BYTES * 10)))
+    count = int(min(wanted, len(files)))
+    packs: list[list[LogFile]] = [[] for _ in range(count)]
+    loads = [0] * count
+    for file in sorted(files, key=lambda file: -weights[file.path]):
+        lightest = loads.index(min(loads))
+        packs[lightest].append(file)
+        loads[lightest] += weights[file.path]
+    return packs
+
+
+def codec_suffix(path: str) -> bool:
+    try:
+        return codec_of(path) == ""
+    except DamagedLog:
+        return True
+
+
+def events_of_packs(batches: Iterable[pa.RecordBatch], packs: list[list[LogFile]]) -> Iterator[pa.RecordBatch]:
+    """The events of the packs whose numbers come in."""
+
+    def rows() -> Iterator[Row]:
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                for file in packs[number]:
+                    yield from file_rows(file)
+
+    return to_batches(rows(), to_arrow_schema(EVENT_SCHEMA))
+
+
+def file_rows(file: LogFile) -> Iterator[Row]:
+    try:
+        with Path(local_path(file.path) or file.path).open("rb") as stream:
+            yield from stream_rows(file, stream)
+    except OSError:
+        yield event_row(file, EventLine(0, "problem", problem="the file cannot be opened: was it moved or deleted?"))
+
+
+def events_of_contents(batches: Iterable[pa.RecordBatch], by_path: Mapping[str, LogFile]) -> Iterator[pa.RecordBatch]:
+    """The events of files whose bytes come in as values."""
+
+    def rows() -> Iterator[Row]:
+        for batch in batches:
+            for path, content in zip(batch.column(0), batch.column(1), strict=True):
+                file = by_path[path.as_py()]
+                yield from stream_rows(file, io.BytesIO(content.as_buffer()))
+
+    return to_batches(rows(), to_arrow_schema(EVENT_SCHEMA))
+
+
+def stream_rows(file: LogFile, stream: BinaryIO) -> Iterator[Row]:
+    """One file's events; a running application's last event may still be half written, which is no problem."""
+    try:
+        codec = codec_of(file.path.rpartition("/")[2])
+    except DamagedLog as error:
+        yield event_row(file, EventLine(0, "problem", problem=str(error)))
+        return
+    for line in event_lines(decoded(stream, codec)):
+        if line.kind != "ignored":
+            yield event_row(file, line)
+
+
+def event_row(file: LogFile, line: EventLine) -> Row:
+    return {
+        "log": file.log,
+        "index": file.index,
+        "file": file.path,
+        "number": line.number,
+        "kind": line.kind,
+        "json": line.json,
+        "problem": line.problem,
+    }
+
+
+# --- putting together -----------------------------------------------------------------------------------------------
+
+
+def records_of(batches: Iterable[pa.RecordBatch], names: NameMapping) -> Iterator[pa.RecordBatch]:
+    """The records of logs whose events come in, sorted by log and place in it."""
+
+    def rows() -> Iterator[Row]:
+        current: str | None = None
+        reading, writer = ApplicationLog(), RecordWriter.of("", names)
+        for event in events(batches):
+            if event["log"] != current:
+                yield from finished(reading, writer)
+                current = event["log"]
+                reading, writer = ApplicationLog(), RecordWriter.of(current, names)
+            if event["kind"] == "problem":
+                yield problem_row(f"{event['file']}:{event['number']}", event["problem"])
+                continue
+            for statement in reading.read(EventLine(event["number"], event["kind"], event["json"])):
+                yield from writer.rows(statement)
+        yield from finished(reading, writer)
+
+    return to_batches(rows(), to_arrow_schema(RECORD_SCHEMA))
+
+
+def finished(reading: ApplicationLog, writer: RecordWriter) -> Iterator[Row]:
+    for statement in reading.finish():
+        yield from writer.rows(statement)
+
+
+def events(batches: Iterable[pa.RecordBatch]) -> Iterator[Row]:
+    for batch in batches:
+        names = batch.schema.names
+        columns = [batch.column(name) for name in names]
+        for i in range(batch.num_rows):
+            yield {name: column[i].as_py() for name, column in zip(names, columns, strict=True)}
+
+
+def to_batches(rows: Iterable[Row], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """Rows as Arrow batches of bounded size."""
+    pending: list[Row] = []
+    size = 0
+    for row in rows:
+        pending.append(row)
+        size += sum(len(value) for value in row.values() if isinstance(value, str | bytes))
+        if size >= BATCH_BYTES or len(pending) >= BATCH_ROWS:
+            yield pa.RecordBatch.from_pylist(pending, schema=schema)
+            pending, size = [], 0
+    if pending:
+        yield pa.RecordBatch.from_pylist(pending, schema=schema)

@@ -1,0 +1,92 @@
+"""Statements of event logs as rows of the records that every query-log connector gives."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from connectors.spark_history.executions import Statement
+from connectors.spark_history.names import NameMapping
+from connectors.spark_history.plan_lineage import Application, statement_lineage
+from connectors.spark_history.session_state import SessionDefaults
+from ingestion.model import StatementKind, StatementLineage, TableName, Target, WriteMode
+from ingestion.symbolic import dumps
+
+DIALECT = "spark"
+FILE_SINK = re.compile(r"^(?:FileSink|DeltaSink)\[(.*)\]$")
+
+Row = dict[str, Any]
+
+
+@dataclass(slots=True)
+class RecordWriter:
+    """Makes the rows of one log, in the order of its statements: later ones refer to earlier ones."""
+
+    log: str
+    names: NameMapping
+    application: Application
+    defaults: SessionDefaults
+
+    @classmethod
+    def of(cls, log: str, names: NameMapping) -> RecordWriter:
+        return cls(log, names, Application(names), SessionDefaults(names))
+
+    def rows(self, statement: Statement) -> Iterator[Row]:
+        """One row a statement: with its text, its lineage from the plan, or both; failures have no lineage."""
+        catalog, schema = self.defaults.of(statement.session)
+        lineage = None
+        if statement.error == "":
+            lineage = statement_lineage(statement.plans, self.application)
+            self.defaults.follow(statement)
+            if lineage is not None and statement.sink is not None:
+                lineage = into_sink(lineage, statement.sink, self.names)
+        if lineage is None and statement.text is None:
+            lineage = StatementLineage(StatementKind.OTHER)
+        start, end = statement.start, statement.end
+        yield {
+            "source_id": f"{self.log}#{statement.key}",
+            "text": statement.text,
+            "start_time": start,
+            "end_time": end,
+            "duration": end - start if start is not None and end is not None else None,
+            "user": statement.user or None,
+            "session": ":".join(part for part in (statement.application, statement.session) if part) or None,
+            "database": catalog,
+            "schema": schema,
+            "dialect": DIALECT,
+            "query_type": lineage.kind.value if lineage is not None else None,
+            "status": {"": None, None: "unfinished"}.get(statement.error, statement.error),
+            "problem": None,
+            "symbolic": dumps(lineage) if lineage is not None and statement.error == "" else None,
+        }
+
+
+def problem_row(source_id: str, problem: str) -> Row:
+    """The row of what could not be read: `problem` names no content."""
+    return {
+        **dict.fromkeys(
+            "text start_time end_time duration user session database schema query_type status symbolic".split()  # noqa: SIM905
+        ),
+        "source_id": source_id,
+        "dialect": DIALECT,
+        "problem": problem,
+    }
+
+
+def into_sink(lineage: StatementLineage, sink: str, names: NameMapping) -> StatementLineage:
+    """A micro-batch whose plan names no target, written to the sink that the query's progress tells."""
+    location = FILE_SINK.match(sink)
+    if location is None or any(flow.target is not None for flow in lineage.flows):
+        return lineage
+    target = Target(sink_name(location.group(1), names), WriteMode.APPEND)
+    flows = tuple(
+        replace(flow, target=replace(target, columns=tuple(output.name for output in flow.outputs)))
+        for flow in lineage.flows
+    )
+    return replace(lineage, kind=StatementKind.INSERT, flows=flows)
+
+
+def sink_name(location: str, names: NameMapping) -> TableName:
+    return names.path(location)
