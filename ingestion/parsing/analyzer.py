@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from ingestion.model import (
     Flow,
+    LineageType,
     Output,
     ProblemKind,
     Reference,
@@ -79,7 +80,9 @@ def _keep_own_values(outputs: tuple[Output, ...], target: Target, sources: dict[
         return
     for output in outputs:
         for reference in output.references:
-            if any(column.table == target.name for column in reference.sources):
+            if reference.transformation.type is LineageType.DIRECT and any(
+                column.table == target.name for column in reference.sources
+            ):
                 sources[target.name] = None
                 return
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ingestion.model import Flow, Output, Reference, StarOutput, StatementLineage, Subtype, Transformation, ColumnRef
+from ingestion.model import ColumnRef, Flow, Output, Reference, StarOutput, StatementLineage, Subtype, Transformation
 from ingestion.parsing.analyzer_rows import SchemaLookup
 
 _IDENTITY = Transformation(Subtype.IDENTITY)

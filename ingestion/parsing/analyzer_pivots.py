@@ -8,7 +8,7 @@ from ingestion.parsing.analyzer_rows import Entry, Rows, StarRun
 from ingestion.parsing.analyzer_scopes import Scope, Visible
 from ingestion.parsing.analyzer_values import Value, combined
 from ingestion.parsing.relational import Pivot, Relation, Select, Slot
-from ingestion.parsing.roles import GROUP_BY, IDENTITY
+from ingestion.parsing.roles import CONDITIONAL, GROUP_BY, IDENTITY
 
 if TYPE_CHECKING:
     from ingestion.parsing.analyzer_queries import QueryAnalysis
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def pivoted(analysis: QueryAnalysis, rows: Rows, pivot: Pivot, alias: str) -> Rows:
     """The rows that a pivot of rows gives."""
-    from ingestion.parsing.analyzer_joins import act  # noqa: PLC0415
+    from ingestion.parsing.analyzer_joins import act
 
     scope = Scope(analysis, None)
     scope.add(Visible(Relation(Select(())), rows, alias))
@@ -41,7 +41,7 @@ def pivoted(analysis: QueryAnalysis, rows: Rows, pivot: Pivot, alias: str) -> Ro
     for column in pivot.columns:
         value = scope.evaluate(column.expression)
         if chosen:
-            keys = combined([(IDENTITY, value), *((IDENTITY, key) for key in chosen)])
+            keys = combined([(IDENTITY, value), *((CONDITIONAL, key) for key in chosen)])
             value = Value(keys).known_as(value.text(), value.type())
         made.append((column.name, value))
     entries = kept + made

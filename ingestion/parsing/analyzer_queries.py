@@ -12,8 +12,8 @@ from ingestion.parsing.analyzer_rows import AnyRows, Entry, FunctionRows, Rows, 
 from ingestion.parsing.analyzer_rules import rules_of
 from ingestion.parsing.analyzer_scopes import Scope, Visible
 from ingestion.parsing.analyzer_sets import combine_branches, combine_by_name
-from ingestion.parsing.relation_names import named_relations
 from ingestion.parsing.analyzer_values import ROLE_MASK, Sources, Value, combined
+from ingestion.parsing.relation_names import named_relations
 from ingestion.parsing.relational import (
     Clause,
     CommonTable,

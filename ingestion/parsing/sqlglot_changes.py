@@ -91,8 +91,6 @@ def alter_changes(names: Names, node: exp.Expr) -> Iterator[TableChange]:
             yield TableChange(StatementKind.RENAME, name, other=_renamed(names, name, action.this))
         elif kind is exp.SwapTable:
             yield TableChange(StatementKind.SWAP, name, other=names.table(action.this))
-        elif kind is exp.ReplacePartition:
-            yield TableChange(StatementKind.OTHER, name, other=names.table(action.args["source"]))
         elif kind is exp.RenameColumn:
             renamed.append((_name(names, action.this), _name(names, action.args["to"])))
         elif kind is exp.Drop and action.args.get("kind") == "COLUMN":

@@ -10,9 +10,10 @@ from sqlglot import exp
 from ingestion.model import Target, WriteMode
 from ingestion.parsing.relational import Clause, Projection, Relation, Select, Star, Write
 from ingestion.parsing.roles import FILTER, JOIN
+from ingestion.parsing.sqlglot_assignments import assignments, column_name
 from ingestion.parsing.sqlglot_queries import QueryTranslator
 from ingestion.parsing.sqlglot_relations import translate_relations
-from ingestion.parsing.sqlglot_writes import _column_name, assignments, insert_writes, target_of
+from ingestion.parsing.sqlglot_writes import insert_writes, target_of
 
 
 def merge_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[Write]:
@@ -50,7 +51,7 @@ def _insert_branch(
     if values is None:  # INSERT *, and BigQuery's INSERT ROW
         star = Select((Star(),), relations, conditions, common_tables)  # type: ignore[arg-type]
         return Write(replace(target, by_name=True), star)
-    columns = tuple(_column_name(queries, item) for item in this.expressions) if isinstance(this, exp.Tuple) else None
+    columns = tuple(column_name(queries, item) for item in this.expressions) if isinstance(this, exp.Tuple) else None
     cells = values.expressions if isinstance(values, exp.Tuple) else [values]
     projections = tuple(
         Projection(columns[number] if columns and number < len(columns) else "", queries.expression(cell))

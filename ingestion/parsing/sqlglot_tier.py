@@ -3,32 +3,30 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from functools import cache
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect as SqlglotDialect
 from sqlglot.errors import SqlglotError
+from sqlglot.tokens import Token, TokenType
 
 from ingestion.dialects import Dialect, dialect_of
 from ingestion.errors import Unparsable
-from ingestion.model import NameKind, StatementKind, TableName, Target, WriteMode
+from ingestion.lexing import keywords
+from ingestion.model import NameKind, StatementKind, TableChange, TableName, Target, WriteMode
+from ingestion.parsing.relation_names import named_relations
 from ingestion.parsing.relational import RelationalStatement, Write
-from ingestion.parsing.sqlglot_changes import alter_changes, copied_table, create_change, drop_changes, is_temporary
-from ingestion.parsing.sqlglot_merges import merge_writes, multitable_writes
+from ingestion.parsing.sqlglot_commands import Words, read_command, without_lineage
 from ingestion.parsing.sqlglot_names import Names
-from ingestion.parsing.sqlglot_queries import QueryTranslator
-from ingestion.parsing.sqlglot_writes import (
-    copy_writes,
-    create_writes,
-    delete_writes,
-    insert_writes,
-    path_name,
-    select_into,
-    star_from,
-    update_writes,
-)
+from ingestion.parsing.sqlglot_repairs import repaired
+from ingestion.parsing.sqlglot_statements import translate_statement
 
 logging.getLogger("sqlglot").setLevel(logging.ERROR)
+
+_REFUSALS = (SqlglotError, RecursionError, ValueError, AttributeError, TypeError, IndexError, KeyError)
+"""What sqlglot raises on text that it cannot read: not all of it is its own error."""
+_DYNAMIC_DEPTH = 3
 
 
 def parse(text: str, dialect: str) -> RelationalStatement:
@@ -39,21 +37,7 @@ def parse(text: str, dialect: str) -> RelationalStatement:
             text has one.
         ConfigError: there is no such dialect.
     """
-    rules = dialect_of(dialect)
-    try:
-        nodes = [node for node in _grammar(rules.sqlglot).parse(text) if node is not None]
-    except (SqlglotError, RecursionError, ValueError, AttributeError, TypeError, IndexError, KeyError) as error:
-        msg = "sqlglot cannot read the statement"
-        raise Unparsable(msg) from error
-    nodes = [node for node in nodes if type(node) is not exp.Semicolon]
-    if len(nodes) != 1:
-        msg = "no statement in the text" if not nodes else "more than one statement in the text"
-        raise Unparsable(msg)
-    try:
-        return _statement(nodes[0], rules)
-    except RecursionError as error:
-        msg = "the statement is nested too deeply"
-        raise Unparsable(msg) from error
+    return _parse(text, dialect_of(dialect), 0)
 
 
 @cache
@@ -61,97 +45,140 @@ def _grammar(name: str) -> SqlglotDialect:
     return SqlglotDialect.get_or_raise(name)
 
 
-def _statement(node: exp.Expr, rules: Dialect) -> RelationalStatement:
-    queries = QueryTranslator(Names(rules))
-    kind, writes = _writes(queries, node)
-    changes = _changes(queries.names, node)
-    embedded = [write for body in queries.embedded_writes for write in _writes(queries, body)[1]]
-    return RelationalStatement(
-        kind,
-        rules.name,
-        tuple([*embedded, *writes]),
-        tuple(changes),
-        tuple(dict.fromkeys(queries.aliases)),
-        tuple(queries.problems),
-    )
+def _parse(text: str, rules: Dialect, depth: int) -> RelationalStatement:
+    node = _tree(text, rules)
+    try:
+        if type(node) is exp.Command:
+            return _command(text, node, rules, depth)
+        if isinstance(node, exp.Execute):
+            return _execute(text, rules, depth)
+        statement = translate_statement(node, rules)
+        _refuse_lost_sources(statement, node)
+    except RecursionError as error:
+        msg = "the statement is nested too deeply"
+        raise Unparsable(msg) from error
+    return statement
 
 
-def _writes(queries: QueryTranslator, node: exp.Expr) -> tuple[StatementKind, list[Write]]:  # noqa: PLR0911
-    kind = type(node)
-    if isinstance(node, exp.LockingStatement):
-        return _writes(queries, node.expression)
-    if kind is exp.Select and node.args.get("into") is not None:
-        return StatementKind.CREATE_TABLE_AS, [select_into(queries, node)]
-    if isinstance(node, exp.Query | exp.Values | exp.Pivot):
-        return StatementKind.SELECT, [Write(None, queries.query(node))]
-    if kind is exp.Create:
-        return _create(queries, node)
-    if kind is exp.Insert:
-        return StatementKind.INSERT, list(insert_writes(queries, node))
-    if kind is exp.MultitableInserts:
-        return StatementKind.INSERT, list(multitable_writes(queries, node))
-    if kind is exp.Update:
-        return StatementKind.UPDATE, list(update_writes(queries, node))
-    if kind is exp.Merge:
-        return StatementKind.MERGE, list(merge_writes(queries, node))
-    if kind is exp.Delete:
-        return StatementKind.DELETE, list(delete_writes(queries, node))
-    if kind is exp.Copy:
-        return StatementKind.COPY, list(copy_writes(queries, node))
-    if kind is exp.LoadData:
-        target = Target(
-            queries.names.table(node.this), WriteMode.OVERWRITE if node.args.get("overwrite") else WriteMode.APPEND
-        )
-        return StatementKind.COPY, [Write(target, star_from(path_name(node.args["inpath"])))]
-    return _without_flow(node), []
-
-
-def _create(queries: QueryTranslator, node: exp.Expr) -> tuple[StatementKind, list[Write]]:
-    created = str(node.args.get("kind") or "").upper()
-    if created in ("PROCEDURE", "FUNCTION", "TRIGGER"):
-        return StatementKind.CREATE_ROUTINE, []
-    if node.args.get("expression") is not None and created in ("TABLE", "VIEW"):
-        return create_writes(queries, node)
-    other = copied_table(queries.names, node)
-    if other is None:
-        return StatementKind.CREATE_TABLE if created == "TABLE" else StatementKind.OTHER, []
-    this = node.this.this if type(node.this) is exp.Schema else node.this
-    name = queries.names.table(this)
-    target = Target(name, WriteMode.CREATE, None, False, is_temporary(node, name))
-    if node.args.get("clone") is not None:
-        return StatementKind.CREATE_TABLE_LIKE, [Write(target, star_from(other))]
-    return StatementKind.CREATE_TABLE_LIKE, [Write(target, None, sources=(other,))]
-
-
-def _without_flow(node: exp.Expr) -> StatementKind:
-    kinds: dict[type[exp.Expr], StatementKind] = {
-        exp.Drop: StatementKind.DROP,
-        exp.Use: StatementKind.USE,
-        exp.Execute: StatementKind.CALL,
-    }
-    if type(node) is exp.Alter:
-        for action in node.args.get("actions") or ():
-            if type(action) is exp.AlterRename:
-                return StatementKind.RENAME
-            if type(action) is exp.SwapTable:
-                return StatementKind.SWAP
-        return StatementKind.ALTER_TABLE
-    if type(node) is exp.Command:
-        msg = "sqlglot takes the statement for an opaque command"
+def _tree(text: str, rules: Dialect) -> exp.Expr:
+    grammar = _grammar(rules.sqlglot)
+    try:
+        nodes = grammar.parse(text)
+    except _REFUSALS as error:
+        nodes = _repaired_trees(text, rules, grammar, error)
+    nodes = [node for node in nodes if node is not None and type(node) is not exp.Semicolon]
+    if len(nodes) != 1:
+        msg = "no statement in the text" if not nodes else "more than one statement in the text"
         raise Unparsable(msg)
-    return kinds.get(type(node), StatementKind.OTHER)
+    return nodes[0]
 
 
-def _changes(names: Names, node: exp.Expr) -> list:  # type: ignore[type-arg]
-    kind = type(node)
-    if kind is exp.Create and node.args.get("expression") is None:
-        change = create_change(names, node)
-        return [change] if change is not None else []
-    if kind is exp.Drop:
-        return list(drop_changes(names, node))
-    if kind is exp.Alter:
-        return list(alter_changes(names, node))
-    return []
+def _repaired_trees(text: str, rules: Dialect, grammar: SqlglotDialect, error: Exception) -> list[exp.Expr | None]:
+    msg = "sqlglot cannot read the statement"
+    mended = repaired(text, rules.name, grammar)
+    if mended is None:
+        if text.lstrip()[:4].upper() == "LOAD":
+            return [exp.Command(this="LOAD", expression="")]
+        raise Unparsable(msg) from error
+    try:
+        return list(grammar.parse(mended))
+    except _REFUSALS as again:
+        raise Unparsable(msg) from again
 
 
-__all__ = ["NameKind", "TableName", "parse"]
+def _tokens(text: str, rules: Dialect) -> list[Token]:
+    grammar = _grammar(rules.sqlglot)
+    try:
+        tokens = list(grammar.tokenize(text))
+        if len(tokens) == 2 and tokens[0].token_type is TokenType.COMMAND:  # the rest was taken for one text
+            tokens[1:] = grammar.tokenize(text[tokens[0].end + 1 :])
+        return tokens
+    except SqlglotError as error:
+        msg = "sqlglot cannot read the statement"
+        raise Unparsable(msg) from error
+
+
+def _command(text: str, node: exp.Expr, rules: Dialect, depth: int) -> RelationalStatement:
+    """A statement that sqlglot does not look into."""
+    tokens = _tokens(text, rules)
+    word = tokens[0].text.upper() if tokens else ""
+    if word == "UNLOAD":
+        return _unload(tokens, rules, depth)
+    if word == "REPLACE" and depth < _DYNAMIC_DEPTH:  # MySQL: what an INSERT does, replacing rows of the same key
+        start = tokens[0].start
+        return _parse(f"{text[:start]}INSERT{text[tokens[0].end + 1 :]}", rules, depth + 1)
+    if word in ("EXECUTE", "EXEC", "CALL", "PREPARE"):
+        return _execute(text, rules, depth)
+    command = read_command(tokens, Names(rules))
+    if command is not None:
+        return RelationalStatement(command.kind, rules.name, command.writes, command.changes)
+    if without_lineage(word):
+        return RelationalStatement(StatementKind.OTHER, rules.name)
+    msg = f"sqlglot takes {str(node.this).upper()} for an opaque command"
+    raise Unparsable(msg)
+
+
+def _unload(tokens: list[Token], rules: Dialect, depth: int) -> RelationalStatement:
+    """Redshift and Athena: UNLOAD ('query') TO 'location'."""
+    words = Words(tokens, Names(rules))
+    query, location = words.string(), words.string()
+    if query is None or location is None or depth >= _DYNAMIC_DEPTH:
+        msg = "UNLOAD without a query or a location"
+        raise Unparsable(msg)
+    inner = _parse(query, rules, depth + 1)
+    target = Target(TableName((location,), location, NameKind.PATH), WriteMode.OVERWRITE)
+    return replace(inner, kind=StatementKind.COPY, writes=tuple(replace(w, target=target) for w in inner.writes))
+
+
+def _execute(text: str, rules: Dialect, depth: int) -> RelationalStatement:
+    """EXECUTE IMMEDIATE 'text', EXEC('text'), sp_executesql N'text': the text, where it is constant; else a call."""
+    tokens = _tokens(text, rules)
+    words = Words(tokens, Names(rules))
+    constant = words.string()
+    if constant is not None and any(token.text.upper() == "SP_RENAME" for token in tokens):
+        return _sp_rename(constant, words.string(), rules)
+    is_whole = not any(token.text in ("+", "||", "&") for token in tokens)
+    if constant is not None and is_whole and depth < _DYNAMIC_DEPTH and _is_statement(constant):
+        return _parse(constant, rules, depth + 1)
+    if tokens[0].text.upper() == "EXECUTE" and len(tokens) > 1 and tokens[1].text.upper() == "IMMEDIATE":
+        msg = "the text that EXECUTE IMMEDIATE runs is not constant"
+        raise Unparsable(msg)
+    return RelationalStatement(StatementKind.CALL, rules.name)
+
+
+def _is_statement(text: str) -> bool:
+    words = text.split(None, 1)
+    return len(words) == 2 and words[0].upper() in _STATEMENT_WORDS
+
+
+_STATEMENT_WORDS = keywords(
+    "ALTER COPY CREATE DELETE DROP EXEC EXECUTE FROM INSERT MERGE RENAME REPLACE SELECT TRUNCATE UPDATE WITH"
+)
+
+
+def _sp_rename(old: str, new: str | None, rules: Dialect) -> RelationalStatement:
+    """T-SQL: sp_rename 'schema.old', 'new'."""
+    if not new:
+        return RelationalStatement(StatementKind.CALL, rules.name)
+    names = Names(rules)
+    table = names.table(exp.to_table(old, dialect=rules.sqlglot))
+    renamed = TableName((*table.parts[:-1], names.relation(exp.to_identifier(new))), new)
+    change = TableChange(StatementKind.RENAME, table, other=renamed)
+    return RelationalStatement(StatementKind.RENAME, rules.name, (), (change,))
+
+
+def _refuse_lost_sources(statement: RelationalStatement, node: exp.Expr) -> None:
+    """No target without a source where the text has a table under FROM: something was not understood."""
+    if not any(write.target is not None for write in statement.writes):
+        return
+    if any(_has_source(write) for write in statement.writes):
+        return
+    if any(isinstance(from_.this, exp.Table) for from_ in node.find_all(exp.From)):
+        msg = "the statement reads from somewhere, and no source was found in it"
+        raise Unparsable(msg)
+
+
+def _has_source(write: Write) -> bool:
+    if write.query is None:
+        return bool(write.sources)
+    return next(named_relations(write.query), None) is not None or bool(write.sources)

@@ -1,0 +1,146 @@
+"""Functions, aggregates and windows: what their arguments are to the result, and what keys only order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from ingestion.parsing.relational import Slot, TypeRule
+from ingestion.parsing.roles import AGGREGATED, COMPOSED, FILTER, SORT, WINDOW
+from ingestion.parsing.sqlglot_functions import FUNCTIONS, Behaviour, behaviour_of
+from ingestion.parsing.sqlglot_operators import write_decode
+
+if TYPE_CHECKING:
+    from ingestion.parsing.sqlglot_expressions import ExpressionWriter, Handler
+
+
+def _window(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+    rule = w.write(node.args["this"], role)
+    w.parts.append(" OVER (")
+    _window_keys(w, node, COMPOSED[role][WINDOW])
+    w.parts.append(")")
+    return rule
+
+
+def _window_keys(w: ExpressionWriter, node: exp.Expr, role: int) -> None:
+    args = node.args
+    alias = args.get("alias")
+    base = w.windows.get(alias.name.lower()) if alias is not None else None
+    if base is not None and base is not node:
+        _window_keys(w, base, role)
+    keys = args.get("partition_by")
+    if keys:
+        w.parts.append("PARTITION BY ")
+        w.join(keys, role)
+    order = args.get("order")
+    if order is not None:
+        w.parts.append(" ORDER BY " if keys else "ORDER BY ")
+        w.join(order.args["expressions"], role)
+
+
+def _ordered(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+    rule = w.write(node.args["this"], role)
+    if node.args.get("desc"):
+        w.parts.append(" DESC")
+    return rule
+
+
+def _ordered_argument(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+    """STRING_AGG(a ORDER BY b): the keys sort, they are not the value."""
+    this = node.args.get("this")
+    rule = w.write(this, role) if this is not None else None
+    w.parts.append(" ORDER BY ")
+    w.join(node.args["expressions"], COMPOSED[role][SORT])
+    return rule
+
+
+def _within_group(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+    """LISTAGG(a) WITHIN GROUP (ORDER BY b) sorts by b; of PERCENTILE_CONT(x) it is the value."""
+    function = node.args["this"]
+    rule = w.write(function, role)
+    w.parts.append(" WITHIN GROUP (ORDER BY ")
+    order = node.args["expression"]
+    sorts = isinstance(function, exp.GroupConcat | exp.ArrayAgg | exp.ArrayUniqueAgg)
+    rules = w.join(order.args["expressions"], COMPOSED[role][SORT] if sorts else AGGREGATED[role])
+    w.parts.append(")")
+    return rule if sorts else rules[0]
+
+
+def _filter(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+    rule = w.write(node.args["this"], role)
+    w.parts.append(" FILTER (WHERE ")
+    w.write(node.args["expression"].args["this"], COMPOSED[role][FILTER])
+    w.parts.append(")")
+    return rule
+
+
+def _ranked(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+    """MAX_BY(a, b): a flows, b only says which."""
+    w.parts.append("MAX_BY(" if type(node) is exp.ArgMax else "MIN_BY(")
+    rule = w.write(node.args["this"], AGGREGATED[role])
+    w.parts.append(", ")
+    w.write(node.args["expression"], COMPOSED[role][SORT])
+    w.parts.append(")")
+    return rule
+
+
+def _distinct(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+    w.parts.append("DISTINCT ")
+    rules = w.join(node.args.get("expressions") or [], role)
+    return rules[0] if rules else None
+
+
+def write_function(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+    """Any function, and any other node, by its arguments."""
+    kind = type(node)
+    known: Behaviour = FUNCTIONS.get(kind) or behaviour_of(node)
+    inner = known.inner[role]
+    args = node.args
+    parts = w.parts
+    name = known.name
+    if name is None:  # a function that is known by its written name only
+        written = args["this"]
+        name = written.upper() if isinstance(written, str) else written.sql()
+        if name == "MULTIIF":
+            return write_decode(w, node, role, tight)
+        if name == "VALUES" and type(args["expressions"][0]) is exp.Identifier:
+            return w.slot(("excluded", w.names.column(args["expressions"][0])), role, tight)
+        known = behaviour_of(node, name)
+        inner = known.inner[role]
+    parts.append(name + "(")
+    first = True
+    rules: list[TypeRule] = []
+    for key, value in args.items():
+        if value is None or value is False or (key == "this" and isinstance(value, str)):
+            continue
+        for item in value if type(value) is list else (value,):
+            if not isinstance(item, exp.Expr):
+                continue
+            if not first:
+                parts.append(", ")
+            first = False
+            rules.append(w.write(item, inner))
+    if known.last_filters and w.slots and type(w.slots[-1]) is Slot:
+        w.slots[-1] = w.slots[-1]._replace(role=COMPOSED[role][FILTER])
+    parts.append(")")
+    rule = known.type
+    if rule == "same":
+        return rules[0] if rules else None
+    if rule == "widest":
+        return ("widest", *rules)
+    if rule in ("summed", "averaged", "listed", "element"):
+        return (rule, rules[0] if rules else None)
+    return rule
+
+
+HANDLERS: dict[type[exp.Expr], Handler] = {
+    exp.Window: _window,
+    exp.Ordered: _ordered,
+    exp.Order: _ordered_argument,
+    exp.WithinGroup: _within_group,
+    exp.Filter: _filter,
+    exp.ArgMax: _ranked,
+    exp.ArgMin: _ranked,
+    exp.Distinct: _distinct,
+}

@@ -1,0 +1,232 @@
+"""Columns, literals, fields and the other terms of expressions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from ingestion.parsing.relational import QuerySlot, TypeRule
+from ingestion.parsing.roles import COMPOSED, FILTER, TRANSFORMED
+from ingestion.parsing.sqlglot_precedence import ATOM
+from ingestion.parsing.sqlglot_types import literal_type
+
+if TYPE_CHECKING:
+    from ingestion.parsing.sqlglot_expressions import ExpressionWriter, Handler
+
+
+def _column(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+    parts = w.names.column_parts(node)
+    if w.shadows and parts[0] in w.shadows:
+        w.parts.append(".".join(parts))
+        return None
+    return w.slot(parts, role, tight)
+
+
+def _dot(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+    path: list[str] = []
+    base = node
+    while type(base) is exp.Dot and isinstance(base.expression, exp.Identifier | exp.Star):
+        path.append("*" if type(base.expression) is exp.Star else w.names.column(base.expression))
+        base = base.this
+    while type(base) is exp.Paren:
+        base = base.this
+    if type(base) in (exp.Column, exp.Identifier) and path:
+        outer = w.names.column_parts(base) if type(base) is exp.Column else (w.names.column(base),)
+        if outer[0] not in w.shadows:
+            return w.slot((*outer, *reversed(path)), role, tight)
+        w.parts.append(".".join((*outer, *reversed(path))))
+        return None
+    if type(base) is exp.Dot:
+        path.clear()
+        _method(w, base, role)
+    elif type(base) is exp.Identifier:
+        w.parts.append(base.name)
+    else:
+        w.write(base, TRANSFORMED[role], ATOM)
+    w.parts.extend("." + name for name in reversed(path))
+    return None
+
+
+def _method(w: ExpressionWriter, node: exp.Expr, role: int) -> None:
+    base = node.this
+    if type(base) is exp.Identifier:
+        w.slot((w.names.column(base),), TRANSFORMED[role], ATOM)
+    else:
+        w.write(base, TRANSFORMED[role], ATOM)
+    w.parts.append(".")
+    w.write(node.expression, role)
+
+
+def _literal(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+    w.parts.append("?")
+    return literal_type(node)
+
+
+def _masked(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+    w.parts.append("?")
+    return None
+
+
+def _null(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+    w.parts.append("NULL")
+    return None
+
+
+def _boolean(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+    w.parts.append("TRUE" if node.args["this"] else "FALSE")
+    return "BOOLEAN"
+
+
+def _word(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+    w.parts.append(node.name)
+    return None
+
+
+def _star(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+    w.parts.append("*")
+    return None
+
+
+def _paren(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+    return w.write(node.args["this"], role, tight)
+
+
+def _parameter(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+    this = node.args.get("this")
+    if type(this) is exp.Literal and w.names.dialect.name == "snowflake":
+        return w.slot(("$" + this.name,), role, tight)  # a column of a stage, by position
+    w.parts.append("?")
+    return None
+
+
+def _query(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+    number = len(w.slots)
+    w.slots.append(QuerySlot(w.queries.query(node), role, tight))
+    w.parts.append(number)
+    return number
+
+
+def _exists(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+    number = len(w.slots)
+    w.parts.append("EXISTS ")
+    w.slots.append(QuerySlot(w.queries.query(node.args["this"]), role, tight, True))
+    w.parts.append(number)
+    return "BOOLEAN"
+
+
+def _lambda(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+    outer = w.shadows
+    parameters = [w.names.column(p) for p in node.args["expressions"] if type(p) is exp.Identifier]
+    w.shadows = outer | frozenset(parameters)
+    w.parts.append(f"({', '.join(parameters)}) -> ")
+    w.write(node.args["this"], role)
+    w.shadows = outer
+    return None
+
+
+def _comprehension(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+    outer = w.shadows
+    args = node.args
+    variable = args["expression"]
+    w.shadows = outer | {w.names.column(variable)} if type(variable) is exp.Identifier else outer
+    w.write(args["this"], TRANSFORMED[role])
+    w.parts.append(f" FOR {variable.name} IN ")
+    inside, w.shadows = w.shadows, outer
+    w.write(args["iterator"], TRANSFORMED[role])
+    w.shadows = inside
+    if args.get("condition") is not None:
+        w.parts.append(" IF ")
+        w.write(args["condition"], COMPOSED[role][FILTER])
+    w.shadows = outer
+    return None
+
+
+def _bracket(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+    rule = w.write(node.args["this"], TRANSFORMED[role], ATOM)
+    w.parts.append("[")
+    w.join(node.args.get("expressions") or [], TRANSFORMED[role])
+    w.parts.append("]")
+    return ("element", rule)
+
+
+def _json_field(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+    w.parts.append("JSON_EXTRACT(")
+    w.write(node.args["this"], TRANSFORMED[role])
+    path = node.args.get("expression")
+    w.parts.append(", ")
+    if path is None or type(path) is exp.JSONPath:
+        w.parts.append("?")
+    else:
+        w.write(path, TRANSFORMED[role])
+    w.parts.append(")")
+    return "STRING" if isinstance(node, exp.JSONExtractScalar | exp.JSONBExtractScalar) else "JSON"
+
+
+def _interval(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+    w.parts.append("INTERVAL ")
+    if node.args.get("this") is not None:
+        w.write(node.args["this"], TRANSFORMED[role], ATOM)
+    return "INTERVAL"
+
+
+def _tuple(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+    w.parts.append("(")
+    w.join(node.args.get("expressions") or [], role)
+    w.parts.append(")")
+    return None
+
+
+def _aliased(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+    return w.write(node.args["this"], role, tight)
+
+
+def _named_value(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+    """`name => value` and `name := value`: the name is no column."""
+    w.parts.append(f"{node.args['this'].name} => ")
+    return w.write(node.args["expression"], role)
+
+
+HANDLERS: dict[type[exp.Expr], Handler] = {
+    exp.Column: _column,
+    exp.Dot: _dot,
+    exp.Literal: _literal,
+    exp.RawString: _literal,
+    exp.National: _masked,
+    exp.ByteString: _masked,
+    exp.HexString: _masked,
+    exp.BitString: _masked,
+    exp.UnicodeString: _masked,
+    exp.Heredoc: _masked,
+    exp.Introducer: _masked,
+    exp.Placeholder: _masked,
+    exp.SessionParameter: _masked,
+    exp.Parameter: _parameter,
+    exp.JSONPath: _masked,
+    exp.Null: _null,
+    exp.Boolean: _boolean,
+    exp.Identifier: _word,
+    exp.Var: _word,
+    exp.DataType: _word,
+    exp.Table: _word,
+    exp.Star: _star,
+    exp.Paren: _paren,
+    exp.Select: _query,
+    exp.Subquery: _query,
+    exp.Union: _query,
+    exp.Intersect: _query,
+    exp.Except: _query,
+    exp.Exists: _exists,
+    exp.Lambda: _lambda,
+    exp.Comprehension: _comprehension,
+    exp.Bracket: _bracket,
+    exp.JSONExtract: _json_field,
+    exp.JSONExtractScalar: _json_field,
+    exp.JSONBExtract: _json_field,
+    exp.JSONBExtractScalar: _json_field,
+    exp.Interval: _interval,
+    exp.Tuple: _tuple,
+    exp.Alias: _aliased,
+    exp.PropertyEQ: _named_value,
+    exp.Kwarg: _named_value,
+}
