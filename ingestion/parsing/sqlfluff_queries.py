@@ -136,7 +136,7 @@ class QueryReader:
                 relations.extend(self._relations(child))
             elif child.is_type(*_CONDITIONS):
                 clauses.extend(self._clauses(child))
-            elif not child.is_type(*_NO_COLUMNS):
+            elif not child.is_type(*_NO_COLUMNS) and _has_names(child):
                 raise NotFollowed(child.get_type())
         return Select(tuple(projections), tuple(relations), tuple(clauses))
 
@@ -270,6 +270,11 @@ class QueryReader:
         if inner.is_type("table_reference", "file_reference"):
             return Relation(table_name(inner, self.dialect))
         return Relation(self.query(inner))
+
+
+def _has_names(segment: BaseSegment) -> bool:
+    """Whether a clause that is not known names anything: WITH UR does not."""
+    return next(segment.recursive_crawl("column_reference", "table_reference", *QUERIES), None) is not None
 
 
 def replace_common(query: Query, common: tuple[CommonTable, ...]) -> Query:

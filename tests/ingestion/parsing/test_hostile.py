@@ -15,7 +15,7 @@ from ingestion.parsing.cascade import Limits, ParseOutcome, Parser, ParseRequest
 from ingestion.parsing.sandbox_process import CHILD_MODULE
 from ingestion.symbolic import loads
 
-SECONDS = 2.0
+SECONDS = 3.0
 RESTART_SECONDS = 1.5
 """A killed process is replaced, and warmed up again, once for each tier."""
 
@@ -34,7 +34,7 @@ ANSWERED = {
     + " FROM s JOIN u USING (k)",
     "60 nested subqueries": "INSERT INTO x SELECT a FROM " + nested("(SELECT a FROM ", "s", ") q", 60),
     "5,000 nested subqueries": "INSERT INTO x SELECT a FROM " + nested("(SELECT a FROM ", "s", ") q", 5000),
-    "20,000 nested subqueries": "INSERT INTO x SELECT a FROM " + nested("(SELECT a FROM ", "s", ") q", 20_000),
+    "12,000 nested subqueries": "INSERT INTO x SELECT a FROM " + nested("(SELECT a FROM ", "s", ") q", 12_000),
     "5,000 parentheses": "INSERT INTO x SELECT " + nested("(", "a", ")", 5000) + " AS a FROM s",
     "5,000 ANDs": "INSERT INTO x SELECT a FROM s WHERE " + " AND ".join(f"b{n} = 1" for n in range(5000)),
     "50,000 items of IN": "INSERT INTO x SELECT a FROM s WHERE b IN (" + ", ".join(map(str, range(50_000))) + ")",
@@ -74,7 +74,7 @@ def sandbox() -> Iterator[Sandbox]:
 
 @pytest.fixture(scope="module")
 def hurried() -> Iterator[Sandbox]:
-    with Sandbox(Limits(seconds=SECONDS / 2)) as opened:
+    with Sandbox(Limits(seconds=SECONDS / 3)) as opened:
         yield opened
 
 

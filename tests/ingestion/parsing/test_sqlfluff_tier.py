@@ -71,6 +71,23 @@ def test_tables_are_kept_where_columns_are_not_followed(
     assert {str(name) for name in found.targets} == ({target} if target else set())
 
 
+@pytest.mark.parametrize(
+    ("text", "dialect"),
+    [
+        ("CREATE TABLE t AS SELECT q.a FROM s q DISTRIBUTED BY (a)", "greenplum"),
+        ("CREATE TABLE t AS SELECT q.a FROM s q SEGMENTED BY HASH(a) ALL NODES", "vertica"),
+        ("CREATE TABLE t ON COMMIT DROP AS SELECT q.a FROM s q", "postgres"),
+        ("INSERT t WITH (TABLOCK) SELECT q.a FROM s q", "tsql"),
+        ("INSERT INTO t SELECT q.a FROM s q WITH UR", "db2"),
+    ],
+)
+def test_columns_are_followed_through_clauses_that_only_a_warehouse_has(text: str, dialect: str) -> None:
+    found = lineage(text, dialect)
+    assert [str(name).lower() for name in (*found.sources, *found.targets)] == ["s", "t"]
+    assert {source.lower() for _, source, kind, _ in edges(found) if kind == "IDENTITY"} == {"s.a"}
+    assert found.problems == ()
+
+
 def test_columns_that_were_not_followed_are_marked() -> None:
     found = lineage("INSERT INTO t SELECT q.b FROM s LATERAL VIEW explode(a) q AS b", "spark")
     assert {problem.kind for problem in found.problems} == {ProblemKind.UNSUPPORTED}
