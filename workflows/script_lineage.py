@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from ingestion.lineage_parser import ColumnEdge, LineageParser
 from workflows.scripts import Script, read_script, sql_text
 
 JSON_VERSION = 1
+EVERY_COLUMN = "(every column)"
 _LINE = re.compile(r"^line (?P<line>\d+): ")
 
 Schema = Mapping[str, Mapping[str, str]]
@@ -36,13 +39,28 @@ class ScriptLineage:
         return (*self.sources, *self.targets, *self.intermediates)
 
     def tree(self) -> dict[str, dict[str, list[tuple[str, str]]]]:
-        """Target table -> its column -> (source column, how it was made), in the order of the script."""
+        """Target table -> its column -> (source column, how it was made), in the order of the script.
+
+        What acts on whole rows (a filter, a join) comes once, under EVERY_COLUMN.
+        """
+        found: dict[str, dict[str, list[tuple[str, str]]]] = {}
+        for table, columns in self._columns().items():
+            for_all = {row for row, count in Counter(chain(*columns.values())).items() if count == len(columns) > 1}
+            rows = {column: [row for row in rows if row not in for_all] for column, rows in columns.items()}
+            shared = [row for row in next(iter(columns.values())) if row in for_all]
+            found[table] = rows | ({EVERY_COLUMN: shared} if shared else {})
+        for table in (*self.intermediates, *self.targets):
+            found.setdefault(table, {})
+        return found
+
+    def _columns(self) -> dict[str, dict[str, list[tuple[str, str]]]]:
         found: dict[str, dict[str, list[tuple[str, str]]]] = {}
         for edge in self.edges:
             columns = found.setdefault(str(edge.target.table or "(query)"), {})
-            columns.setdefault(edge.target.column, []).append((str(edge.source), _how(edge)))
-        for table in (*self.intermediates, *self.targets):
-            found.setdefault(table, {})
+            rows = columns.setdefault(edge.target.column, [])
+            row = (str(edge.source), _how(edge))
+            if row not in rows:
+                rows.append(row)
         return found
 
     def to_json(self) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from bisect import bisect_right
 from dataclasses import dataclass
@@ -10,11 +9,9 @@ from pathlib import Path
 
 from ingestion.dialects import Dialect
 from ingestion.errors import ConfigError
-from ingestion.statements import split
+from ingestion.scripts import lone_query_as_view
 from workflows.config.problems import nearest_file
 
-_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_LONE_QUERY = re.compile(r"\s*\(*\s*(select|with|from|values)\b", re.IGNORECASE)
 _MAX_BYTES = 64 << 20
 
 
@@ -44,7 +41,7 @@ def read_script(name: str, dialect: Dialect, before: Path | None = None) -> Scri
         files = sorted(Path(name).rglob("*.sql"))
         if not files:
             raise ConfigError(f"{name} holds no *.sql file")
-        parts += [(str(file), _as_view(sql_text(file), file.stem, dialect)) for file in files]
+        parts += [(str(file), lone_query_as_view(sql_text(file), file.stem, dialect)) for file in files]
     else:
         parts.append((name, sql_text(Path(name))))
     return _joined(parts)
@@ -65,18 +62,6 @@ def sql_text(file: Path) -> str:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise ConfigError(f"{file}:{line}: not UTF-8 text") from None
-
-
-def _as_view(text: str, name: str, dialect: Dialect) -> str:
-    """A lone query as the definition of a view, on the same lines."""
-    statements = split(text, dialect.name)
-    if len(statements) != 1 or not _LONE_QUERY.match(statements[0].text):
-        return text
-    opening = dialect.name_quotes[0]
-    closing = "]" if opening == "[" else opening
-    quoted = name if _PLAIN_NAME.fullmatch(name) else opening + name.replace(closing, closing * 2) + closing
-    above = "\n" * (statements[0].line - 1)
-    return f"{above}CREATE VIEW {quoted} AS {statements[0].text}"
 
 
 def _joined(parts: list[tuple[str, str]]) -> Script:
