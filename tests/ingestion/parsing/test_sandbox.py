@@ -88,9 +88,9 @@ def test_only_the_culprit_pays(sandbox: Sandbox, text: str, reason: str) -> None
     assert time.monotonic() - begun < SECONDS + 2 * MARGIN
 
 
-def test_a_timeout_is_kept_to_within_a_tenth_of_a_second(sandbox: Sandbox) -> None:
+def test_a_timeout_is_kept_to_within_a_quarter_of_a_second(sandbox: Sandbox) -> None:
     answers = parse(sandbox, "spin")
-    assert SECONDS <= answers[0].seconds < SECONDS + 0.1
+    assert SECONDS <= answers[0].seconds < SECONDS + 0.25
 
 
 def test_each_statement_of_a_batch_has_the_whole_time(sandbox: Sandbox) -> None:
