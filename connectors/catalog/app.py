@@ -71,7 +71,5 @@ async def _busy(_: Request, error: Exception) -> JSONResponse:
     return failure(503, "the store is busy or its disk is full: try again")
 
 
-async def _unexpected(_: Request, error: Exception) -> JSONResponse:
-    # the type alone: a message may quote what the client sent
-    _log.error("call failed: %s", type(error).__name__)
+async def _unexpected(_: Request, __: Exception) -> JSONResponse:
     return failure(500, "the call failed inside the catalog")

@@ -120,3 +120,38 @@ class Lineage(Model):
     batchId: Annotated[str, StringConstraints(min_length=1, max_length=256)]
     edges: Annotated[list[Edge], Field(max_length=100_000)]
     replace: Annotated[list[Replace], Field(max_length=100_000)] = []
+
+
+class Happening(Model):
+    """DDL: what happened to the name of an entity or of one of its columns, at its time.
+
+    `other` is the entity that bears the name afterwards (rename) or that it was exchanged with (swap); `column` and
+    `to` are names within the entity.
+    """
+
+    kind: Literal["create", "drop", "rename", "swap", "dropColumn", "renameColumn"]
+    entity: End
+    other: End | None = None
+    column: Name | None = None
+    to: Name | None = None
+    at: Millis
+
+
+class Happenings(Model):
+    """DDL, in any order, each as often as one likes."""
+
+    events: Annotated[list[Happening], Field(max_length=100_000)]
+
+
+class Use(Model):
+    """Log records that read an entity."""
+
+    entity: End
+    records: list[Digest]
+    at: Millis | None = None
+
+
+class Uses(Model):
+    """Usage from a log; a record counts once."""
+
+    items: Annotated[list[Use], Field(max_length=100_000)]

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import hmac
 import json
+import logging
 from dataclasses import dataclass
 from urllib.parse import unquote
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+_log = logging.getLogger(__name__)
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _OPEN_PATHS = frozenset({"/healthz", "/readyz"})
 _HEADERS = (
@@ -78,6 +80,10 @@ class Gate:
         except _BodyTooLarge:
             if not started:
                 await _answer(send_safely, 413, self._too_large())
+        except Exception as error:  # noqa: BLE001 — the border: a traceback may quote what the client sent
+            _log.error("call failed: %s", type(error).__name__)
+            if not started:
+                await _answer(send_safely, 500, "the call failed inside the catalog")
 
     def _refuse(self, scope: Scope) -> tuple[int, str] | None:
         headers = dict(scope["headers"])

@@ -6,9 +6,11 @@ from fastapi import APIRouter
 
 from connectors.catalog.routes import (
     collections,
+    explore,
     extension,
     ingestion_pipelines,
     lineage,
+    openlineage,
     queries,
     search,
     system,
@@ -22,5 +24,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     lineage.router,
     search.router,
     extension.router,
+    explore.router,
+    openlineage.router,
     collections.router,
 )

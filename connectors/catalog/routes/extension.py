@@ -7,10 +7,10 @@ from fastapi.responses import Response
 
 from connectors.catalog import bulk
 from connectors.catalog.routes.context import ERRORS, Store, reply
-from connectors.catalog.store import bulk_lineage, lookup
+from connectors.catalog.store import bulk_lineage, ddl, lookup
 
 router = APIRouter(prefix="/api/v1/headwater", tags=["headwater"], responses=ERRORS)
-CAPABILITIES = ("bulkLineage", "bulkLookup", "bulkTables")
+CAPABILITIES = ("bulkLineage", "bulkLookup", "bulkTables", "impact", "names", "openLineage", "usage")
 
 
 @router.get("")
@@ -38,3 +38,17 @@ def add(store: Store, request: bulk.Lineage) -> Response:
     """Merges contributions into edges, all or nothing, once per batch id."""
     with store.write() as connection:
         return reply(bulk_lineage.apply(connection, request))
+
+
+@router.post("/names")
+def happen(store: Store, request: bulk.Happenings) -> Response:
+    """Files DDL: names of entities and columns end or move at their time; each event once, all or nothing."""
+    with store.write() as connection:
+        return reply(ddl.apply(connection, request.events))
+
+
+@router.post("/usage")
+def use(store: Store, request: bulk.Uses) -> Response:
+    """Files log records that read entities; a record counts once."""
+    with store.write() as connection:
+        return reply(ddl.file_usage(connection, request.items))

@@ -8,8 +8,10 @@ from typing import Any
 
 from sqlalchemy import Connection, insert, select
 
+from connectors.catalog import fqn
 from connectors.catalog.store import columns as columns_of
-from connectors.catalog.store.database import Json, dumps
+from connectors.catalog.store.database import Json, dumps, loads
+from connectors.catalog.store.rows import chunks_of
 from connectors.catalog.store.schema import attributes
 
 _ENTITY_ATTRIBUTES = ("description", "owners", "tableType", "schemaDefinition", "displayName")
@@ -69,8 +71,7 @@ def record(connection: Connection, changes: list[Change]) -> None:
 def known_columns(connection: Connection, identifiers: list[str]) -> Mapping[str, set[str]]:
     """The paths of every column each entity ever had."""
     known: dict[str, set[str]] = {identifier: set() for identifier in identifiers}
-    for start in range(0, len(identifiers), 500):
-        chunk = identifiers[start : start + 500]
+    for chunk in chunks_of(identifiers):
         rows = connection.execute(
             select(attributes.c.entity_id, attributes.c.column_path)
             .where(attributes.c.entity_id.in_(chunk), attributes.c.name == "shape")
@@ -87,3 +88,25 @@ def history(connection: Connection, identifier: str) -> list[dict[str, Any]]:
         select(attributes).where(attributes.c.entity_id == identifier).order_by(attributes.c.at, attributes.c.seq)
     )
     return [{"column": r.column_path, "name": r.name, "value": r.value, "at": r.at} for r in rows]
+
+
+def columns_at(connection: Connection, identifiers: list[str], moment: int | None) -> dict[str, list[Json]]:
+    """The columns each entity had at a moment, in their order then; entities without any known then are left out."""
+    if moment is None:
+        return {}
+    shapes: dict[str, dict[str, Json]] = {identifier: {} for identifier in identifiers}
+    for chunk in chunks_of(identifiers):
+        where = (attributes.c.entity_id.in_(chunk), attributes.c.name == "shape", attributes.c.at <= moment)
+        for row in connection.execute(select(attributes).where(*where).order_by(attributes.c.at, attributes.c.seq)):
+            if row.value is None:
+                shapes[row.entity_id].pop(row.column_path, None)
+            else:
+                shapes[row.entity_id][row.column_path] = loads(row.value)
+    return {
+        identifier: [
+            {"path": path, "name": fqn.split(path)[-1], **shape}
+            for path, shape in sorted(known.items(), key=lambda item: (item[1]["position"], item[0]))
+        ]
+        for identifier, known in shapes.items()
+        if known
+    }

@@ -11,7 +11,7 @@ from connectors.catalog import bulk
 from connectors.catalog.errors import ApiError, not_found
 from connectors.catalog.store import edges, wire
 from connectors.catalog.store.attributes import known_columns
-from connectors.catalog.store.contributions import Contribution, LineageWriter, count_column_edges
+from connectors.catalog.store.contributions import Contribution, LineageWriter, count_column_edges, record_digest
 from connectors.catalog.store.database import Json, dumps, loads, tick
 from connectors.catalog.store.entities import EntityRow
 from connectors.catalog.store.graph import rows_of
@@ -42,7 +42,7 @@ def _apply(connection: Connection, request: bulk.Lineage, now: int) -> Json:
     names = _names(connection, rows)
     standing = set(edges.around(connection, {edge.toEntity.id for edge in request.edges}, upstream=True))
     pipelines: dict[str, Json] = {}
-    writer = LineageWriter(connection, f"batch:{request.batchId}")
+    writer = LineageWriter(connection, f"batch:{request.batchId}", now)
     given = [_contribution(connection, edge, (names, pipelines), now) for edge in request.edges]
     for scope in request.replace:
         writer.end(_ending(scope, given, writer.batch, now))
@@ -98,7 +98,7 @@ def _contribution(
         content["pipeline"] = pipelines[identifier]
     last = said.lastSeen if said.lastSeen is not None else said.firstSeen if said.firstSeen is not None else now
     first = min(said.firstSeen if said.firstSeen is not None else last, last)
-    records = None if said.records is None else tuple(sorted({_digest(record) for record in said.records}))
+    records = None if said.records is None else tuple(sorted({record_digest(record) for record in said.records}))
     producer = said.producer
     return Contribution(*ends, producer.kind, producer.key, said.source, content, first, last, said.count, records)
 
@@ -121,11 +121,6 @@ def _columns(given: Sequence[bulk.ColumnEdge], names: tuple[ColumnNames, ColumnN
             column["certain"] = False
         columns[dumps(column)] = column
     return [columns[key] for key in sorted(columns)]
-
-
-def _digest(record: str) -> int:
-    # 63 bits tell a million records of one edge apart with a chance of error below 1 in 10 million
-    return int.from_bytes(hashlib.blake2b(record.lower().encode(), digest_size=8).digest()) >> 1
 
 
 def _ending(scope: bulk.Replace, given: Sequence[Contribution], batch: str, now: int) -> Ending:

@@ -74,6 +74,11 @@ def walk(columns: list[Json], parent: str = "") -> Iterator[tuple[str, int, Json
         yield from walk(column.get("children") or [], path)
 
 
+def path_of(name: str) -> str:
+    """The path of a top-level column."""
+    return fqn.quote(name)
+
+
 def shape(position: int, column: Json) -> dict[str, Any]:
     """What the store remembers of a column over time: its order, its type and its standardised type."""
     data_type = column.get("dataTypeDisplay") or _with_parameters(column)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlalchemy import ColumnElement, Connection, and_, case, func, or_, select
 
+from connectors.catalog.store import column_fates
 from connectors.catalog.store.database import Json, loads
-from connectors.catalog.store.projection import chunks_of
+from connectors.catalog.store.rows import chunks_of
 from connectors.catalog.store.schema import contributions, intervals, sightings, versions
 
 # what these producers say is an observation that ages; the others state what holds until it is taken back
@@ -86,7 +87,14 @@ def said(connection: Connection, where: ColumnElement[bool], moment: Moment = NO
         .where(and_(where, moment.holds()))
         .order_by(*order)
     )
-    return [Said(*row[0:7], loads(row[7]), row[8], row[9]) for row in rows.all()]
+    found = [Said(*row[0:7], loads(row[7]), row[8], row[9]) for row in rows.all()]
+    fates = column_fates.fates_of(connection, {end for one in found for end in one.edge})
+    if not fates:
+        return found
+    return [
+        replace(one, content=column_fates.rewrite(fates, one.edge, one.content, one.last_seen, moment.as_of))
+        for one in found
+    ]
 
 
 _WIRE_FIRST = case((contributions.c.kind == "wire", 0), else_=1)
@@ -106,6 +114,22 @@ def around(
     for chunk in chunks_of(sorted(set(entities))):
         for one in said(connection, column.in_(chunk), moment):
             found[one.edge].append(one)
+    return found
+
+
+def neighbours(
+    connection: Connection, entities: Iterable[str], *, upstream: bool, moment: Moment = NOW
+) -> set[tuple[str, str]]:
+    """The edges into (upstream) or out of `entities`, without what is said about them."""
+    column = intervals.c.to_id if upstream else intervals.c.from_id
+    joined = intervals.join(versions, versions.c.id == intervals.c.version_id).join(
+        contributions, contributions.c.id == versions.c.contribution_id
+    )
+    found: set[tuple[str, str]] = set()
+    for chunk in chunks_of(sorted(set(entities))):
+        pairs = select(intervals.c.from_id, intervals.c.to_id).select_from(joined)
+        rows = connection.execute(pairs.where(column.in_(chunk), moment.holds()).distinct())
+        found.update((row[0], row[1]) for row in rows)
     return found
 
 

@@ -130,7 +130,7 @@ def encode_cursor(name: str) -> str:
 def decode_cursor(cursor: str) -> str:
     """The name in a cursor. Raises ApiError (400) when it is none of ours."""
     try:
-        return base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode()
+        return base64.b64decode(cursor + "=" * (-len(cursor) % 4), b"-_", validate=True).decode()
     except (binascii.Error, UnicodeDecodeError, ValueError) as error:
         raise bad_request("after or before is not a cursor of this server") from error
 

@@ -8,7 +8,7 @@ from connectors.catalog.store import edges, wire
 from connectors.catalog.store.database import Json, loads
 from connectors.catalog.store.edges import Said
 from connectors.catalog.store.entities import EntityRow, reference
-from connectors.catalog.store.projection import chunks_of
+from connectors.catalog.store.rows import chunks_of
 from connectors.catalog.store.schema import entities
 
 MAX_DEPTH = 20
@@ -47,10 +47,14 @@ def hops(connection: Connection, root: str, depth: int, *, upstream: bool) -> Ed
 
 def rows_of(connection: Connection, identifiers: set[str]) -> dict[str, EntityRow]:
     """The entities that are there, by id."""
+    return {key: row for key, row in any_rows_of(connection, identifiers).items() if not row.deleted}
+
+
+def any_rows_of(connection: Connection, identifiers: set[str]) -> dict[str, EntityRow]:
+    """The entities that are or were there, by id."""
     found: dict[str, EntityRow] = {}
     for chunk in chunks_of(sorted(identifiers)):
-        where = (entities.c.id.in_(chunk), entities.c.deleted.is_(False))
-        found.update({row.id: row for row in connection.execute(select(entities).where(*where))})
+        found.update({row.id: row for row in connection.execute(select(entities).where(entities.c.id.in_(chunk)))})
     return found
 
 

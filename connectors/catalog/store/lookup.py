@@ -14,8 +14,8 @@ from connectors.catalog.paths import normal_path
 from connectors.catalog.store import columns as columns_of
 from connectors.catalog.store.database import Json, loads
 from connectors.catalog.store.entities import EntityRow
-from connectors.catalog.store.projection import chunks_of
 from connectors.catalog.store.registration import Registration
+from connectors.catalog.store.rows import chunks_of
 from connectors.catalog.store.schema import entities
 
 _COLUMN_KEYS = ("name", "dataType", "dataTypeDisplay", "fullyQualifiedName")

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
-from typing import TypeVar
 
 from sqlalchemy import ColumnElement, Connection, delete, insert, select
 
+from connectors.catalog.store import names
+from connectors.catalog.store.rows import chunks_of
 from connectors.catalog.store.schema import contributions, endings, intervals, sightings, versions
 from connectors.catalog.store.timeline import Ending, Events, Life, Sighting, Subject
 from connectors.catalog.store.timeline import intervals as timeline
 
-_T = TypeVar("_T")
-_CHUNK = 500
 _ENDING_COLUMNS = tuple(f.name for f in fields(Ending))
 
 
@@ -24,8 +23,8 @@ def project(connection: Connection, identifiers: Sequence[int]) -> None:
         subjects = _subjects(connection, chunk)
         seen = _sightings(connection, chunk)
         ends = {end for subject in subjects.values() for end in (subject.from_id, subject.to_id)}
-        lives = _lives(connection, ends)
-        ends |= {life.other for known in lives.values() for life in known if life.other is not None}
+        lives = names.lives(connection, ends)
+        ends |= set(lives)
         pipelines = {subject.pipeline_id for subject in subjects.values() if subject.pipeline_id is not None}
         by_target, by_pipeline = _endings(connection, ends, pipelines)
         connection.execute(delete(intervals).where(intervals.c.version_id.in_(chunk)))
@@ -38,12 +37,6 @@ def project(connection: Connection, identifiers: Sequence[int]) -> None:
                 rows.append({"version_id": identifier, **asdict(part)})  # noqa: PERF401 — three loops deep
         if rows:
             connection.execute(insert(intervals), rows)
-
-
-def chunks_of(wanted: Sequence[_T]) -> Iterator[list[_T]]:
-    """`wanted` in pieces that one statement can bind."""
-    for start in range(0, len(wanted), _CHUNK):
-        yield list(wanted[start : start + _CHUNK])
 
 
 def _subjects(connection: Connection, identifiers: list[int]) -> dict[int, Subject]:
@@ -86,11 +79,7 @@ def _conditions(ends: set[str], pipelines: set[str]) -> Iterator[ColumnElement[b
         yield endings.c.to_id.is_(None) & endings.c.pipeline_id.in_(sorted(pipelines))
 
 
-def _lives(connection: Connection, ends: set[str]) -> dict[str, list[Life]]:
-    return {}
-
-
-def _reachable(subject: Subject, lives: dict[str, list[Life]]) -> set[str]:
+def _reachable(subject: Subject, lives: Mapping[str, Sequence[Life]]) -> set[str]:
     found, frontier = {subject.to_id}, [subject.to_id]
     while frontier:
         for life in lives.get(frontier.pop(), ()):

@@ -15,7 +15,9 @@ from connectors.catalog.errors import bad_request, not_found
 from connectors.catalog.kinds import BY_TYPE, SERVICE_TYPES, Kind
 from connectors.catalog.paths import normal_path
 from connectors.catalog.store import columns as columns_of
+from connectors.catalog.store import names
 from connectors.catalog.store.attributes import Change, entity_changes, record
+from connectors.catalog.store.column_fates import file_fates
 from connectors.catalog.store.database import Json, dumps, loads, tick
 from connectors.catalog.store.entities import EntityRow, entity_id, reference
 from connectors.catalog.store.schema import attributes, entities, query_uses, search_names
@@ -73,8 +75,7 @@ class Registration:
             )
         else:
             return Registered(identifier, name, created=False)
-        before = loads(stored.document) if stored is not None and not stored.purged else {}
-        self._changes += entity_changes(identifier, before, document, self.at or self.now)
+        self._file_changes(identifier, stored, document)
         self._known.pop((kind.type, name), None)
         if kind.type == "query":
             self._file_uses(identifier, document)
@@ -86,6 +87,18 @@ class Registration:
         named = {(c.entity_id, c.path): c.label for c in self._changes if c.label is not None}
         index_names(self.connection, named)
         self._changes = []
+
+    def _file_changes(self, identifier: str, stored: EntityRow | None, document: Json) -> None:
+        at = self.at or self.now
+        before = loads(stored.document) if stored is not None and not stored.purged else {}
+        changes = entity_changes(identifier, before, document, at)
+        gone = [(change.path, None) for change in changes if change.name == "shape" and change.value is None]
+        file_fates(self.connection, identifier, gone, at)
+        if stored is not None and stored.deleted:
+            changes.append(Change(identifier, "", "exists", "true", at))
+            if self.replace:  # a client that names it sees it: proof that the name was given again
+                names.file_events(self.connection, [names.NameEvent(names.CREATE, identifier, identifier, at)])
+        self._changes += changes
 
     def _row(self, kind: str, name: str) -> EntityRow | None:
         if (kind, name) not in self._known:

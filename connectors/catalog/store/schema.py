@@ -99,13 +99,32 @@ attributes = Table(
     Index("attributes_at", "at"),
 )
 
+column_events = Table(
+    "column_events",
+    metadata,
+    Column("entity_id", Text, ForeignKey("entities.id"), primary_key=True),
+    Column("path", Text, primary_key=True),
+    Column("at", BigInteger, primary_key=True),
+    Column("other", Text, primary_key=True),  # "" for a drop
+    sqlite_with_rowid=False,
+)
+
+usage_records = Table(
+    "usage_records",
+    metadata,
+    Column("entity_id", Text, ForeignKey("entities.id"), primary_key=True),
+    Column("digest", BigInteger, primary_key=True),
+    Column("at", BigInteger, nullable=False),
+    sqlite_with_rowid=False,
+)
+
 name_events = Table(
     "name_events",
     metadata,
     Column("seq", Integer, primary_key=True),
-    Column("kind", Text, nullable=False),  # drop, rename, swap
+    Column("kind", Text, nullable=False),  # create, drop, rename, swap
     Column("entity_id", Text, ForeignKey("entities.id"), nullable=False),
-    Column("other_id", Text, ForeignKey("entities.id"), nullable=False),  # itself for drop
+    Column("other_id", Text, ForeignKey("entities.id"), nullable=False),  # itself for create and drop
     Column("at", BigInteger, nullable=False),
     UniqueConstraint("kind", "entity_id", "other_id", "at"),
     Index("name_events_other", "other_id"),

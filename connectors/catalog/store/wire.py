@@ -9,9 +9,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import jsonpatch
+from pydantic import ValidationError
 from sqlalchemy import Connection, and_, or_
 
 from connectors.catalog.errors import ApiError, bad_request
+from connectors.catalog.requests import LineageDetails
 from connectors.catalog.store import edges
 from connectors.catalog.store.contributions import Contribution, LineageWriter
 from connectors.catalog.store.database import Json, loads, tick
@@ -52,7 +54,7 @@ def patch(connection: Connection, ends: tuple[EntityRow, EntityRow], operations:
             if path is not None and not any(path == p or path.startswith(f"{p}/") for p in PATCHABLE):
                 raise bad_request(_EMPTY_PATCH)
     before = read(connection, ends)
-    after = apply_patch(before, operations)
+    after = _valid(apply_patch(before, operations))
     edge = (ends[0].id, ends[1].id)
     found = edges.between(connection, edge)
     own = [one for one in found if one.wire]
@@ -75,6 +77,13 @@ def apply_patch(document: Json, operations: list[Json]) -> Json:
     if not isinstance(result, dict):
         raise bad_request("the JSON Patch does not leave an object")
     return result
+
+
+def _valid(details: Json) -> Json:
+    try:
+        return LineageDetails.model_validate(details).model_dump(exclude_none=True)
+    except ValidationError as error:
+        raise bad_request("the JSON Patch leaves no valid lineage details") from error
 
 
 def end_edge(connection: Connection, edge: tuple[str, str]) -> bool:
@@ -192,7 +201,7 @@ def _store(connection: Connection, edge: tuple[str, str], source: str, content: 
     latest = max((one.last_seen for one in edges.between(connection, edge) if one.wire), default=0)
     now = max(now, latest + 1)
     batch = f"wire:{now}"
-    writer = LineageWriter(connection, batch)
+    writer = LineageWriter(connection, batch, now)
     writer.end(Ending(now, now, batch, edge[0], edge[1], kind="wire", manual=True))
     writer.add(Contribution(*edge, "wire", "", source, content, now, now))
     writer.finish()
@@ -202,6 +211,6 @@ def _end(connection: Connection, found: Sequence[Said], scope: dict[str, Any]) -
     now = tick(connection)
     at = max([now, *(one.last_seen + 1 for one in found)])
     batch = f"wire:{now}"
-    writer = LineageWriter(connection, batch)
+    writer = LineageWriter(connection, batch, now)
     writer.end(Ending(at, at, batch, manual=True, **scope))
     writer.finish()
