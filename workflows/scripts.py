@@ -10,7 +10,7 @@ from pathlib import Path
 from ingestion.dialects import Dialect
 from ingestion.errors import ConfigError
 from ingestion.scripts import lone_query_as_view
-from workflows.config.problems import nearest_file
+from workflows.nearest import nearest_file
 
 _MAX_BYTES = 64 << 20
 

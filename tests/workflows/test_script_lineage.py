@@ -66,7 +66,7 @@ def test_the_tree_shows_each_column_with_its_sources() -> None:
     assert lines[0] == "v"
     assert any(line.startswith("  a <- t.a") and "identity" in line for line in lines)
     assert any(line.startswith("  c <- t.b") and "transformation" in line for line in lines)
-    assert [line for line in lines if "t.d" in line] == ["  (every column) <- t.d  filter"]
+    assert [line for line in lines if "t.d" in line] == ["  (every column) <- t.d  filter, t.d > ?"]
 
 
 def test_in_a_directory_a_lone_select_is_a_view_named_after_its_file() -> None:

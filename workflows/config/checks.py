@@ -10,7 +10,8 @@ from urllib.parse import SplitResult, urlsplit
 
 from workflows.config.document import Document
 from workflows.config.document import Path as KeyPath
-from workflows.config.problems import Problem, nearest_file, suggestion
+from workflows.config.problems import Problem
+from workflows.nearest import nearest_file, suggestion
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://?")
 _LOOKS_LIKE_A_PATH = ("/", "./", "../", "~")

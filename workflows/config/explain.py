@@ -12,7 +12,8 @@ from pydantic_core import ErrorDetails
 from workflows.config.document import Document, Path
 from workflows.config.fields import Model
 from workflows.config.headwater import SparkHistoryWorkflow
-from workflows.config.problems import Problem, nearest, suggestion
+from workflows.config.problems import Problem
+from workflows.nearest import nearest, suggestion
 
 _EXPECTED = {
     "string_type": "expected text",

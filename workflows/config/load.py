@@ -14,10 +14,11 @@ from workflows.config.document import Document, parse_document
 from workflows.config.explain import explain
 from workflows.config.headwater import SparkHistoryWorkflow, Workflow
 from workflows.config.overrides import override
-from workflows.config.problems import InvalidConfig, Problem, nearest_file
+from workflows.config.problems import InvalidConfig, Problem
 from workflows.config.references import known_secrets, replace_references
 from workflows.config.translate import translate
 from workflows.config.values import RunConfig
+from workflows.nearest import nearest_file
 
 _MAX_BYTES = 4 << 20
 

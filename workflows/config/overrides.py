@@ -10,7 +10,8 @@ from typing import Any
 from workflows.config.document import Document, Path, dotted, parse_document, parse_scalar
 from workflows.config.explain import keys_at, known_paths
 from workflows.config.headwater import SparkHistoryWorkflow
-from workflows.config.problems import InvalidConfig, Problem, suggestion
+from workflows.config.problems import InvalidConfig, Problem
+from workflows.nearest import suggestion
 
 ORIGIN = "--set"
 _OPEN_MAPPINGS = (

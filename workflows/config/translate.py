@@ -21,7 +21,6 @@ from workflows.config.openmetadata import (
     ServerConfig,
     SparkHistoryLineageConfig,
 )
-from workflows.config.problems import nearest
 from workflows.config.values import (
     Connection,
     EmbeddedCatalog,
@@ -39,6 +38,7 @@ from workflows.config.values import (
     Steps,
     Tls,
 )
+from workflows.nearest import nearest
 
 _SETTINGS = ("source", "sourceConfig", "config")
 _SERVER = ("workflowConfig", "openMetadataServerConfig")
