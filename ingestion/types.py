@@ -87,6 +87,12 @@ def _arithmetic(types: Sequence[str]) -> str:
     return widest(types)
 
 
+def _subtracted(types: Sequence[str]) -> str:
+    if len(types) == 2 and all(base_of(name) in _TIMES for name in types):
+        return "INT" if types[0] == types[1] == "DATE" else "INTERVAL"
+    return widest(types)
+
+
 def _divided(types: Sequence[str]) -> str:
     wide = widest(types)
     return "DOUBLE" if wide in _INTEGERS else wide
@@ -124,6 +130,7 @@ def _element(types: Sequence[str]) -> str:
 
 _RULES: dict[object, Callable[[Sequence[str]], str]] = {
     "widest": _arithmetic,
+    "subtracted": _subtracted,
     "divided": _divided,
     "summed": _summed,
     "averaged": _averaged,

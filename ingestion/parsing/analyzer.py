@@ -126,7 +126,8 @@ def references_of(analysis: QueryAnalysis, value: Value) -> tuple[Reference, ...
         for key in current.keys:
             if key not in found:
                 role = key & ROLE_MASK
-                text = "" if role == IDENTITY else current.text()
+                origin = current.origins.get(key, current) if current.origins else current
+                text = "" if role == IDENTITY else origin.text()
                 found[key] = Reference(sources[key >> SHIFT], TRANSFORMATIONS[role], text)  # type: ignore[arg-type]
     return tuple(found.values())
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ingestion.model import ProblemKind, TableName
+from ingestion.model import ProblemKind
+from ingestion.parsing.analyzer_clauses import act
 from ingestion.parsing.analyzer_scopes import Scope, Visible
-from ingestion.parsing.analyzer_values import ROLE_MASK, Value, combined
+from ingestion.parsing.analyzer_values import Value, combined
 from ingestion.parsing.relational import Relation
-from ingestion.parsing.roles import COMPOSED, IDENTITY, JOIN
+from ingestion.parsing.roles import IDENTITY, JOIN
 
 if TYPE_CHECKING:
     from ingestion.parsing.analyzer_queries import QueryAnalysis
@@ -27,18 +28,11 @@ def join_relation(analysis: QueryAnalysis, scope: Scope, relation: Relation, ind
         if clause.expression is not None:
             act(indirect, scope.evaluate(clause.expression), clause.role)
     if relation.using:
-        _merge(analysis, scope, visible, relation, relation.using, indirect)
+        _merge(analysis, scope, relation.join, relation.using, indirect)
     elif relation.natural:
-        _merge(analysis, scope, visible, relation, _shared(analysis, scope, visible), indirect)
+        _merge(analysis, scope, relation.join, _shared(analysis, scope, visible), indirect)
     if relation.join.endswith(("SEMI", "ANTI")):
         visible.hidden = True
-
-
-def act(indirect: dict[int, Value], value: Value, role: int) -> None:
-    """Let a value act on all outputs in a role."""
-    row = COMPOSED[role]
-    for key in value.keys:
-        indirect.setdefault(key & ~ROLE_MASK | row[key & ROLE_MASK], value)
 
 
 def _shared(analysis: QueryAnalysis, scope: Scope, visible: Visible) -> tuple[str, ...]:
@@ -51,14 +45,8 @@ def _shared(analysis: QueryAnalysis, scope: Scope, visible: Visible) -> tuple[st
     return tuple(name for name in visible.rows.names() if name in known)
 
 
-def _merge(
-    analysis: QueryAnalysis,
-    scope: Scope,
-    visible: Visible,
-    relation: Relation,
-    names: tuple[str, ...],
-    indirect: dict[int, Value],
-) -> None:
+def _merge(analysis: QueryAnalysis, scope: Scope, how: str, names: tuple[str, ...], indirect: dict[int, Value]) -> None:
+    visible = scope.relations[-1]
     position = len(scope.relations) - 1
     merged: dict[str, Value] = {}
     for name in names:
@@ -66,12 +54,12 @@ def _merge(
         left = scope.merged.get(name) or _side(analysis, scope.relations[:-1], name)
         for value in (left, right):
             act(indirect, value, JOIN)
-        if relation.join.startswith("FULL"):
+        if how.startswith("FULL"):
             both = combined([(IDENTITY, left), (IDENTITY, right)])
             merged[name] = Value(both).known_as(f"COALESCE({left.text()}, {right.text()})", left.type())
         else:
-            merged[name] = right if relation.join.startswith("RIGHT") else left
-    if relation.join.endswith(("SEMI", "ANTI")):
+            merged[name] = right if how.startswith("RIGHT") else left
+    if how.endswith(("SEMI", "ANTI")):
         return
     merged.update((name, value) for name, value in scope.merged.items() if name not in merged)
     scope.merged = merged
@@ -92,6 +80,3 @@ def _side(analysis: QueryAnalysis, relations: list[Visible], name: str) -> Value
         analysis.problem(ProblemKind.AMBIGUOUS_COLUMN, name)
         return analysis.sources.one_of(found, name)
     return found[0]
-
-
-__all__ = ["TableName", "act", "join_relation"]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ingestion.parsing.analyzer_clauses import act
+from ingestion.parsing.analyzer_common import renamed
 from ingestion.parsing.analyzer_rows import Entry, Rows, StarRun
 from ingestion.parsing.analyzer_scopes import Scope, Visible
 from ingestion.parsing.analyzer_values import Value, combined
@@ -16,8 +18,6 @@ if TYPE_CHECKING:
 
 def pivoted(analysis: QueryAnalysis, rows: Rows, pivot: Pivot, alias: str) -> Rows:
     """The rows that a pivot of rows gives."""
-    from ingestion.parsing.analyzer_joins import act
-
     scope = Scope(analysis, None)
     scope.add(Visible(Relation(Select(())), rows, alias))
     consumed = frozenset(
@@ -44,10 +44,4 @@ def pivoted(analysis: QueryAnalysis, rows: Rows, pivot: Pivot, alias: str) -> Ro
             keys = combined([(IDENTITY, value), *((CONDITIONAL, key) for key in chosen)])
             value = Value(keys).known_as(value.text(), value.type())
         made.append((column.name, value))
-    entries = kept + made
-    if pivot.names:
-        entries = [
-            (pivot.names[number], entry[1]) if isinstance(entry, tuple) and number < len(pivot.names) else entry
-            for number, entry in enumerate(entries)
-        ]
-    return Rows(analysis.sources, entries, indirect, rows.tables)
+    return renamed(analysis.sources, Rows(analysis.sources, kept + made, indirect, rows.tables), pivot.names)

@@ -41,7 +41,7 @@ class StarRun:
     def with_renamed(self, pairs: Sequence[tuple[str, str]]) -> StarRun:
         """This run with columns renamed."""
         back = {new: old for old, new in self.renamed}
-        kept = {old: new for old, new in self.renamed}
+        kept = dict(self.renamed)
         kept.update({back.get(old, old): new for old, new in pairs})
         return StarRun(self.table, self.excluded, tuple(kept.items()), self.others)
 

@@ -17,6 +17,10 @@ _WHOLE_ROWS = frozenset(
     {"postgres", "greenplum", "cockroach", "materialize", "risingwave", "bigquery", "duckdb", "redshift", "vertica"}
 )
 _NO_OUTPUT_NAMES_IN_GROUP_BY = frozenset({"tsql", "fabric", "oracle", "hive", "db2", "trino", "presto", "athena"})
+_NO_OUTPUT_NAMES_IN_HAVING = frozenset(
+    {"postgres", "greenplum", "cockroach", "materialize", "risingwave", "vertica", "exasol"}
+)
+_NO_OUTPUT_NAMES_IN_WHERE = frozenset({"spark", "databricks"})
 _CASE_KEPT = frozenset(
     {"mysql", "mariadb", "singlestore", "doris", "starrocks", "bigquery", "clickhouse", "druid", "fabric"}
 )
@@ -30,6 +34,8 @@ class Rules:
     struct_access: bool
     whole_rows: bool
     output_names_in_group_by: bool
+    output_names_in_conditions: bool
+    output_names_in_where: bool
     case_kept: bool
 
 
@@ -41,5 +47,7 @@ def rules_of(dialect: str) -> Rules:
         dialect in _STRUCT_ACCESS,
         dialect in _WHOLE_ROWS,
         dialect not in _NO_OUTPUT_NAMES_IN_GROUP_BY,
+        dialect not in _NO_OUTPUT_NAMES_IN_GROUP_BY and dialect not in _NO_OUTPUT_NAMES_IN_HAVING,
+        dialect in _LATERAL_ALIASES and dialect not in _NO_OUTPUT_NAMES_IN_WHERE,
         dialect in _CASE_KEPT,
     )

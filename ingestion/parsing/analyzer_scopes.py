@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import Enum
 from typing import TYPE_CHECKING
 
 from ingestion.model import ProblemKind, TableName
 from ingestion.parsing.analyzer_rows import AnyRows, FunctionRows, TableRows
 from ingestion.parsing.analyzer_values import Value, combined, field_of
-from ingestion.parsing.relational import Expression, Relation, Select, Slot
+from ingestion.parsing.relational import Expression, Projection, Relation, Select, Slot
 from ingestion.parsing.roles import COMPOSED, TRANSFORMATION
 
 if TYPE_CHECKING:
@@ -42,12 +43,21 @@ def _suffix(parts: tuple[str, ...], qualifier: tuple[str, ...]) -> bool:
     return parts[-len(qualifier) :] == qualifier
 
 
+class OutputNames(Enum):
+    """Whether an expression may use the names of outputs."""
+
+    LATERAL = "lateral"  # of those before it, where the dialect knows lateral aliases and no column is meant
+    AFTER_COLUMNS = "after columns"  # of all, where no column is meant
+    HIDDEN = "hidden"
+
+
 class Scope:
     """The names that one SELECT's expressions may use; `parent` is the query around it."""
 
     __slots__ = (
         "_known",
         "_qualified",
+        "_visible",
         "analysis",
         "merged",
         "merged_until",
@@ -69,6 +79,7 @@ class Scope:
         self.tables: dict[TableName, None] = {}
         self._known: dict[tuple[str, ...], Value] = {}
         self._qualified: dict[str, set[str]] | None = None
+        self._visible = OutputNames.LATERAL
 
     def add(self, visible: Visible) -> None:
         """Bring a relation into scope."""
@@ -164,6 +175,8 @@ class Scope:
         merged = self.merged.get(name)
         if merged is not None:
             return merged
+        if self.analysis.common.view and (scalar := self.analysis.common.scalar(name, self.tables)) is not None:
+            return scalar
         definite: list[Value] = []
         guesses: list[tuple[Visible, Value]] = []
         for visible in self.relations:
@@ -180,16 +193,26 @@ class Scope:
                 guesses += [(visible, guess) for guess in rows.guesses(name)]
         if definite:
             return definite[0] if len(definite) == 1 else self._ambiguous(definite, name)
+        if name[0] == "$" and name[1:].isdigit():
+            return self._by_position(int(name[1:]), name)
         if guesses:
             return self._guessed(guesses, name)
         return self._elsewhere(name)
+
+    def _by_position(self, number: int, name: str) -> Value | None:
+        """Snowflake: $2 is the second column of what is read; of a stage its name."""
+        entries = [entry for visible in self.relations for entry in visible.rows.entries]
+        if len(entries) >= number and all(isinstance(entry, tuple) for entry in entries[:number]):
+            return entries[number - 1][1]  # type: ignore[index]
+        guesses = [guess for visible in self.relations for guess in visible.rows.guesses(name)]
+        return guesses[0] if len(guesses) == 1 else None
 
     def _guessed(self, guesses: list[tuple[Visible, Value]], name: str) -> Value:
         if len(guesses) > 1:
             proven = self._proven(guesses, name)
             if proven is not None:
                 return proven
-        alias = self.outputs.get(name) if self.analysis.rules.lateral_aliases else None
+        alias = self._output(name)
         if len(guesses) == 1:
             visible, value = guesses[0]
             rows = visible.rows
@@ -199,6 +222,8 @@ class Scope:
             if whole is not None:
                 return self.analysis.sources.one_of([value, whole], name)
             if alias is not None and alias is not value:
+                if self._visible is OutputNames.AFTER_COLUMNS:
+                    return alias
                 return self._ambiguous([value, alias], name)
             outer = self.parent.known_outside(name) if self.parent is not None else None
             if outer is not None:
@@ -211,8 +236,22 @@ class Scope:
             candidates.append(alias)
         return self._ambiguous(candidates, name)
 
+    def show_outputs(self, visible: OutputNames) -> None:
+        """Say whether the expressions that follow may use the names of outputs."""
+        if visible is not self._visible:
+            self._visible = visible
+            if self.outputs:
+                self._known.clear()
+
+    def _output(self, name: str) -> Value | None:
+        if self._visible is OutputNames.HIDDEN:
+            return None
+        if self._visible is OutputNames.LATERAL and not self.analysis.rules.lateral_aliases:
+            return None
+        return self.outputs.get(name)
+
     def _proven(self, guesses: list[tuple[Visible, Value]], name: str) -> Value | None:
-        """The candidate that another place of the same SELECT names with its prefix: were it in two, this were an error."""
+        """The candidate that the same SELECT also names with its prefix: were it in two, this were an error."""
         qualified = self._qualified_names()
         found = [
             value
@@ -240,10 +279,9 @@ class Scope:
         for visible in self.relations:
             if visible.alias == name or (not visible.alias and visible.parts[-1:] == (name,)):
                 return self.whole_row(visible)
-        if self.analysis.rules.lateral_aliases:
-            alias = self.outputs.get(name)
-            if alias is not None:
-                return alias
+        alias = self._output(name)
+        if alias is not None:
+            return alias
         functions = [v.rows for v in self.relations if isinstance(v.rows, FunctionRows) and v.rows.open]
         if self.parent is not None:
             return self.parent._unprefixed(name)
@@ -263,9 +301,9 @@ class Scope:
     def whole_row(self, visible: Visible) -> Value:
         """The value that stands for all columns of a relation."""
         sources = self.analysis.sources
-        values: list[Value] = []
-        for entry in visible.rows.entries:
-            values.append(entry[1] if isinstance(entry, tuple) else sources.column(entry.table, "*"))
+        values = [
+            entry[1] if isinstance(entry, tuple) else sources.column(entry.table, "*") for entry in visible.rows.entries
+        ]
         label = visible.alias or ".".join(visible.parts)
         return Value(combined((TRANSFORMATION, value) for value in values)).known_as(f"{label}.*")
 
@@ -282,6 +320,7 @@ class Scope:
             return self.resolve(slots[0].parts)  # a bare column: whoever uses it adds the role
         inputs: list[Value] = []
         keys: dict[int, None] = {}
+        origins: dict[int, Value] = {}
         for slot in slots:
             if type(slot) is Slot:
                 value = self.resolve(slot.parts)
@@ -292,12 +331,16 @@ class Scope:
                 value = self.analysis.subquery(slot, self)  # type: ignore[arg-type]
                 for key in value.keys:
                     keys[key] = None
+                if value.origins:
+                    origins.update(value.origins)
             inputs.append(value)
-        return Value(keys, expression, inputs)
+        made = Value(keys, expression, inputs)
+        made.origins = origins or None
+        return made
 
 
 def _slots_of(select: Select) -> list[Slot]:
-    expressions = [item.expression for item in select.projections if hasattr(item, "expression")]
+    expressions = [item.expression for item in select.projections if isinstance(item, Projection)]
     expressions += [clause.expression for clause in select.clauses if clause.expression is not None]
     for relation in select.relations:
         expressions += [clause.expression for clause in relation.on if clause.expression is not None]

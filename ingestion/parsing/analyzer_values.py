@@ -21,9 +21,12 @@ _DEPTH_LIMIT = 150
 
 
 class Value:
-    """One column of a relation. `inputs` fill the slots of `expression`; `branches` are those of a set operation."""
+    """One column of a relation. `inputs` fill the slots of `expression`; `branches` are those of a set operation.
 
-    __slots__ = ("_text", "_type", "branches", "expression", "inputs", "keys", "precedence")
+    `origins` has, for the keys that come from a subquery's conditions, the condition each comes from.
+    """
+
+    __slots__ = ("_text", "_type", "branches", "expression", "inputs", "keys", "origins", "precedence")
 
     def __init__(
         self,
@@ -33,6 +36,7 @@ class Value:
         branches: Sequence[Value] = (),
     ) -> None:
         self.keys = tuple(keys)
+        self.origins: dict[int, Value] | None = None
         self.expression = expression
         self.inputs = inputs
         self.branches = branches

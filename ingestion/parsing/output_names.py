@@ -92,6 +92,8 @@ def _subquery_name(names: Names, node: exp.Expr) -> str:
 
 _POSTGRES_NAMES: dict[type[exp.Expr], str] = {
     exp.GroupConcat: "string_agg",
+    exp.JSONArrayAgg: "json_agg",
+    exp.JSONObjectAgg: "json_object_agg",
     exp.Substring: "substring",
     exp.CurrentDate: "current_date",
     exp.CurrentTimestamp: "now",
@@ -116,5 +118,5 @@ _POSTGRES_NAMES: dict[type[exp.Expr], str] = {
 }
 
 
-def _postgres_name(node: exp.Expr) -> str:
+def _postgres_name(node: exp.Func) -> str:
     return _POSTGRES_NAMES.get(type(node)) or str(node.sql_name()).lower()

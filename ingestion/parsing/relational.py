@@ -127,12 +127,13 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class CommonTable:
-    """A WITH item; `columns` is its column list."""
+    """A WITH item; `columns` is its column list. ClickHouse's `scalar` ones name a value, not rows."""
 
     name: str
     columns: tuple[str, ...]
     query: Query
     recursive: bool = False
+    scalar: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,6 +85,14 @@ def _ranked(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeR
     return rule
 
 
+def _having(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+    """ANY_VALUE(a HAVING MAX b): b only says which."""
+    rule = w.write(node.args["this"], role)
+    w.parts.append(" HAVING MAX " if node.args.get("max") else " HAVING MIN ")
+    w.write(node.args["expression"], COMPOSED[role][SORT])
+    return rule
+
+
 def _distinct(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
     w.parts.append("DISTINCT ")
     rules = w.join(node.args.get("expressions") or [], role)
@@ -143,4 +151,5 @@ HANDLERS: dict[type[exp.Expr], Handler] = {
     exp.ArgMax: _ranked,
     exp.ArgMin: _ranked,
     exp.Distinct: _distinct,
+    exp.HavingMax: _having,
 }

@@ -55,7 +55,8 @@ def _multiple(queries: QueryTranslator, left: exp.Expr, right: exp.Expr) -> Iter
 
 def _nth(query: Query, number: int) -> Query:
     """The query with its nth column only."""
-    if isinstance(query, Select) and number < len(query.projections):
-        if not any(isinstance(item, Star) for item in query.projections):
-            return replace(query, projections=(query.projections[number],))
-    return query
+    if not isinstance(query, Select) or number >= len(query.projections):
+        return query
+    if any(isinstance(item, Star) for item in query.projections):
+        return query
+    return replace(query, projections=(query.projections[number],))

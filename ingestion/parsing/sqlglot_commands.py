@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from sqlglot import exp
-from sqlglot.tokens import Token, TokenType
+from sqlglot.tokenizer_core import Token, TokenType
 
 from ingestion.lexing import keywords
 from ingestion.model import NameKind, StatementKind, TableChange, TableName, Target, WriteMode

@@ -187,7 +187,7 @@ def _inner(node: exp.Expr) -> tuple[int, ...]:
 
 def _display_name(kind: type[exp.Expr]) -> str:
     if issubclass(kind, exp.Func):
-        return str(kind.sql_names()[0])
+        return str(kind.sql_names()[0]).replace("J_S_O_N", "JSON").removeprefix("EXPLODING_")
     return kind.__name__.upper()
 
 

@@ -3,17 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from ingestion.model import Target, WriteMode
-from ingestion.parsing.relational import Clause, Projection, Relation, Select, Star, Write
+from ingestion.model import TableName, Target, WriteMode
+from ingestion.parsing.relational import Clause, CommonTable, Projection, Relation, Select, Star, Write
 from ingestion.parsing.roles import FILTER, JOIN
 from ingestion.parsing.sqlglot_assignments import assignments, column_name
+from ingestion.parsing.sqlglot_clauses import conditions
+from ingestion.parsing.sqlglot_projections import translate_projections
 from ingestion.parsing.sqlglot_queries import QueryTranslator
 from ingestion.parsing.sqlglot_relations import translate_relations
 from ingestion.parsing.sqlglot_writes import insert_writes, target_of
+
+
+@dataclass(frozen=True, slots=True)
+class _Branch:
+    """What a WHEN branch sees: the target and the source, joined, and its own condition."""
+
+    queries: QueryTranslator
+    name: TableName
+    relations: tuple[Relation, ...]
+    clauses: tuple[Clause, ...]
+    common_tables: tuple[CommonTable, ...]
+
+    def select(self, projections: tuple[Projection | Star, ...], action: exp.Expr | None = None) -> Select:
+        """The columns that the branch writes; Oracle's branches have a WHERE of their own."""
+        where = action.args.get("where") if action is not None else None
+        own = tuple(conditions(self.queries, where.this, FILTER)) if where is not None else ()
+        return Select(projections, self.relations, self.clauses + own, self.common_tables)
 
 
 def merge_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[Write]:
@@ -21,87 +40,67 @@ def merge_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[Write]:
     args = node.args
     own = replace(translate_relations(queries, [node.this])[0], written=True)
     name = queries.names.table(node.this)
-    incoming = translate_relations(queries, [args["using"]])
-    on = tuple(queries.conditions(args.get("on"), JOIN))
+    relations = (own, *translate_relations(queries, [args["using"]]))
+    on = tuple(conditions(queries, args.get("on"), JOIN))
     common_tables = queries.common_tables(node)
     for when in args["whens"].expressions:
-        conditions = on + tuple(queries.conditions(when.args.get("condition"), FILTER))
+        clauses = on + tuple(conditions(queries, when.args.get("condition"), FILTER))
+        branch = _Branch(queries, name, relations, clauses, common_tables)
         action = when.args["then"]
-        relations = (own, *incoming)
         if isinstance(action, exp.Insert):
-            yield _insert_branch(queries, action, Target(name, WriteMode.APPEND), relations, conditions, common_tables)
+            yield _insert_branch(branch, action)
         elif isinstance(action, exp.Update):
-            yield _update_branch(queries, action, Target(name, WriteMode.UPDATE), relations, conditions, common_tables)
+            yield _update_branch(branch, action)
         elif action.name.lower() == "delete":
-            yield Write(Target(name, WriteMode.DELETE), Select((), relations, conditions, common_tables), deletes=True)
+            yield Write(Target(name, WriteMode.DELETE), branch.select(()), deletes=True)
 
 
-def _insert_branch(
-    queries: QueryTranslator,
-    action: exp.Expr,
-    target: Target,
-    relations: tuple[Relation, ...],
-    conditions: tuple[Clause, ...],
-    common_tables: tuple[object, ...],
-) -> Write:
+def _insert_branch(branch: _Branch, action: exp.Expr) -> Write:
+    target = Target(branch.name, WriteMode.APPEND)
     this, values = action.args.get("this"), action.args.get("expression")
-    where = action.args.get("where")
-    if where is not None:
-        conditions += tuple(queries.conditions(where.this, FILTER))
-    if values is None:  # INSERT *, and BigQuery's INSERT ROW
-        star = Select((Star(),), relations, conditions, common_tables)  # type: ignore[arg-type]
-        return Write(replace(target, by_name=True), star)
-    columns = tuple(column_name(queries, item) for item in this.expressions) if isinstance(this, exp.Tuple) else None
+    if not isinstance(values, exp.Expr):  # INSERT *, and BigQuery's INSERT ROW: the target itself is not in the star
+        return Write(replace(target, by_name=True), branch.select((Star(),), action))
+    columns = (
+        tuple(column_name(branch.queries, item) for item in this.expressions) if isinstance(this, exp.Tuple) else None
+    )
     cells = values.expressions if isinstance(values, exp.Tuple) else [values]
-    projections = tuple(
-        Projection(columns[number] if columns and number < len(columns) else "", queries.expression(cell))
-        for number, cell in enumerate(cells)
-    )
-    return Write(replace(target, columns=columns), Select(projections, relations, conditions, common_tables))  # type: ignore[arg-type]
+    projections = tuple(translate_projections(branch.queries, cells))
+    return Write(replace(target, columns=columns), branch.select(projections, action))
 
 
-def _update_branch(
-    queries: QueryTranslator,
-    action: exp.Expr,
-    target: Target,
-    relations: tuple[Relation, ...],
-    conditions: tuple[Clause, ...],
-    common_tables: tuple[object, ...],
-) -> Write:
-    where = action.args.get("where")
-    if where is not None:
-        conditions += tuple(queries.conditions(where.this, FILTER))
+def _update_branch(branch: _Branch, action: exp.Expr) -> Write:
+    target = Target(branch.name, WriteMode.UPDATE)
     if any(type(item) is exp.Star for item in action.expressions):  # UPDATE SET *
-        star = Select((Star(),), relations, conditions, common_tables)  # type: ignore[arg-type]
-        return Write(replace(target, by_name=True), star)
-    projections = tuple(assignments(queries, action.expressions))
-    return Write(
-        replace(target, columns=tuple(projection.name for projection in projections)),
-        Select(projections, relations, conditions, common_tables),  # type: ignore[arg-type]
-    )
+        return Write(replace(target, by_name=True), branch.select((Star(),), action))
+    projections = tuple(assignments(branch.queries, action.expressions))
+    columns = tuple(projection.name for projection in projections)
+    return Write(replace(target, columns=columns), branch.select(projections, action))
 
 
 def multitable_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[Write]:
     """INSERT ALL and FIRST (Oracle, Snowflake), and Hive's FROM … INSERT … INSERT …."""
-    source = node.args["source"]
-    base = translate_relations(queries, [source])
+    base = translate_relations(queries, [node.args["source"]])
     common_tables = queries.common_tables(node)
-    for branch in node.expressions:
-        insert = branch.this if type(branch) is exp.ConditionalInsert else branch
-        conditions = tuple(queries.conditions(branch.args.get("expression") if branch is not insert else None, FILTER))
+    for item in node.expressions:
+        insert = item.this if type(item) is exp.ConditionalInsert else item
         expression = insert.args.get("expression")
-        if type(expression) is exp.Select and expression.args.get("from_") is None:  # Hive
-            for write in insert_writes(queries, insert):
-                query = write.query
-                if isinstance(query, Select):
-                    query = replace(query, relations=base + query.relations)
-                yield replace(write, query=query)
+        if type(expression) is exp.Select and expression.args.get("from_") is None:
+            yield from _hive_branch(queries, insert, base)
             continue
+        condition = item.args.get("expression") if insert is not item else None
+        clauses = tuple(conditions(queries, condition, FILTER))
         target, fixed = target_of(queries, insert.this, WriteMode.APPEND)
+        projections: tuple[Projection | Star, ...] = (Star(),)
         if type(expression) is exp.Values:
             row = expression.expressions[0]
             cells = row.expressions if type(row) is exp.Tuple else [row]
-            projections: tuple[Projection | Star, ...] = tuple(queries.projections(cells))
-        else:
-            projections = (Star(),)
-        yield Write(target, Select(projections, base, conditions, common_tables), fixed)
+            projections = tuple(translate_projections(queries, cells))
+        yield Write(target, Select(projections, base, clauses, common_tables), fixed)
+
+
+def _hive_branch(queries: QueryTranslator, insert: exp.Expr, base: tuple[Relation, ...]) -> Iterator[Write]:
+    for write in insert_writes(queries, insert):
+        query = write.query
+        if isinstance(query, Select):
+            query = replace(query, relations=base + query.relations)
+        yield replace(write, query=query)

@@ -30,6 +30,8 @@ def _pivot(queries: QueryTranslator, node: exp.Expr) -> Pivot:
     chosen = tuple(queries.expression(key, CONDITIONAL) for key in keys or [] if isinstance(key, exp.Expr))
     consumed = [*chosen, *(expression for expression, _ in expressions)]
     names = [queries.names.column(c) if type(c) is exp.Identifier else c.name for c in args.get("columns") or []]
+    if not names:
+        queries.unsupported("PIVOT without a list of values")
     columns = (
         tuple(Projection(name, expressions[number % len(expressions)][0]) for number, name in enumerate(names))
         if expressions

@@ -18,6 +18,7 @@ from ingestion.parsing.relational import (
     TableFunction,
 )
 from ingestion.parsing.roles import JOIN
+from ingestion.parsing.sqlglot_clauses import conditions
 from ingestion.parsing.sqlglot_pivots import translate_pivots
 from ingestion.parsing.sqlglot_table_functions import is_function, translate_function
 
@@ -91,10 +92,10 @@ def _join(queries: QueryTranslator, node: exp.Expr) -> Iterator[Relation]:
     method = args.get("method")
     how = " ".join(str(word).upper() for word in (args.get("side"), args.get("kind")) if word)
     natural = method is not None and str(method).upper() == "NATURAL"
-    on: tuple[Clause, ...] = tuple(queries.conditions(args.get("on"), JOIN)) if args.get("on") is not None else ()
+    on: tuple[Clause, ...] = tuple(conditions(queries, args.get("on"), JOIN)) if args.get("on") is not None else ()
     match = args.get("match_condition")
     if match is not None:
-        on += tuple(queries.conditions(match, JOIN))
+        on += tuple(conditions(queries, match, JOIN))
     if type(this) is exp.Table and len(this.args) <= 4 and not is_function(this) and not this.args.get("pivots"):
         alias, columns = alias_of(queries, this)
         yield Relation(_named(queries, this, alias), alias, columns, how, on, using, natural)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from sqlglot.dialects.dialect import Dialect as SqlglotDialect
 from sqlglot.errors import SqlglotError
-from sqlglot.tokens import Token, TokenType
+from sqlglot.tokenizer_core import Token, TokenType
 
 _Edit = tuple[int, int, str]
 _PHRASES = frozenset({"TITLE", "FORMAT", "CASESPECIFIC", "CS", "UPPERCASE", "COMPRESS"})

@@ -81,6 +81,14 @@ def _load(queries: QueryTranslator, node: exp.Expr) -> list[Write]:
     return [Write(Target(queries.names.table(node.this), mode), star_from(path_name(node.args["inpath"])))]
 
 
+def _export(queries: QueryTranslator, node: exp.Expr) -> Iterator[Write]:
+    """BigQuery: EXPORT DATA OPTIONS (uri = '…') AS query."""
+    for option in node.args["options"].expressions if node.args.get("options") is not None else ():
+        if option.name.lower() == "uri":
+            target = Target(path_name(option.args["value"]), WriteMode.OVERWRITE)
+            yield Write(target, queries.query(node.this))
+
+
 def _cache(queries: QueryTranslator, node: exp.Expr) -> list[Write]:
     """Spark: CACHE TABLE t AS query makes a temporary view."""
     if node.args.get("expression") is None:
@@ -96,6 +104,7 @@ _WRITERS: dict[type[exp.Expr], tuple[StatementKind, _Writer]] = {
     exp.Update: (StatementKind.UPDATE, update_writes),
     exp.Merge: (StatementKind.MERGE, merge_writes),
     exp.Delete: (StatementKind.DELETE, delete_writes),
+    exp.Export: (StatementKind.COPY, _export),
     exp.Copy: (StatementKind.COPY, copy_writes),
     exp.LoadData: (StatementKind.COPY, _load),
     exp.Cache: (StatementKind.CREATE_VIEW, _cache),

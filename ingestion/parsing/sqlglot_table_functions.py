@@ -1,4 +1,4 @@
-"""Table functions of sqlglot's tree: UNNEST, EXPLODE, LATERAL VIEW, FLATTEN, file readers and the functions of users."""
+"""Table functions of sqlglot's tree: UNNEST, EXPLODE, LATERAL VIEW, FLATTEN, file readers, users' functions."""
 
 from __future__ import annotations
 
@@ -77,7 +77,9 @@ def _function_name(function: exp.Expr) -> str:
         return str(function.this).upper()
     if isinstance(function, exp.Dot):
         return _function_name(function.expression)
-    return str(function.sql_name()) if isinstance(function, exp.Func) else type(function).__name__.upper()
+    if isinstance(function, exp.Func):
+        return str(function.sql_name()).removeprefix("EXPLODING_")
+    return type(function).__name__.upper()
 
 
 def _path(function: exp.Expr, name: str) -> str | None:

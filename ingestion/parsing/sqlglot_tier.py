@@ -9,7 +9,7 @@ from functools import cache
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect as SqlglotDialect
 from sqlglot.errors import SqlglotError
-from sqlglot.tokens import Token, TokenType
+from sqlglot.tokenizer_core import Token, TokenType
 
 from ingestion.dialects import Dialect, dialect_of
 from ingestion.errors import Unparsable
@@ -66,11 +66,11 @@ def _tree(text: str, rules: Dialect) -> exp.Expr:
         nodes = grammar.parse(text)
     except _REFUSALS as error:
         nodes = _repaired_trees(text, rules, grammar, error)
-    nodes = [node for node in nodes if node is not None and type(node) is not exp.Semicolon]
-    if len(nodes) != 1:
-        msg = "no statement in the text" if not nodes else "more than one statement in the text"
+    found = [node for node in nodes if node is not None and type(node) is not exp.Semicolon]
+    if len(found) != 1:
+        msg = "no statement in the text" if not found else "more than one statement in the text"
         raise Unparsable(msg)
-    return nodes[0]
+    return found[0]
 
 
 def _repaired_trees(text: str, rules: Dialect, grammar: SqlglotDialect, error: Exception) -> list[exp.Expr | None]:
@@ -90,7 +90,7 @@ def _tokens(text: str, rules: Dialect) -> list[Token]:
     grammar = _grammar(rules.sqlglot)
     try:
         tokens = list(grammar.tokenize(text))
-        if len(tokens) == 2 and tokens[0].token_type is TokenType.COMMAND:  # the rest was taken for one text
+        if len(tokens) == 2 and tokens[1].token_type is TokenType.STRING:  # the rest was taken for one text
             tokens[1:] = grammar.tokenize(text[tokens[0].end + 1 :])
         return tokens
     except SqlglotError as error:

@@ -11,6 +11,7 @@ from ingestion.model import TableName, Target, WriteMode
 from ingestion.parsing.relational import CommonTable, Projection, Relation, Select, Slot, Write
 from ingestion.parsing.roles import FILTER
 from ingestion.parsing.sqlglot_assignments import assignments
+from ingestion.parsing.sqlglot_clauses import conditions
 from ingestion.parsing.sqlglot_queries import QueryTranslator
 from ingestion.parsing.sqlglot_relations import translate_relations
 
@@ -22,7 +23,7 @@ def update_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[Write]:
     from_ = args.get("from_")
     others = translate_relations(queries, [from_.this, *(from_.args.get("joins") or [])]) if from_ is not None else ()
     relations, target = _place_target(relations, list(others))
-    clauses = tuple(queries.conditions(args["where"].this if args.get("where") is not None else None, FILTER))
+    clauses = tuple(conditions(queries, args["where"].this if args.get("where") is not None else None, FILTER))
     common_tables = queries.common_tables(node)
     by_owner: dict[TableName, list[Projection]] = {}
     for assigned, projection in zip(
@@ -111,7 +112,7 @@ def delete_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[Write]:
     relations = list(translate_relations(queries, [node.this])) if args.get("this") is not None else []
     using = args.get("using") or []
     others = list(translate_relations(queries, using if isinstance(using, list) else [using]))
-    clauses = tuple(queries.conditions(args["where"].this if args.get("where") is not None else None, FILTER))
+    clauses = tuple(conditions(queries, args["where"].this if args.get("where") is not None else None, FILTER))
     common_tables = queries.common_tables(node)
     named = [queries.names.table(table) for table in args.get("tables") or ()]
     if not named:

@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from ingestion.model import NameKind, StatementKind, TableName, Target, WriteMode
 from ingestion.parsing.relational import (
+    CommonTable,
     Expression,
     Projection,
     Query,
@@ -21,7 +22,10 @@ from ingestion.parsing.relational import (
 )
 from ingestion.parsing.roles import FILTER, IDENTITY
 from ingestion.parsing.sqlglot_assignments import assignments, column_name
+from ingestion.parsing.sqlglot_changes import is_temporary
+from ingestion.parsing.sqlglot_clauses import conditions
 from ingestion.parsing.sqlglot_expressions import ATOM
+from ingestion.parsing.sqlglot_projections import translate_projections
 from ingestion.parsing.sqlglot_queries import QueryTranslator
 
 
@@ -79,14 +83,14 @@ def insert_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[Write]:
     if conflict is not None and conflict.expressions:
         yield _on_conflict(queries, node, target, query)
     returning = args.get("returning")
-    if returning is not None and returning.args.get("into") is not None:
+    if returning is not None and isinstance(returning.args.get("into"), exp.Expr):
         yield _output_into(queries, node, returning)
 
 
-def _with_tables(query: Query, outer: tuple[object, ...]) -> Query:
+def _with_tables(query: Query, outer: tuple[CommonTable, ...]) -> Query:
     if not outer or isinstance(query, Values):
         return query
-    return replace(query, common_tables=outer + query.common_tables)  # type: ignore[operator]
+    return replace(query, common_tables=outer + query.common_tables)
 
 
 def _on_conflict(queries: QueryTranslator, node: exp.Expr, target: Target, query: Query) -> Write:
@@ -99,7 +103,7 @@ def _on_conflict(queries: QueryTranslator, node: exp.Expr, target: Target, query
     own = Relation(target.name, queries_alias(queries, node.this), written=True)
     projections = tuple(assignments(queries, node.args["conflict"].expressions))
     where = node.args["conflict"].args.get("where")
-    clauses = tuple(queries.conditions(where.this if type(where) is exp.Where else where, FILTER))
+    clauses = tuple(conditions(queries, where.this if type(where) is exp.Where else where, FILTER))
     return Write(
         replace(target, mode=WriteMode.UPDATE, columns=tuple(p.name for p in projections)),
         Select(projections, (own, incoming), clauses),
@@ -122,14 +126,12 @@ def _output_into(queries: QueryTranslator, node: exp.Expr, returning: exp.Expr) 
     relations = tuple(Relation(name, alias) for alias in ("inserted", "deleted"))
     return Write(
         Target(queries.names.table(into), WriteMode.APPEND),
-        Select(tuple(queries.projections(returning.expressions)), relations[:1]),
+        Select(tuple(translate_projections(queries, returning.expressions)), relations[:1]),
     )
 
 
 def create_writes(queries: QueryTranslator, node: exp.Expr) -> tuple[StatementKind, list[Write]]:
     """CREATE TABLE … AS and CREATE VIEW, with or without a column list."""
-    from ingestion.parsing.sqlglot_changes import is_temporary
-
     args = node.args
     this = node.this
     view = args["kind"] == "VIEW"
@@ -151,9 +153,11 @@ def create_writes(queries: QueryTranslator, node: exp.Expr) -> tuple[StatementKi
     query = _with_tables(query, queries.common_tables(node))
     writes = [Write(target, query)]
     properties = args.get("properties")
-    for item in properties.expressions if properties is not None else ():
-        if type(item) is exp.ToTableProperty:  # ClickHouse: a materialized view writes another table
-            writes.append(Write(Target(queries.names.table(item.this), WriteMode.APPEND, by_name=True), query))
+    writes += [  # ClickHouse: a materialized view writes another table
+        Write(Target(queries.names.table(item.this), WriteMode.APPEND, by_name=True), query)
+        for item in (properties.expressions if properties is not None else ())
+        if type(item) is exp.ToTableProperty
+    ]
     return (StatementKind.CREATE_VIEW if view else StatementKind.CREATE_TABLE_AS), writes
 
 

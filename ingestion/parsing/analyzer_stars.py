@@ -1,0 +1,98 @@
+"""Stars: what `*`, `t.*` and COLUMNS(…) stand for, after EXCEPT, REPLACE and RENAME."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from ingestion.model import ProblemKind
+from ingestion.parsing.analyzer_rows import Entry, StarRun
+from ingestion.parsing.analyzer_scopes import Scope
+from ingestion.parsing.analyzer_values import Value, combined
+from ingestion.parsing.relational import Star
+from ingestion.parsing.roles import TRANSFORMATION
+
+if TYPE_CHECKING:
+    from ingestion.parsing.analyzer_queries import QueryAnalysis
+
+
+def star_entries(analysis: QueryAnalysis, star: Star, scope: Scope) -> list[Entry]:
+    """What a star stands for, after EXCEPT, REPLACE and RENAME."""
+    entries = _qualified_star(analysis, star, scope) if star.qualifier else all_entries(scope)
+    if star.excluded or star.renamed or star.replaced:
+        entries = _altered(analysis, entries, star, scope)
+    if star.pattern:
+        entries = _matching(analysis, entries, star.pattern)
+    if star.wrapped:
+        entries = [
+            (entry[0], Value(combined([(TRANSFORMATION, entry[1])])).known_as(entry[1].text()))
+            if isinstance(entry, tuple)
+            else entry
+            for entry in entries
+        ]
+    return entries
+
+
+def _qualified_star(analysis: QueryAnalysis, star: Star, scope: Scope) -> list[Entry]:
+    inner: Scope | None = scope
+    while inner is not None:
+        visible = inner.relation(star.qualifier)
+        if visible is not None:
+            return visible.rows.entries
+        inner = inner.parent
+    value = scope.lookup(star.qualifier)
+    if value is None:
+        analysis.problem(ProblemKind.UNKNOWN_COLUMN, ".".join((*star.qualifier, "*")))
+        return []
+    fields = Value(combined([(TRANSFORMATION, value)])).known_as(f"{value.text()}.*")
+    return [("*", fields)]
+
+
+def _altered(analysis: QueryAnalysis, entries: list[Entry], star: Star, scope: Scope) -> list[Entry]:
+    excluded = frozenset(star.excluded)
+    renamed = dict(star.renamed)
+    replaced = {item.name: scope.evaluate(item.expression) for item in star.replaced}
+    found: list[Entry] = []
+    open_ = any(isinstance(entry, StarRun) for entry in entries)
+    placed: set[str] = set()
+    for entry in entries:
+        if isinstance(entry, StarRun):
+            found.append(entry.without(excluded | replaced.keys()).with_renamed(star.renamed))
+            continue
+        name, value = entry
+        if name in excluded or (name.lower() in excluded and name not in renamed):
+            continue
+        if name in replaced:
+            placed.add(name)
+            value = replaced[name]
+        found.append((renamed.get(name, name), value))
+    if open_:  # its place among the unknown columns is not known: it comes last
+        found += [(name, value) for name, value in replaced.items() if name not in placed]
+    return found
+
+
+def _matching(analysis: QueryAnalysis, entries: list[Entry], pattern: str) -> list[Entry]:
+    try:
+        matches = re.compile(pattern).search
+    except re.error:
+        analysis.problem(ProblemKind.UNSUPPORTED, "COLUMNS")
+        return []
+    if any(isinstance(entry, StarRun) for entry in entries):
+        analysis.problem(ProblemKind.UNSUPPORTED, "COLUMNS over unknown columns")
+    return [entry for entry in entries if isinstance(entry, StarRun) or matches(entry[0])]
+
+
+def all_entries(scope: Scope) -> list[Entry]:
+    """What `*` stands for: columns merged by USING, then each relation's but those of the target and of semi joins."""
+    merged = scope.merged
+    entries: list[Entry] = [(name, value) for name, value in merged.items()]
+    for number, visible in enumerate(scope.relations):
+        if visible.hidden or visible.written:
+            continue
+        gone = frozenset(name for name, until in scope.merged_until.items() if number <= until)
+        for entry in visible.rows.entries:
+            if isinstance(entry, StarRun):
+                entries.append(entry.without(gone) if gone else entry)
+            elif entry[0] not in gone:
+                entries.append(entry)
+    return entries
