@@ -84,7 +84,8 @@ def _allowed(entity: TableEntity, filters: Filters) -> bool:
 
 def _resolutions(relations: Sequence[Relation], resolver: Resolver) -> list[Resolution]:
     """By the place where each relation stands; where nothing is there, by the name that led to it."""
-    found = resolver.resolve_all((TableName(relation.key.parts), Namespace()) for relation in relations)
+    keys = [relation.key for relation in relations]
+    found = resolver.resolve_all((TableName(key.parts, kind=key.kind), Namespace()) for key in keys)
     missing = [number for number, resolution in enumerate(found) if isinstance(resolution, Unresolved)]
     again = resolver.resolve_all(relations[number].mention for number in missing)
     for number, resolution in zip(missing, again, strict=True):

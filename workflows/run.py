@@ -6,8 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from connectors.openmetadata import extension
-from connectors.openmetadata.extension import TABLES
+from connectors.openmetadata.registration import register
 from connectors.sink import WriteReport
 from ingestion.dialects import dialect_of
 from ingestion.errors import ConfigError
@@ -134,13 +133,13 @@ class _Run:
             wanted = relations_in(source.flows)
             entities = resolve_relations(source.log, wanted, resolver, self._config.filters)
             registered = 0
-            if self._config.registers_tables and TABLES in self._target.platform.capabilities:
+            if self._config.registers_tables:
                 requests = self._registrar().requests(source.log, source.flows, entities, source.view_definitions())
-                if requests:
-                    extension.register(self._target.platform.http, requests)
-                    registered = sum(1 for relation in entities.fates.values() if relation is EntityFate.UNRESOLVED)
-                    fresh = Resolver(self._target.search, self._scope)
-                    entities = resolve_relations(source.log, wanted, fresh, self._config.filters)
+                registered = register(self._target.platform, requests) if requests else 0
+            if registered:
+                # What was missing a moment ago is remembered as missing.
+                resolver = Resolver(self._target.search, self._scope)
+                entities = resolve_relations(source.log, wanted, resolver, self._config.filters)
             stage.advance(len(wanted))
             return entities, registered
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 import tempfile
 import zipfile
@@ -44,17 +45,39 @@ def spark_session(settings: SparkSettings) -> Iterator[SparkSession]:
     for key, value in {**_DEFAULTS, **(_LOCAL_DEFAULTS if local else {}), **settings.conf}.items():
         builder = builder.config(key, value)
     # Tasks run in the interpreter that runs us, where what they import is installed.
-    builder = builder.config("spark.pyspark.python", settings.conf.get("spark.pyspark.python", sys.executable))
+    os.environ.setdefault("PYSPARK_PYTHON", settings.conf.get("spark.pyspark.python", sys.executable))
     logging.getLogger("py4j").setLevel(logging.ERROR)
     with tempfile.TemporaryDirectory(prefix="headwater-spark-") as scratch:
         builder = builder.config("spark.sql.warehouse.dir", settings.conf.get("spark.sql.warehouse.dir", scratch))
-        spark = builder.getOrCreate()
+        with _quiet_jvm():
+            spark = builder.getOrCreate()
         try:
             if not settings.master.startswith("local["):
                 spark.sparkContext.addPyFile(str(_own_code(Path(scratch))))
             yield spark
         finally:
             spark.stop()
+
+
+@contextmanager
+def _quiet_jvm() -> Iterator[None]:
+    """The JVM and its Python workers inherit no standard error: what they would print there may quote queries.
+
+    What matters comes back as an exception; `--log-level DEBUG` lets them talk.
+    """
+    if logging.getLogger("workflows").isEnabledFor(logging.DEBUG):
+        yield
+        return
+    sys.stderr.flush()
+    kept = os.dup(2)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
 
 
 def _own_code(directory: Path) -> Path:

@@ -74,7 +74,7 @@ def to_statements(records: DataFrame, dialect: str) -> DataFrame:
         rows: list[dict[str, object]] = []
         for batch in batches:
             for record in batch.to_pylist():
-                rows.extend(_statements_of(record, state))
+                rows.extend(_accounted(record, state))
                 if len(rows) >= _BATCH:
                     yield pa.RecordBatch.from_pylist(rows, schema=schema)
                     rows = []
@@ -82,6 +82,15 @@ def to_statements(records: DataFrame, dialect: str) -> DataFrame:
             yield pa.RecordBatch.from_pylist(rows, schema=schema)
 
     return records.mapInArrow(run, STATEMENT_SCHEMA)
+
+
+def _accounted(record: Row, state: _TaskState) -> list[Row]:
+    """The record boundary: whatever goes wrong inside one record costs that record and no other."""
+    try:
+        return _statements_of(record, state)
+    except Exception as error:  # noqa: BLE001 the one place where a record may fail in a way nobody foresaw
+        row = _record_row({**record, "text": None, "symbolic": None}, str(record["dialect"] or state.dialect))
+        return [{**row, "dead": f"internal_error:{type(error).__name__}"}]
 
 
 def _statements_of(record: Row, state: _TaskState) -> list[Row]:

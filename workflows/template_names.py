@@ -13,13 +13,16 @@ from workflows.templates import Template
 _ENDING_KINDS = frozenset({StatementKind.DROP, StatementKind.RENAME, StatementKind.SWAP})
 
 
+_NOTHING = Mentions((), (), (), ())
+
+
 def names_of(templates: Iterable[Template]) -> dict[str, TemplateNames]:
-    """The names of every template that was parsed, by fingerprint.
+    """The names of every template, by fingerprint; one that could not be parsed has none.
 
     A template is temporary when it mentions a name that some template creates as a temporary relation: what it means
     then depends on its session.
     """
-    mentioned = {t.fingerprint: mentions(t.symbolic) for t in templates if t.symbolic is not None}
+    mentioned = {t.fingerprint: _NOTHING if t.symbolic is None else mentions(t.symbolic) for t in templates}
     temporary = {name.table for names in mentioned.values() for name, is_temporary in names.created if is_temporary}
     return {fingerprint: _names(names, temporary) for fingerprint, names in mentioned.items()}
 
