@@ -54,7 +54,8 @@ def _rows(summary: RunSummary) -> Iterator[tuple[str, str, str]]:
     yield "seconds", f"{summary.ended - summary.started:.1f}", stages
 
 
-def _listed(tally: Tally, at_most: int = 12) -> str:
+def _listed(tally: Tally, at_most: int | None = None) -> str:
+    at_most = len(tally) if at_most is None else at_most
     shown = ", ".join(f"{name} {count:,}" for name, count in most_frequent(tally, at_most))
     others = len(tally) - at_most
     return f"{shown}, and {others:,} more" if others > 0 else shown
