@@ -5,7 +5,7 @@ from connectors.spark_history.reader import (
     TRUNCATION_ADVICE,
     SparkHistoryOptions,
     event_log_files,
-    read_event_logs,
+    read_spark_history,
 )
 
-__all__ = ["TRUNCATION_ADVICE", "NameMapping", "SparkHistoryOptions", "event_log_files", "read_event_logs"]
+__all__ = ["TRUNCATION_ADVICE", "NameMapping", "SparkHistoryOptions", "event_log_files", "read_spark_history"]

@@ -29,7 +29,8 @@ class Evaluation:
     """What the plans of one statement have in common: names, subqueries, what earlier plans of the application made.
 
     `remembered` maps an expression id to the column that an earlier plan of the same application gave it: checkpoints
-    and cached frames are leaves whose ids only it explains. `paths` has the locations of leaves that print none.
+    and cached frames are leaves whose ids only it explains. `paths` has the locations of leaves that print none;
+    `batch` is what foreachBatch's function is given.
     """
 
     names: NameMapping
@@ -37,6 +38,7 @@ class Evaluation:
     subqueries: Mapping[int, PlanNode] = field(default_factory=dict)
     paths: Mapping[int, str] = field(default_factory=dict)
     through_views: bool = False
+    batch: Relation | None = None
     known: set[int] = field(default_factory=set)
     by_id: dict[int, Relation] = field(default_factory=dict)
     ctes: dict[int, Relation] = field(default_factory=dict)

@@ -35,6 +35,7 @@ KINDS = {
     _CONNECT + "OperationStarted": "connect_start",
     _CONNECT + "OperationFailed": "connect_error",
     _STREAMING + "QueryProgressEvent": "progress",
+    "SparkListenerEnvironmentUpdate": "environment",
     "SparkListenerJobStart": "job_start",
     "SparkListenerJobEnd": "job_end",
 }
@@ -52,6 +53,7 @@ PREFIXES = (
 _KIND = re.compile(rb'^\{"Event":"([\w.$]+)"')
 _JOB = re.compile(rb'"Job ID":(\d+)')
 _JOB_EXECUTION = re.compile(rb'"spark\.sql\.execution\.id":"(\d+)"')
+_WAREHOUSE = re.compile(rb'"spark\.sql\.warehouse\.dir":"([^"]*)"')
 _JOB_SUCCEEDED = b'"Result":"JobSucceeded"'
 
 
@@ -110,6 +112,9 @@ def chosen(number: int, line: bytes) -> EventLine:
     if name not in KINDS:
         return EventLine(number, "problem", problem=f"an event of a kind not known here: {name.rpartition('.')[2]}")
     kind = KINDS[name]
+    if kind == "environment":
+        found = _WAREHOUSE.search(line)
+        return EventLine(number, kind, json.dumps({"warehouse": found.group(1).decode() if found else ""}))
     if kind in ("job_start", "job_end"):
         return job_line(number, kind, line)
     try:

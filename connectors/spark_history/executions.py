@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(slots=True)
 class Execution:
-    """One SQL execution; times are seconds. `error` is None while it is not known to have ended, "" when it ended well."""
+    """One SQL execution; times are seconds. `error` is None until it is known to have ended, "" if it ended well."""
 
     id: int
     root: int
@@ -45,7 +45,7 @@ class Statement:
 
     `key` is unique in the log and the same in every reading. `error` is None for one that had not ended, "" for one
     that ended well. `sink` is where a streaming query writes, where only its progress says so. `described` is a text
-    that a user set as the job's description: perhaps a statement.
+    that a user set as the job's description: perhaps a statement. `stream` tells a micro-batch of a streaming query.
     """
 
     key: str
@@ -59,6 +59,8 @@ class Statement:
     application: str
     sink: str | None = None
     described: str | None = None
+    stream: bool = False
+    warehouse: str = ""
 
 
 def outcome(members: list[Execution]) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import unquote, urlparse
 
 from py4j.protocol import Py4JJavaError
@@ -39,7 +40,8 @@ def list_log_files(spark: SparkSession, directory: str) -> list[LogFile]:
     Raises:
         ConfigError: the directory does not exist or cannot be read.
     """
-    jvm, configuration = spark._jvm, spark._jsparkSession.sessionState().newHadoopConf()
+    jvm: Any = spark._jvm  # Any: the gateway resolves Java names as they are asked for
+    configuration = spark._jsparkSession.sessionState().newHadoopConf()
     found: list[tuple[str, int, float]] = []
     try:
         path = jvm.org.apache.hadoop.fs.Path(directory)

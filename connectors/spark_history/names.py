@@ -14,6 +14,11 @@ JDBC = "jdbc"
 """First part of the name of a table that a plan reads or writes over JDBC: the plan hides its URL."""
 
 QUALIFIED = 3
+MANAGED = "/spark-warehouse/"
+"""The warehouse directory of an application that sets none."""
+
+DATA_FILE = re.compile(r"/part-\d{5}[^/]*$")
+PARTITIONS = re.compile(r"(?:/[^/=]+=[^/]*)+$")
 QUOTED_NAME = re.compile(r"`((?:[^`]|``)+)`(?:\.(?=`))?")
 URL_USER = re.compile(r"^([a-z][a-z0-9+.-]*://)[^/@]*@", re.IGNORECASE)
 
@@ -24,9 +29,11 @@ class NameMapping:
 
     `prefixes` maps the first parts of a name (`spark_catalog`, `spark_catalog.sales`, `iceberg`, `jdbc`) to what stands
     for them, dotted; the longest prefix wins and "" drops it. A service is a name's first part where four are given.
+    `warehouse` is the application's warehouse directory: a path in it is a table of the session catalog.
     """
 
     prefixes: Mapping[str, str] = field(default_factory=dict)
+    warehouse: str = ""
 
     def table(self, parts: tuple[str, ...]) -> TableName:
         """The name of a table by its parts; two parts are of Spark's session catalog, as Spark 3.3 prints them."""
@@ -41,17 +48,34 @@ class NameMapping:
         return TableName(parts, written)
 
     def path(self, location: str) -> TableName:
-        """The name of a storage location, without user, query or trailing slash."""
+        """The name of a storage location, without user, query or trailing slash; a managed table's is the table's."""
         cleaned = clean_location(location)
+        managed = self._managed(cleaned)
+        if managed:
+            return self.table((SESSION_CATALOG, *managed))
         return TableName((cleaned,), cleaned, NameKind.PATH)
+
+    def _managed(self, location: str) -> tuple[str, str] | None:
+        warehouse = clean_location(self.warehouse) if self.warehouse else ""
+        if warehouse and location.startswith(warehouse + "/"):
+            inside = location.removeprefix(warehouse + "/")
+        elif MANAGED in location:
+            inside = location.rpartition(MANAGED)[2]
+        else:
+            return None
+        database, _, table = inside.rpartition("/")
+        if database and not database.endswith(".db"):
+            return None
+        return (database.removesuffix(".db") or "default", table)
 
 
 def clean_location(location: str) -> str:
-    """A storage path that may leave the process: no user, no signature, one spelling.
+    """A storage path that may leave the process: no user, no signature, one spelling, no partition or part file.
 
     `dbfs:/x`, `file:///x` and `file:/x` keep Hadoop's one-slash form; a bare path is taken for a local file's.
     """
     cleaned = URL_USER.sub(r"\1", location.strip()).split("?", 1)[0].rstrip("/")
+    cleaned = PARTITIONS.sub("", DATA_FILE.sub("", cleaned))
     if cleaned.startswith("/"):
         cleaned = "file:" + cleaned
     if re.match(r"^[a-z]+:///", cleaned):

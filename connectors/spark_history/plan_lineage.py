@@ -38,12 +38,14 @@ class Application:
     """What the plans of one application have in common, in the order of its executions.
 
     `remembered` grows with every plan: a column's id is unique in an application, so a later plan that reads a
-    checkpoint or a cached frame finds there what it was made of.
+    checkpoint or a cached frame finds there what it was made of. `batch` is what the current micro-batch gives to the
+    function of foreachBatch, whose frame has other ids.
     """
 
     names: NameMapping = field(default_factory=NameMapping)
     through_views: bool = False
     remembered: dict[int, Attribute] = field(default_factory=dict)
+    batch: Relation | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,20 +55,27 @@ class _Evaluated:
     logical: bool
 
 
-def statement_lineage(descriptions: Sequence[str], application: Application) -> StatementLineage | None:
+def statement_lineage(
+    descriptions: Sequence[str], application: Application, stream: bool = False
+) -> StatementLineage | None:
     """The lineage of a statement whose executions printed these plans, root first; None without a read or a write.
 
     A logical plan that is whole is preferred to a physical one: both are evaluated and the better one of each target
-    is kept. What is missing or was cut is a problem of the result, never an error.
+    is kept. `stream` tells a micro-batch, whose first plan is what its others may read. What is missing or was cut is a
+    problem of the result, never an error.
     """
     found: list[_Evaluated] = []
     reads: list[Relation] = []
     for description in descriptions:
         text = parse_plan_text(description)
+        if len(descriptions) > 1 and repeats(text):
+            continue
         evaluated = list(evaluate_writes(text, application))
         found.extend(evaluated)
         if not evaluated:
             reads.extend(evaluate_query(text, application))
+            application.batch = reads[0] if stream and reads else None
+    application.batch = None
     merged = merge_writes(found)
     flows = tuple(flow for item in merged if (flow := to_flow(item)) is not None)
     problems = tuple(dict.fromkeys(problem for item in merged for problem in problems_of(item)))
@@ -77,6 +86,11 @@ def statement_lineage(descriptions: Sequence[str], application: Application) -> 
         return None
     flow = Flow(None, outputs_of(read, None), influence_references(read.indirect), tuple(read.sources))
     return StatementLineage(StatementKind.SELECT, (flow,), problems=relation_problems(read))
+
+
+def repeats(text: PlanText) -> bool:
+    """Whether a plan only shows the result of a command whose own execution is beside it (CLI and Thrift server)."""
+    return text.physical is not None and kind_of(text.physical) == "CommandResult"
 
 
 def evaluate_writes(text: PlanText, application: Application) -> Iterator[_Evaluated]:
@@ -117,6 +131,7 @@ def new_evaluation(text: PlanText, application: Application) -> Evaluation:
         text.subqueries,
         file_paths(text.physical) if text.analyzed is not None else {},
         application.through_views,
+        application.batch,
     )
     evaluation.prepare_subqueries()
     return evaluation

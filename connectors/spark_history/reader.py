@@ -17,6 +17,7 @@ from pyspark.sql.types import IntegerType, LongType, StringType, StructField, St
 from connectors.base import RECORD_SCHEMA
 from connectors.spark_history.codecs import DamagedLog, codec_of, decoded
 from connectors.spark_history.event_lines import EventLine, event_lines
+from connectors.spark_history.history_server import is_served, list_applications, served_events
 from connectors.spark_history.log_files import LogFile, list_log_files, local_path, to_read
 from connectors.spark_history.names import NameMapping
 from connectors.spark_history.records import RecordWriter, Row, problem_row
@@ -69,15 +70,29 @@ class SparkHistoryOptions:
     known: Mapping[str, tuple[int, float]] = field(default_factory=dict)
 
 
+def read_spark_history(spark: SparkSession, options: SparkHistoryOptions) -> DataFrame:
+    """The records of a Spark history, with RECORD_SCHEMA; what could not be read is a row with its problem.
+
+    Raises:
+        ConfigError: neither or both sources are given, or the one given cannot be read.
+        TargetDown: the history server does not answer.
+    """
+    return read_event_logs(spark, event_log_files(spark, options), options.names)
+
+
 def event_log_files(spark: SparkSession, options: SparkHistoryOptions) -> list[LogFile]:
     """The files that a run with these options reads; their paths, sizes and times are the next run's `known`.
 
     Raises:
-        ConfigError: no directory is given, or it cannot be read.
+        ConfigError: neither or both sources are given, or the one given cannot be read.
+        TargetDown: the history server does not answer.
     """
-    if options.event_log_directory is None:
-        raise ConfigError("spark history needs eventLogDirectory or historyServer: give one of them")
-    files = list_log_files(spark, options.event_log_directory)
+    if (options.event_log_directory is None) == (options.history_server is None):
+        raise ConfigError("spark history needs either eventLogDirectory or historyServer: give one of them")
+    if options.history_server is not None:
+        files = list_applications(options.history_server, options.min_date, options.status)
+        return to_read(files, None, None, options.known)
+    files = list_log_files(spark, options.event_log_directory or "")
     since = options.min_date.timestamp() if options.min_date is not None else None
     return to_read(files, since, options.status, options.known)
 
@@ -98,8 +113,8 @@ def read_event_logs(spark: SparkSession, files: list[LogFile], names: NameMappin
 
 def chosen_events(spark: SparkSession, files: list[LogFile]) -> DataFrame:
     """The events that lineage needs out of all files, each file decoded in one task."""
-    local = [file for file in files if local_path(file.path) is not None]
-    remote = [file for file in files if local_path(file.path) is None]
+    local = [file for file in files if streamed(file.path)]
+    remote = [file for file in files if not streamed(file.path)]
     parts: list[DataFrame] = []
     if local:
         packs = packed(local, spark.sparkContext.defaultParallelism)
@@ -120,6 +135,11 @@ def chosen_events(spark: SparkSession, files: list[LogFile]) -> DataFrame:
     for part in parts[1:]:
         together = together.unionAll(part)
     return together
+
+
+def streamed(path: str) -> bool:
+    """Whether a task reads a file bit by bit, whatever its size."""
+    return local_path(path) is not None or is_served(path)
 
 
 def too_large() -> str:
@@ -162,6 +182,9 @@ def events_of_packs(batches: Iterable[pa.RecordBatch], packs: list[list[LogFile]
 
 
 def file_rows(file: LogFile) -> Iterator[Row]:
+    if is_served(file.path):
+        yield from (event_row(place, line) for place, line in served_events(file) if line.kind != "ignored")
+        return
     try:
         with Path(local_path(file.path) or file.path).open("rb") as stream:
             yield from stream_rows(file, stream)

@@ -11,7 +11,7 @@ from connectors.spark_history.executions import Statement
 from connectors.spark_history.names import NameMapping
 from connectors.spark_history.plan_lineage import Application, statement_lineage
 from connectors.spark_history.session_state import SessionDefaults
-from ingestion.model import StatementKind, StatementLineage, TableName, Target, WriteMode
+from ingestion.model import StatementKind, StatementLineage, Target, WriteMode
 from ingestion.symbolic import dumps
 
 DIALECT = "spark"
@@ -38,10 +38,11 @@ class RecordWriter:
         catalog, schema = self.defaults.of(statement.session)
         lineage = None
         if statement.error == "":
-            lineage = statement_lineage(statement.plans, self.application)
+            self._locate(statement.warehouse)
+            lineage = statement_lineage(statement.plans, self.application, statement.stream)
             self.defaults.follow(statement)
             if lineage is not None and statement.sink is not None:
-                lineage = into_sink(lineage, statement.sink, self.names)
+                lineage = into_sink(lineage, statement.sink, self.application.names)
         if lineage is None and statement.text is None:
             lineage = StatementLineage(StatementKind.OTHER)
         start, end = statement.start, statement.end
@@ -62,6 +63,10 @@ class RecordWriter:
             "symbolic": dumps(lineage) if lineage is not None and statement.error == "" else None,
         }
 
+    def _locate(self, warehouse: str) -> None:
+        if warehouse and not self.application.names.warehouse:
+            self.application.names = replace(self.application.names, warehouse=warehouse)
+
 
 def problem_row(source_id: str, problem: str) -> Row:
     """The row of what could not be read: `problem` names no content."""
@@ -80,13 +85,9 @@ def into_sink(lineage: StatementLineage, sink: str, names: NameMapping) -> State
     location = FILE_SINK.match(sink)
     if location is None or any(flow.target is not None for flow in lineage.flows):
         return lineage
-    target = Target(sink_name(location.group(1), names), WriteMode.APPEND)
+    target = Target(names.path(location.group(1)), WriteMode.APPEND)
     flows = tuple(
         replace(flow, target=replace(target, columns=tuple(output.name for output in flow.outputs)))
         for flow in lineage.flows
     )
     return replace(lineage, kind=StatementKind.INSERT, flows=flows)
-
-
-def sink_name(location: str, names: NameMapping) -> TableName:
-    return names.path(location)

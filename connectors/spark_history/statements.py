@@ -21,7 +21,7 @@ class ApplicationLog:
     """Reads one application's events in their order and gives its statements as they end."""
 
     def __init__(self) -> None:
-        self.name = self.id = self.user = self.version = ""
+        self.name = self.id = self.user = self.version = self.warehouse = ""
         self.executions: dict[int, Execution] = {}
         self.thrift: dict[str, Operation] = {}
         self.connect: dict[str, Operation] = {}
@@ -59,6 +59,10 @@ class ApplicationLog:
         self.user = str(event.get("User") or "")
         return iter(())
 
+    def _environment(self, event: dict[str, Any]) -> Iterator[Statement]:
+        self.warehouse = str(event.get("warehouse") or "")
+        return iter(())
+
     def _start(self, event: dict[str, Any]) -> Iterator[Statement]:
         execution = self._execution(event["executionId"], event.get("rootExecutionId"))
         execution.started = True
@@ -80,7 +84,7 @@ class ApplicationLog:
         if execution.started and execution.id == execution.root:
             yield from self._ended(execution)
         elif not execution.started:
-            yield self._statement([self.executions.pop(execution.id)])
+            yield from self._group(execution.id)
 
     def _job_start(self, event: dict[str, Any]) -> Iterator[Statement]:
         if self.version.startswith("3.3") and event["execution"] is not None:
@@ -181,7 +185,7 @@ class ApplicationLog:
             self.waiting_for_sink.setdefault(run.group(1), []).append(statement)
 
     def _statement(self, members: list[Execution]) -> Statement:
-        first = members[0]
+        first = next((execution for execution in members if execution.started), members[0])
         operation = next((self.connect[tag] for tag in first.tags if tag in self.connect), None)
         text = described = None
         if any(source in first.details for source in TEXT_SOURCES):
@@ -193,7 +197,7 @@ class ApplicationLog:
             described = first.description
         session = next((match.group(1) for tag in first.tags if (match := SESSION_TAG.match(tag))), "")
         return Statement(
-            str(first.id),
+            str(members[0].id),
             text,
             tuple(execution.plan for execution in members if execution.plan),
             min((e.start for e in members if e.start is not None), default=None),
@@ -203,6 +207,8 @@ class ApplicationLog:
             outcome(members),
             self.id,
             described=described,
+            stream=STREAM_RUN.search(first.description) is not None,
+            warehouse=self.warehouse,
         )
 
     def _operation(self, operation: Operation) -> Iterator[Statement]:
@@ -221,4 +227,5 @@ class ApplicationLog:
             operation.session,
             operation.error,
             self.id,
+            warehouse=self.warehouse,
         )

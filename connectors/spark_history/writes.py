@@ -157,7 +157,7 @@ def table_as_select(node: PlanNode, names: NameMapping) -> Write:
     written = MODES[mode.group(1)] if mode else WriteMode.CREATE
     return Write(
         StatementKind.CREATE_TABLE_AS,
-        WriteMode.CREATE if written is not WriteMode.APPEND else written,
+        written,
         names.table(parts) if parts else None,
         query_of(node),
         columns=name_list(node.args),
@@ -167,7 +167,9 @@ def table_as_select(node: PlanNode, names: NameMapping) -> Write:
 def save_as_table(node: PlanNode, names: NameMapping) -> Write:
     """The outer command of saveAsTable: a name without a tree."""
     parts = quoted_parts(node.args)
-    return Write(StatementKind.CREATE_TABLE_AS, WriteMode.CREATE, names.table(parts) if parts else None, None)
+    mode = _MODE.search(node.args)
+    written = MODES[mode.group(1)] if mode else WriteMode.CREATE
+    return Write(StatementKind.CREATE_TABLE_AS, written, names.table(parts) if parts else None, None)
 
 
 def create_view(node: PlanNode, names: NameMapping) -> Write:
