@@ -33,7 +33,7 @@ class QueryAnalysis:
 
     def __init__(self, dialect: str, schema_of: SchemaLookup) -> None:
         self.rules = rules_of(dialect)
-        self.sources = Sources()
+        self.sources = Sources(dialect)
         self._schema_of = schema_of
         self._problems: dict[Problem, None] = {}
         self._tables: dict[TableName, TableRows] = {}

@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from ingestion.model import Column, TableName
 from ingestion.parsing.analyzer_values import Sources, Value, union_of
+from ingestion.types import standard_type
 
 SchemaLookup: TypeAlias = Callable[[TableName], "Sequence[Column] | None"]
 
@@ -157,8 +158,7 @@ class TableRows:
         """All columns in order."""
         if self.columns is None:
             return [StarRun(self.table)]
-        column = self.sources.column
-        return [(c.name, column(self.table, c.name, c.type)) for c in self.columns]
+        return [(column.name, self._value(column)) for column in self.columns]
 
     def names(self) -> Iterator[str]:
         """The known names."""
@@ -182,7 +182,10 @@ class TableRows:
             found = folded.get(name.lower())
             if found is None:
                 return None
-        return self.sources.column(self.table, found.name, found.type)
+        return self._value(found)
+
+    def _value(self, column: Column) -> Value:
+        return self.sources.column(self.table, column.name, standard_type(column.type, self.sources.dialect))
 
     def guesses(self, name: str) -> list[Value]:
         """The columns that may be called `name`."""

@@ -114,9 +114,10 @@ def cut(text: str) -> str:
 class Sources:
     """The source columns that one analysis met, by number."""
 
-    __slots__ = ("_columns", "_numbers", "all")
+    __slots__ = ("_columns", "_numbers", "all", "dialect")
 
-    def __init__(self) -> None:
+    def __init__(self, dialect: str) -> None:
+        self.dialect = dialect
         self.all: list[tuple[ColumnRef, ...]] = []
         self._numbers: dict[tuple[ColumnRef, ...], int] = {}
         self._columns: dict[TableName, dict[str, Value]] = {}

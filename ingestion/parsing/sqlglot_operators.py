@@ -45,7 +45,7 @@ def _binary(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeR
         return "BOOLEAN"
     if kind is exp.DPipe:
         return "STRING"
-    return ("divided" if kind is exp.Div else "subtracted" if kind is exp.Sub else "widest", *rules)
+    return ("divided" if kind is exp.Div else "subtracted" if kind is exp.Sub else "computed", *rules)
 
 
 def _not(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import sqlglot
+from sqlglot.errors import SqlglotError
 
 from ingestion.dialects import dialect_of
 from ingestion.errors import Unparsable
@@ -44,8 +45,9 @@ def statements() -> dict[str, list[Statement]]:
 def readable(statement: Statement) -> bool:
     """Whether the statement is one that both sides of the comparison can do."""
     try:
+        bare([statement])
         parse(*statement)
-    except Unparsable:
+    except (SqlglotError, Unparsable):
         return False
     return True
 
