@@ -14,7 +14,7 @@ from connectors.catalog.store.attributes import known_columns
 from connectors.catalog.store.contributions import Contribution, LineageWriter, count_column_edges, record_digest
 from connectors.catalog.store.database import Json, dumps, loads, tick
 from connectors.catalog.store.entities import EntityRow
-from connectors.catalog.store.graph import rows_of
+from connectors.catalog.store.graph import any_rows_of
 from connectors.catalog.store.lineage_columns import ColumnNames, names_of
 from connectors.catalog.store.schema import batches
 from connectors.catalog.store.timeline import Ending
@@ -62,9 +62,11 @@ def _apply(connection: Connection, request: bulk.Lineage, now: int) -> Json:
 def _ends(connection: Connection, request: bulk.Lineage) -> dict[str, EntityRow]:
     wanted = {(end.id.lower(), end.type) for edge in request.edges for end in (edge.fromEntity, edge.toEntity)}
     wanted |= {(scope.toEntity.id.lower(), scope.toEntity.type) for scope in request.replace}
-    rows = rows_of(connection, {identifier for identifier, _ in wanted})
+    # a name that the log drops later has its lineage before
+    rows = any_rows_of(connection, {identifier for identifier, _ in wanted})
     for identifier, kind in sorted(wanted):
-        if identifier not in rows or rows[identifier].type != kind:
+        row = rows.get(identifier)
+        if row is None or row.type != kind or row.purged:
             raise not_found(kind, identifier)
     return rows
 

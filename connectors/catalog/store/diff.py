@@ -107,7 +107,9 @@ def _schema_changes(connection: Connection, start: int, end: int) -> list[Schema
         old, new = before.get((entity, path)), after.get((entity, path))
         was, at = (old[0] if old else None), (new[1] if new else start)
         now = new[0] if new else None
-        if (entity, path) in old_names or was == now:
+        # the end of something that nothing was known of before is news too
+        ended = old is None and new is not None and now is None
+        if (entity, path) in old_names or (was == now and not ended):
             continue
         if (entity, path) in renamed:
             name, at = renamed[entity, path]
@@ -122,10 +124,8 @@ def _schema_changes(connection: Connection, start: int, end: int) -> list[Schema
 def _column_change(entity: str, path: str, was: str | None, now: str | None, at: int) -> SchemaChange | None:
     if was is None and now is not None:
         return SchemaChange("columnAdded", entity, path, at, None, loads(now))
-    if now is None and was is not None:
-        return SchemaChange("columnDropped", entity, path, at, loads(was), None)
     if was is None or now is None:
-        return None
+        return SchemaChange("columnDropped", entity, path, at, loads(was) if was is not None else None, None)
     old, new = loads(was), loads(now)
     if old["dataType"] == new["dataType"]:
         return None  # moved only
