@@ -1,0 +1,152 @@
+"""Time and memory of the whole main job on a synthetic log, and whether its answers are right.
+
+    python tests/benchmarks/main_job.py --rows 100000 --templates 2000
+
+makes the log (query_log_generator.py), runs `ingest run` on it in a process of its own, samples the memory of that
+process and its children, and compares what the catalog holds with the generator's answers. `--again` runs a second
+time over the same log and catalog.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+import yaml
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[1]))
+
+from tests.workflows.published import opened  # noqa: E402
+
+
+@dataclass
+class Peak:
+    """Bytes of resident memory at its highest: the JVM, and everything else together."""
+
+    jvm: int = 0
+    others: int = 0
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=100_000)
+    parser.add_argument("--templates", type=int, default=2_000)
+    parser.add_argument("--again", action="store_true")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="headwater-benchmark-") as scratch:
+        folder = Path(scratch)
+        generate(folder, arguments.rows, arguments.templates)
+        (folder / "lineage.yaml").write_text(yaml.safe_dump(configuration(arguments.rows)))
+        for _run in range(2 if arguments.again else 1):
+            tell(folder, arguments.rows)
+        compare(folder)
+
+
+def generate(folder: Path, rows: int, templates: int) -> None:
+    """The log, its schema and its answers."""
+    command = [sys.executable, str(HERE / "query_log_generator.py"), "--out", str(folder)]
+    subprocess.run([*command, "--rows", str(rows), "--templates", str(templates)], check=True, capture_output=True)
+    size = (folder / "query_log.csv").stat().st_size
+    print(f"log: {rows:,} rows in {templates:,} templates, {size / 1e6:,.0f} MB")
+
+
+def configuration(rows: int) -> dict[str, Any]:
+    return {
+        "source": {
+            "type": "query-log-lineage",
+            "serviceName": "warehouse",
+            "serviceConnection": {"config": {"type": "Postgres"}},
+            "sourceConfig": {
+                "config": {
+                    "type": "DatabaseLineage",
+                    "queryLogFilePath": "query_log.csv",
+                    "queryLogDuration": 30,
+                    "resultLimit": rows,
+                }
+            },
+        },
+        "sink": {"type": "metadata-rest", "config": {}},
+        "workflowConfig": {"openMetadataServerConfig": {"hostPort": "embedded"}},
+        "headwater": {"schemaFiles": [{"path": "schema.sql", "database": "warehouse", "schema": "mart"}]},
+    }
+
+
+def tell(folder: Path, rows: int) -> None:
+    """Runs the job once and prints what it took."""
+    started = time.monotonic()
+    command = [str(Path(sys.executable).with_name("ingest")), "run", "-c", "lineage.yaml", "--report", "report.json"]
+    job = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    peak = Peak()
+    watcher = threading.Thread(target=watch, args=(job.pid, peak), daemon=True)
+    watcher.start()
+    printed, _ = job.communicate()
+    seconds = time.monotonic() - started
+    watcher.join()
+    if job.returncode:
+        sys.exit(f"the run ended with {job.returncode}:\n{printed}")
+    report = json.loads((folder / "report.json").read_text())
+    counts = report["counts"]
+    print(
+        f"whole run {seconds:.1f} s, {rows / seconds:,.0f} rows/s; peak memory outside the JVM {peak.others / 1e6:,.0f} MB, JVM {peak.jvm / 1e6:,.0f} MB"
+    )
+    for stage, taken in report["seconds_by_stage"].items():
+        print(f"  {stage:10}{taken:8.1f} s{counts['statements'] / max(taken, 1e-3):12,.0f} statements/s")
+    kept = ("statements", "published", "skipped", "dead", "templates", "edges_new", "edges_unchanged", "column_edges")
+    print("  " + ", ".join(f"{name} {counts[name]}" for name in kept))
+
+
+def watch(pid: int, peak: Peak) -> None:
+    """Samples the memory of a process and its descendants until it ends."""
+    while psutil.pid_exists(pid):
+        try:
+            root = psutil.Process(pid)
+            family = [root, *root.children(recursive=True)]
+            sizes = [(p.name(), p.memory_info().rss) for p in family]
+        except psutil.Error:
+            time.sleep(0.05)
+            continue
+        if root.status() == psutil.STATUS_ZOMBIE:
+            return
+        peak.jvm = max(peak.jvm, sum(size for name, size in sizes if name.startswith("java")))
+        peak.others = max(peak.others, sum(size for name, size in sizes if not name.startswith("java")))
+        time.sleep(0.2)
+
+
+def compare(folder: Path) -> None:
+    """Prints precision and recall of the tables and direct columns in the catalog."""
+    with opened(folder / ".headwater" / "catalog.db") as catalog:
+        tables, columns = set(catalog.edges()), catalog.column_edges()
+    wanted_tables, wanted_columns = answers(folder)
+    for name, found, wanted in (
+        ("table edges", tables, wanted_tables),
+        ("direct column edges", columns, wanted_columns),
+    ):
+        right = len(found & wanted)
+        print(
+            f"{name}: {len(found):,} found, {len(wanted):,} known, precision {right / max(len(found), 1):.4f}, recall {right / len(wanted):.4f}"
+        )
+
+
+def answers(folder: Path) -> tuple[set[tuple[str, str]], set[tuple[str, str, str, str]]]:
+    tables: set[tuple[str, str]] = set()
+    columns: set[tuple[str, str, str, str]] = set()
+    for line in (folder / "answers.jsonl").read_text().splitlines():
+        answer = json.loads(line)
+        target = answer["target"]
+        tables |= {(source, target) for source in answer["sources"] if source != target}
+        columns |= {(table, column, target, made) for table, column, made in answer["columns"] if table != target}
+    return tables, columns
+
+
+if __name__ == "__main__":
+    main()
