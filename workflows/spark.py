@@ -35,10 +35,14 @@ _LOCAL_DEFAULTS = {
 
 @contextmanager
 def spark_session(settings: SparkSettings) -> Iterator[SparkSession]:
-    """A session on the configured master, stopped at the end.
+    """A session on the configured master, stopped at the end; one that is active already is used, and left as it is.
 
     Raises ConfigError where Java is missing or too old, before Spark is started.
     """
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        yield active
+        return
     find_java()
     local = settings.master.startswith("local")
     builder = SparkSession.builder.master(settings.master)

@@ -97,7 +97,8 @@ def tell(folder: Path, rows: int) -> None:
     report = json.loads((folder / "report.json").read_text())
     counts = report["counts"]
     print(
-        f"whole run {seconds:.1f} s, {rows / seconds:,.0f} rows/s; peak memory outside the JVM {peak.others / 1e6:,.0f} MB, JVM {peak.jvm / 1e6:,.0f} MB"
+        f"whole run {seconds:.1f} s, {rows / seconds:,.0f} rows/s; peak memory "
+        f"outside the JVM {peak.others / 1e6:,.0f} MB, JVM {peak.jvm / 1e6:,.0f} MB"
     )
     for stage, taken in report["seconds_by_stage"].items():
         print(f"  {stage:10}{taken:8.1f} s{counts['statements'] / max(taken, 1e-3):12,.0f} statements/s")
@@ -133,7 +134,8 @@ def compare(folder: Path) -> None:
     ):
         right = len(found & wanted)
         print(
-            f"{name}: {len(found):,} found, {len(wanted):,} known, precision {right / max(len(found), 1):.4f}, recall {right / len(wanted):.4f}"
+            f"{name}: {len(found):,} found, {len(wanted):,} known, "
+            f"precision {right / max(len(found), 1):.4f}, recall {right / len(wanted):.4f}"
         )
 
 
