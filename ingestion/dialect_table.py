@@ -109,6 +109,7 @@ ALL_DIALECTS = (
         relations=IGNORED_CASE,
         columns=IGNORED_CASE,
         default_schema="main",
+        name_characters="$#",  # #1 is the first column
     ),
     replace(_POSTGRES, name="questdb", relations=IGNORED_CASE, columns=IGNORED_CASE, default_schema=""),
     _TRINO,
