@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
@@ -35,12 +36,38 @@ def statement_key(transaction: str, text: str) -> bytes:
     return blake2b(f"{transaction}\0{text}".encode("utf-8", "surrogateescape"), digest_size=8).digest()
 
 
-def failed_statements(records: Records, layout: Layout) -> Iterator[tuple[str, bytes]]:
-    """Session and key of each statement that an ERROR row of these records names."""
-    at = layout.fields
-    for row in records.rows:
-        if row[at["error_severity"]] in _ERRORS and row[at["query"]]:
-            yield row[at["session_id"]], statement_key(row[at["virtual_transaction_id"]], row[at["query"]])
+class FailureScan:
+    """Finds the ERROR rows alone, without reading the other records: a line with a severity starts a record."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+        self._carry: list[str] = []
+
+    def feed(self, lines: list[str], last: bool) -> list[tuple[str, bytes]]:
+        """Session and `statement_key` of each failed statement whose ERROR row ends in these lines."""
+        lines = self._carry + lines
+        self._carry = []
+        found = []
+        for index, line in enumerate(lines):
+            if ",ERROR," not in line and ",FATAL," not in line and ",PANIC," not in line:
+                continue
+            rest = map(lines.__getitem__, range(index, len(lines)))
+            reader = csv.reader(rest, delimiter=self._layout.delimiter, strict=True)
+            try:
+                row = next(reader)
+            except csv.Error:
+                if index + reader.line_num == len(lines) and not last:
+                    self._carry = lines[index:]
+                    break
+                continue
+            found += self._failure(row)
+        return found
+
+    def _failure(self, row: list[str]) -> list[tuple[str, bytes]]:
+        at = self._layout.fields
+        if not self._layout.plausible(row) or row[at["error_severity"]] not in _ERRORS or not row[at["query"]]:
+            return []
+        return [(row[at["session_id"]], statement_key(row[at["virtual_transaction_id"]], row[at["query"]]))]
 
 
 class CsvlogReader:

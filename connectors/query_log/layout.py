@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, tzinfo
 from types import MappingProxyType
 
-from connectors.query_log.values import SECONDS_PER_UNIT, parse_times
+from connectors.query_log.values import SECONDS_PER_UNIT, parse_time
 from ingestion.errors import ConfigError
 
 # a file with one column has no delimiter; this one never occurs in text
@@ -101,8 +101,18 @@ class Layout:
             return False
         if self.csvlog:
             return bool(_CSVLOG_TIME.fullmatch(row[self.fields["log_time"]]))
-        times, wrong = parse_times([row[position] for position in self.time_positions], self.zone)
-        return not wrong and (not times or any(time is not None for time in times)) and bool(row[self.fields["text"]])
+        times = [row[position] for position in self.time_positions if row[position]]
+        known = bool(times) or not self.anchored
+        return known and bool(row[self.fields["text"]]) and all(_is_time(time, self.zone) for time in times)
+
+    def begins(self, row: list[str]) -> bool:
+        """Whether a record begins so, although the row is none: a time stands where the first time belongs."""
+        if not self.anchored or len(row) <= min(self.time_positions):
+            return False
+        value = row[min(self.time_positions)]
+        if self.csvlog:
+            return bool(_CSVLOG_TIME.fullmatch(value))
+        return _is_time(value, self.zone)
 
 
 def sniff(head: bytes, name: str, zone: tzinfo) -> Layout:
@@ -140,6 +150,15 @@ def _layout(row: list[str], delimiter: str, encoding: str, zone: tzinfo) -> Layo
     if len(header) == 1:
         delimiter = _NO_DELIMITER
     return Layout(delimiter, frozenset({len(row)}), fields, False, header, encoding, unit, zone)
+
+
+def _is_time(value: str, zone: tzinfo) -> bool:
+    if not any(character.isdigit() for character in value[:40]):
+        return False
+    try:
+        return parse_time(value, zone) is not None
+    except (ValueError, OverflowError):
+        return False
 
 
 def _is_csvlog(row: list[str]) -> bool:

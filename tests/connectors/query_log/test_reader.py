@@ -190,3 +190,10 @@ def test_the_csvlog_of_a_clinical_warehouse_is_read_in_full(spark: SparkSession)
         .split(b"\n")[int(first.source_id.rpartition(":")[2]) - 1]
         .startswith(b"2026-11-20 08:24:58.204")
     )
+
+
+def test_the_shipped_sample_is_read_in_full(spark: SparkSession) -> None:
+    found = rows(spark, Path(__file__).parents[3] / "config" / "sample" / "query_log.csv")
+    assert len(found) == 65
+    assert [row.status for row in found if row.status or row.problem] == ["failed"]
+    assert {row.schema for row in found} == {"shop", None}

@@ -63,6 +63,13 @@ def test_an_unterminated_quote_does_not_swallow_texts_that_begin_with_a_new_line
     assert [bad.line for bad in found.malformed] == [1]
 
 
+def test_each_of_many_broken_records_is_counted_where_its_time_shows_its_start() -> None:
+    broken = '2026-11-20,"select 1,a\n' * 3 + '2026-11-20,"select 2\n from t",a,b\n' * 2
+    found = read(broken + '2026-11-20,"select 3",c\n')
+    assert [bad.line for bad in found.malformed] == [1, 2, 3, 4, 6]
+    assert found.lines == [8]
+
+
 def test_a_quote_open_at_the_end_of_the_file_is_named_by_its_line() -> None:
     found = read('2026-11-20,select 1,a\n2026-11-20,"select 2\nfrom t\nwhere x = 1\n')
     assert found.lines == [1]
