@@ -26,11 +26,11 @@ def create_app(database: Database, version: str) -> FastAPI:
         redoc_url=None,
         openapi_url="/api/v1/openapi.json",
         redirect_slashes=False,
+        # the routes as they are, built once a process: including a router builds them again for every application
+        routes=[route for router in ROUTERS for route in router.routes],
     )
     app.state.database = database
     app.state.version = version
-    for router in ROUTERS:
-        app.include_router(router)
     app.add_exception_handler(ApiError, _api_error)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http_error)

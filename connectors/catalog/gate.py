@@ -11,11 +11,13 @@ import logging
 from dataclasses import dataclass
 from urllib.parse import unquote
 
+from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _log = logging.getLogger(__name__)
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
-_OPEN_PATHS = frozenset({"/healthz", "/readyz"})
+_OPEN_PATHS = frozenset({"/", "/healthz", "/readyz"})
+_OPEN_FILES = "/explorer/"  # the page itself holds no lineage: it asks for the token before it can show any
 _HEADERS = (
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
@@ -33,10 +35,6 @@ class Rules:
     token: str | None
     hosts: frozenset[str] | None
     max_body: int
-
-
-class _BodyTooLarge(Exception):
-    """The body went beyond the limit while it was read."""
 
 
 class Gate:
@@ -72,14 +70,11 @@ class Gate:
             message = await receive()
             read += len(message.get("body", b""))
             if read > self._rules.max_body:
-                raise _BodyTooLarge
+                raise HTTPException(413, self._too_large())
             return message
 
         try:
             await self._app(scope, receive_bounded, send_safely)
-        except _BodyTooLarge:
-            if not started:
-                await _answer(send_safely, 413, self._too_large())
         except Exception as error:  # noqa: BLE001 — the border: a traceback may quote what the client sent
             _log.error("call failed: %s", type(error).__name__)
             if not started:
@@ -93,7 +88,9 @@ class Gate:
         origin = headers.get(b"origin")
         if origin is not None and origin.partition(b"://")[2] != headers.get(b"host", b""):
             return 403, "calls from other web pages are not accepted"
-        if scope["path"] not in _OPEN_PATHS and not self._admitted(headers.get(b"authorization", b"")):
+        path: str = scope["path"]
+        is_open = path in _OPEN_PATHS or path.startswith(_OPEN_FILES)
+        if not is_open and not self._admitted(headers.get(b"authorization", b"")):
             return 401, "the token is missing or wrong: send it as Authorization: Bearer <token>"
         length = headers.get(b"content-length", b"0")
         if length.isdigit() and int(length[:20]) > self._rules.max_body:

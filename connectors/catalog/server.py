@@ -18,6 +18,7 @@ from ingestion.errors import ConfigError
 
 _START_SECONDS = 30.0
 _STOP_SECONDS = 10
+_HEAD_BYTES = 2 * 1024 * 1024  # filters and fully qualified names travel in URLs, escaped
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +114,7 @@ def _server(config: CatalogConfig, database: Database) -> uvicorn.Server:
         server_header=False,
         lifespan="off",
         timeout_keep_alive=75,
+        h11_max_incomplete_event_size=_HEAD_BYTES,
         timeout_graceful_shutdown=_STOP_SECONDS,
     )
     return uvicorn.Server(settings)

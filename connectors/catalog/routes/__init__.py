@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
+from connectors.catalog.explorer import routes as explorer
 from connectors.catalog.routes import (
     collections,
     explore,
@@ -25,6 +26,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     search.router,
     extension.router,
     explore.router,
+    explorer.router,
     openlineage.router,
     collections.router,
 )

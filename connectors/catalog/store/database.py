@@ -73,7 +73,7 @@ def tick(connection: Connection) -> int:
 def dumps(value: object) -> str:
     """Canonical JSON: equal values give equal text. Raises ApiError (400) for what JSON cannot carry."""
     try:
-        return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+        return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
     except (ValueError, RecursionError) as error:
         raise bad_request("the body holds a value that JSON cannot carry") from error
 

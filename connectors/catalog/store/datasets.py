@@ -174,8 +174,8 @@ def _is_storage(namespace: str) -> bool:
 
 def _path(namespace: str, name: str) -> str:
     # a path may carry a password or a signature; the place alone is a name
-    base = namespace if "://" in namespace else f"{namespace}://"
-    scheme, _, rest = f"{base.rstrip('/')}/{name.lstrip('/')}".partition("://")
+    scheme, _, place = namespace.partition("://")
+    rest = f"{place.rstrip('/')}/{name.lstrip('/')}"
     return f"{scheme}://{rest.partition('?')[0].rpartition('@')[2]}"
 
 

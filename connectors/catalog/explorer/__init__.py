@@ -1,0 +1,1 @@
+"""The explorer over a catalog: served at `/`, and exported to a file."""

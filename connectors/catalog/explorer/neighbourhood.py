@@ -1,0 +1,104 @@
+"""Which cards a picture holds: those that were asked for, each with neighbours so many hops away on either side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, func, select
+
+from connectors.catalog.errors import not_found
+from connectors.catalog.store import edges, explore, history
+from connectors.catalog.store.database import Json
+from connectors.catalog.store.edges import Moment
+from connectors.catalog.store.graph import any_rows_of
+from connectors.catalog.store.schema import contributions, entities, intervals, versions
+from connectors.catalog.store.window import Window
+
+_BEGINNINGS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """An entity by its fully qualified name, and how many hops to go from it on each side."""
+
+    entity: str
+    upstream: int
+    downstream: int
+
+
+def picture(connection: Connection, steps: Sequence[Step], limit: int, window: Window) -> Json:
+    """The document of a picture: `limit` cards at most, those of earlier steps and nearer ones first.
+
+    Steps whose entity is not there are left out. Raises ApiError (404) when that leaves none.
+    """
+    inside: dict[str, None] = {}
+    root = None
+    truncated = False
+    for step in steps:
+        row = history.by_name(connection, step.entity)
+        if row is None:
+            continue
+        root = root or row.id
+        inside[row.id] = None
+        for upstream, hops in ((True, step.upstream), (False, step.downstream)):
+            reached = _reach(connection, row.id, (hops, upstream), window.moment)
+            for identifier in reached:
+                truncated = truncated or (len(inside) >= limit and identifier not in inside)
+                if len(inside) < limit:
+                    inside[identifier] = None
+    if root is None:
+        raise not_found("entity", steps[0].entity)
+    document = whole(connection, list(inside), window)
+    return {**document, "roots": [root], "truncated": truncated}
+
+
+def whole(connection: Connection, identifiers: Sequence[str], window: Window) -> Json:
+    """The document of exactly these entities and the edges between them."""
+    rows = list(any_rows_of(connection, set(identifiers)).values())
+    return explore.explore(connection, rows, explore.Reach(0, 0, len(rows)), window)
+
+
+def _reach(connection: Connection, start: str, way: tuple[int, bool], moment: Moment) -> list[str]:
+    """What lies within so many hops (of `way`) on one side, nearest first."""
+    hops, upstream = way
+    seen = {start}
+    frontier = {start}
+    found: list[str] = []
+    for _ in range(hops):
+        step = edges.neighbours(connection, frontier, upstream=upstream, moment=moment)
+        frontier = {pair[0 if upstream else 1] for pair in step} - seen
+        if not frontier or len(found) > explore.MAX_CARDS:
+            break
+        seen |= frontier
+        found.extend(sorted(frontier))
+    return found
+
+
+def beginnings(connection: Connection, window: Window) -> Json:
+    """How much there is to see, and the tables with the most neighbours: where to begin for want of a better idea."""
+    joined = intervals.join(versions, versions.c.id == intervals.c.version_id).join(
+        contributions, contributions.c.id == versions.c.contribution_id
+    )
+    pairs = (
+        select(intervals.c.from_id, intervals.c.to_id)
+        .select_from(joined)
+        .where(window.moment.holds())
+        .distinct()
+        .subquery()
+    )
+    degrees: dict[str, dict[str, int]] = {}
+    for side, column in (("downstream", pairs.c.from_id), ("upstream", pairs.c.to_id)):
+        counted = select(column, func.count()).group_by(column).order_by(func.count().desc(), column).limit(50)
+        for identifier, count in connection.execute(counted):
+            degrees.setdefault(identifier, {"upstream": 0, "downstream": 0})[side] = count
+    ranked = sorted(degrees, key=lambda one: (-sum(degrees[one].values()), one))[:_BEGINNINGS]
+    rows = any_rows_of(connection, set(ranked))
+    tables = select(func.count()).select_from(entities)
+    held = entities.c.type.in_(("table", "container")), entities.c.deleted.is_(False)
+    column_edges = select(func.sum(versions.c.column_edges)).select_from(joined).where(window.moment.holds())
+    return {
+        "tables": connection.scalar(tables.where(*held)) or 0,
+        "columnEdges": connection.scalar(column_edges) or 0,
+        "beginnings": [{"entity": rows[one].fqn, **degrees[one]} for one in ranked if one in rows],
+    }
