@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from connectors.spark_history import leaves, operators, physical
+from connectors.spark_history import leaves, operators, physical, row_operations
 from connectors.spark_history.attributes import Element, attribute_list
 from connectors.spark_history.expressions import Scope
 from connectors.spark_history.names import NameMapping
@@ -30,7 +30,7 @@ class Evaluation:
 
     `remembered` maps an expression id to the column that an earlier plan of the same application gave it: checkpoints
     and cached frames are leaves whose ids only it explains. `paths` has the locations of leaves that print none;
-    `batch` is what foreachBatch's function is given.
+    `batch` is what foreachBatch's function is given; `made` collects the columns of all leaves and projections.
     """
 
     names: NameMapping
@@ -40,6 +40,7 @@ class Evaluation:
     through_views: bool = False
     batch: Relation | None = None
     known: set[int] = field(default_factory=set)
+    made: dict[int, Attribute] = field(default_factory=dict)
     by_id: dict[int, Relation] = field(default_factory=dict)
     ctes: dict[int, Relation] = field(default_factory=dict)
     expected: dict[int, list[Element]] = field(default_factory=dict)
@@ -68,6 +69,8 @@ class Evaluation:
                 continue
             result = self.node(node, [done.pop(id(child)) for child in node.children], outer or {})
             self.known.update(attribute.id for attribute in result.attributes)
+            if not node.children or kind_of(node) == "Project":
+                self.made.update((attribute.id, attribute) for attribute in result.attributes)
             if node.number is not None:
                 self.by_number[node.number] = result
             done[id(node)] = result
@@ -164,6 +167,7 @@ OPERATORS: dict[str, Callable[[Step], Relation]] = {
     "WithCTE": operators.with_cte,
     "CTERelationDef": operators.cte_definition,
     "View": operators.view,
+    "MergeRows": row_operations.merge_rows,
     "ArrowEvalPython": physical.python_udf,
     "BatchEvalPython": physical.python_udf,
     "InMemoryTableScan": physical.cached,

@@ -54,6 +54,7 @@ _KIND = re.compile(rb'^\{"Event":"([\w.$]+)"')
 _JOB = re.compile(rb'"Job ID":(\d+)')
 _JOB_EXECUTION = re.compile(rb'"spark\.sql\.execution\.id":"(\d+)"')
 _WAREHOUSE = re.compile(rb'"spark\.sql\.warehouse\.dir":"([^"]*)"')
+_CATALOG = re.compile(rb'"spark\.sql\.catalog\.([\w-]+)":"([\w.$]+)"')
 _JOB_SUCCEEDED = b'"Result":"JobSucceeded"'
 
 
@@ -114,7 +115,9 @@ def chosen(number: int, line: bytes) -> EventLine:
     kind = KINDS[name]
     if kind == "environment":
         found = _WAREHOUSE.search(line)
-        return EventLine(number, kind, json.dumps({"warehouse": found.group(1).decode() if found else ""}))
+        catalogs = {name.decode(): kind_.decode() for name, kind_ in _CATALOG.findall(line)}
+        content = {"warehouse": found.group(1).decode() if found else "", "catalogs": catalogs}
+        return EventLine(number, kind, json.dumps(content))
     if kind in ("job_start", "job_end"):
         return job_line(number, kind, line)
     try:

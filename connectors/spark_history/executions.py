@@ -61,6 +61,7 @@ class Statement:
     described: str | None = None
     stream: bool = False
     warehouse: str = ""
+    catalogs: tuple[tuple[str, str], ...] = ()
 
 
 def outcome(members: list[Execution]) -> str | None:

@@ -25,6 +25,9 @@ ROWS = frozenset(_ROWS.split())
 
 LOCATION = re.compile(r"(?:\w*FileIndex\w*|\w+Index|\w+)(?:\(\d+ paths?\))? ?\[(?P<paths>[^\]]*)\]")
 JDBC_RELATION = re.compile(r"JDBCRelation\((?P<what>.*)\)(?: \[numPartitions=\d+\])?", re.DOTALL)
+PUSHED = re.compile(r"\bfilters=(.*?), (?:runtimeFilters|groupedBy|caseSensitive)=", re.DOTALL)
+"""The filters that an Iceberg scan applies itself: no Filter node repeats those of partitions."""
+
 CATALOG_TABLE = re.compile(r"(?:^|\n)(?:Catalog: (?P<catalog>.+)\n)?Database: (?P<database>.+)\nTable: (?P<table>.+)")
 
 
@@ -46,11 +49,15 @@ def leaf(node: PlanNode, kind: str, evaluation: Evaluation) -> Relation:
         return Relation([Attribute(item.id, item.name, MISSING) for item in columns], problems=tuple(problems))
     made = [Attribute(item.id, item.name, base_column(ColumnRef(name, item.name))) for item in columns]
     relation = Relation(made, frozenset(), {name: None}, tuple(problems))
-    pruned = node.fields.get("PartitionFilters", "[]")
-    if pruned == "[]":
-        return relation
-    found = read_influences(pruned, Scope(relation.scope), Subtype.FILTER)
-    return relation.with_attributes(made, found)
+    found = read_influences(node.fields.get("PartitionFilters", "[]"), Scope(relation.scope), Subtype.FILTER)
+    pushed = PUSHED.search(node.fields.get("Description", ""))
+    if pushed:
+        found |= {
+            (ColumnRef(name, item.name), Subtype.FILTER)
+            for item in columns
+            if re.search(rf"(?:^|, |\(|NOT )`?{re.escape(item.name)}`? (?:IS|=|!=|<|>|IN|NOT|STARTS)", pushed.group(1))
+        }
+    return relation.with_attributes(made, found) if found else relation
 
 
 def outputs(node: PlanNode, kind: str) -> list[Element]:
@@ -188,7 +195,8 @@ def v2_name(node: PlanNode, names: NameMapping) -> TableName | None:
     """The table of a V2 read: in the node's name, or behind its attribute list."""
     words = node.name.split(" ")
     if len(words) > 1 and words[1]:
-        return names.table(plain_parts(words[1]))
+        by_path = re.match(r"^(?:[a-z][a-z0-9+.-]*:)?/", words[1])
+        return names.path(words[1]) if by_path else names.table(plain_parts(words[1]))
     behind = node.args.rpartition("]")[2] if "[" in node.args else node.args
     if not behind.strip() and "[" in node.args:
         behind = node.args.partition("[")[0]

@@ -29,11 +29,13 @@ class NameMapping:
 
     `prefixes` maps the first parts of a name (`spark_catalog`, `spark_catalog.sales`, `iceberg`, `jdbc`) to what stands
     for them, dotted; the longest prefix wins and "" drops it. A service is a name's first part where four are given.
-    `warehouse` is the application's warehouse directory: a path in it is a table of the session catalog.
+    `warehouse` is the application's warehouse directory: a path in it is a table of the session catalog;
+    `catalogs` the class of each catalog that the application configured, by which a plan may name it.
     """
 
     prefixes: Mapping[str, str] = field(default_factory=dict)
     warehouse: str = ""
+    catalogs: Mapping[str, str] = field(default_factory=dict)
 
     def table(self, parts: tuple[str, ...]) -> TableName:
         """The name of a table by its parts; two parts are of Spark's session catalog, as Spark 3.3 prints them."""
@@ -48,12 +50,20 @@ class NameMapping:
         return TableName(parts, written)
 
     def path(self, location: str) -> TableName:
-        """The name of a storage location, without user, query or trailing slash; a managed table's is the table's."""
+        """The name of a storage location, without user or query; a managed table's place is the table."""
         cleaned = clean_location(location)
         managed = self._managed(cleaned)
         if managed:
             return self.table((SESSION_CATALOG, *managed))
         return TableName((cleaned,), cleaned, NameKind.PATH)
+
+    def of_class(self, written: str) -> str | None:
+        """The catalog that a plan names by its class (`….SparkCatalog@4413e5f8`); None if several have that class."""
+        class_name = written.partition("@")[0]
+        found = [name for name, each in self.catalogs.items() if each == class_name]
+        if len(found) == 1:
+            return found[0]
+        return SESSION_CATALOG if not found and class_name.endswith(".DeltaCatalog") else None
 
     def _managed(self, location: str) -> tuple[str, str] | None:
         warehouse = clean_location(self.warehouse) if self.warehouse else ""

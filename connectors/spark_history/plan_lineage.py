@@ -6,27 +6,28 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from connectors.spark_history.attributes import Element, attribute_list, truncated
+from connectors.spark_history.attributes import Element, attribute_list
 from connectors.spark_history.evaluation import Evaluation, kind_of
+from connectors.spark_history.flows import (
+    Evaluated,
+    influence_references,
+    merge_writes,
+    outputs_of,
+    problems_of,
+    relation_problems,
+    to_flow,
+)
 from connectors.spark_history.leaves import LOCATION
 from connectors.spark_history.names import NameMapping
 from connectors.spark_history.plan_text import PlanNode, PlanText, parse_plan_text
-from connectors.spark_history.relation import Attribute, Influence, Lineage, Relation
-from connectors.spark_history.writes import Write, writes
+from connectors.spark_history.relation import Attribute, Relation
+from connectors.spark_history.row_operations import delta_merge, row_operation_kind, without_own
+from connectors.spark_history.writes import writes
 from ingestion.model import (
-    ColumnRef,
     Flow,
-    Output,
-    Problem,
-    ProblemKind,
-    Reference,
     StatementKind,
     StatementLineage,
-    Subtype,
     TableName,
-    Target,
-    Transformation,
-    WriteMode,
 )
 
 FILE_SCAN = re.compile(r"(\[.*?#\d+L?(?:-T\d+ms)?\]).*?Location: (\w.*?\[[^\]]*\])", re.DOTALL)
@@ -48,13 +49,6 @@ class Application:
     batch: Relation | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Evaluated:
-    write: Write
-    relation: Relation | None
-    logical: bool
-
-
 def statement_lineage(
     descriptions: Sequence[str], application: Application, stream: bool = False
 ) -> StatementLineage | None:
@@ -64,17 +58,19 @@ def statement_lineage(
     is kept. `stream` tells a micro-batch, whose first plan is what its others may read. What is missing or was cut is a
     problem of the result, never an error.
     """
-    found: list[_Evaluated] = []
+    found: list[Evaluated] = []
     reads: list[Relation] = []
+    made: dict[int, Attribute] = {}
     for description in descriptions:
         text = parse_plan_text(description)
-        if len(descriptions) > 1 and repeats(text):
+        if len(descriptions) > 1 and (repeats(text) or housekeeping(description)):
             continue
-        evaluated = list(evaluate_writes(text, application))
+        evaluated = list(evaluate_writes(text, application, made))
         found.extend(evaluated)
         if not evaluated:
-            reads.extend(evaluate_query(text, application))
+            reads.extend(evaluate_query(text, application, made))
             application.batch = reads[0] if stream and reads else None
+    found = [completed(item, reads, made) for item in found]
     application.batch = None
     merged = merge_writes(found)
     flows = tuple(flow for item in merged if (flow := to_flow(item)) is not None)
@@ -93,7 +89,41 @@ def repeats(text: PlanText) -> bool:
     return text.physical is not None and kind_of(text.physical) == "CommandResult"
 
 
-def evaluate_writes(text: PlanText, application: Application) -> Iterator[_Evaluated]:
+def housekeeping(description: str) -> bool:
+    """Whether a plan only reads a table format's own log."""
+    return "DeltaLogFileIndex" in description or "checkpointMetadata#" in description
+
+
+def completed(item: Evaluated, reads: Sequence[Relation], made: Mapping[int, Attribute]) -> Evaluated:
+    """A write whose query is in an execution beside it, with that query; Delta's MERGE with the scans beside it."""
+    write = item.write
+    if item.relation is not None:
+        return item
+    relation: Relation | None = None
+    if write.merge is not None:
+        relation = delta_merge(write.merge, made)
+    elif write.outputs:
+        relation = beside(write.outputs, reads)
+    if relation is not None and write.row_operation and write.name is not None:
+        relation = without_own(relation, write.name)
+    return Evaluated(write, relation, item.logical)
+
+
+def beside(outputs: str, reads: Sequence[Relation]) -> Relation | None:
+    """The query that an execution beside a write ran: its columns are those of the write's line, by id or by name.
+
+    Columns that the line leaves out are the table's others, which get nulls.
+    """
+    by_id = [r for r in reads if r.attributes and all(f"{a.name}#{a.id}" in outputs for a in r.attributes)]
+    by_name = [
+        r
+        for r in reads
+        if r.attributes and all(f" {a.name}#" in outputs or not a.lineage.columns for a in r.attributes)
+    ]
+    return next(reversed(by_id or by_name), None)
+
+
+def evaluate_writes(text: PlanText, application: Application, made: dict[int, Attribute]) -> Iterator[Evaluated]:
     """Each write of a description with the relation that it writes."""
     for tree, logical in ((text.analyzed, True), (text.physical, False)):
         if tree is None:
@@ -107,19 +137,26 @@ def evaluate_writes(text: PlanText, application: Application) -> Iterator[_Evalu
                 evaluation.expect(write.query, [Element(-1, name) for name in write.columns])
             whole = logical or write.kind is not StatementKind.INSERT
             relation = evaluation.relation(write.query) if write.query is not None else None
+            made.update(evaluation.made)
             if relation is not None:
                 remember(relation, application)
-            yield _Evaluated(write, relation, whole)
+                if write.row_operation and write.name is not None:
+                    kinds = frozenset(kind_of(node) for node in tree.walk())
+                    kind = row_operation_kind(kinds, relation, write.name)
+                    write = replace(write, kind=kind)
+                    relation = without_own(relation, write.name or TableName(()))
+            yield Evaluated(write, relation, whole)
         return
 
 
-def evaluate_query(text: PlanText, application: Application) -> Iterator[Relation]:
+def evaluate_query(text: PlanText, application: Application, made: dict[int, Attribute]) -> Iterator[Relation]:
     """The relation of a plan that writes nothing; remembered, for a checkpoint or a cache may be read later."""
     tree = text.analyzed or text.physical
     if tree is None or (not any(True for _ in tree.children) and "Scan" not in tree.name):
         return
     evaluation = new_evaluation(text, application)
     relation = evaluation.relation(tree)
+    made.update(evaluation.made)
     remember(relation, application)
     yield relation
 
@@ -157,127 +194,3 @@ def file_paths(physical: PlanNode | None) -> Mapping[int, str]:
             first = location.group("paths").split(", ")[0]
             found.update({item.id: first for item in attribute_list(match.group(1), ",")})
     return found
-
-
-# --- from several executions to one statement ---------------------------------------------------------------------
-
-
-def merge_writes(found: Sequence[_Evaluated]) -> list[_Evaluated]:
-    """One write a target. A statement's executions repeat it: one has the name, another the path and the plan."""
-    named = [item for item in found if item.write.name is not None]
-    unnamed = [item for item in found if item.write.name is None]
-    merged: dict[TableName, _Evaluated] = {}
-    for item in named:
-        name = item.write.name
-        if name is not None:
-            merged[name] = better(merged.get(name), item)
-    creating = [item for item in merged.values() if item.write.kind is StatementKind.CREATE_TABLE_AS]
-    for item in unnamed:
-        if len(creating) == 1:
-            name = creating[0].write.name
-            if name is not None:
-                merged[name] = better(merged[name], item)
-        elif item.write.location is not None:
-            merged[item.write.location] = better(merged.get(item.write.location), item)
-    return list(merged.values())
-
-
-def better(one: _Evaluated | None, other: _Evaluated) -> _Evaluated:
-    """Of two accounts of one write, the surer one's columns under the name and mode of the first."""
-    if one is None:
-        return other
-    chosen = min((one, other), key=doubt)
-    if chosen is one:
-        return one
-    outer = replace(other.write, kind=one.write.kind, mode=one.write.mode, name=one.write.name or other.write.name)
-    return _Evaluated(outer, other.relation, other.logical)
-
-
-def doubt(item: _Evaluated) -> tuple[int, int, int]:
-    """How little an account is to be trusted: none, what is cut, then physical after logical."""
-    if item.relation is None:
-        return (1, 0, 0)
-    cut = sum(attribute.lineage.incomplete for attribute in item.relation.attributes)
-    cut += sum(problem.kind is ProblemKind.INCOMPLETE for problem in item.relation.problems)
-    return (0, cut, 0 if item.logical else 1)
-
-
-# --- to the model -------------------------------------------------------------------------------------------------
-
-
-def to_flow(item: _Evaluated) -> Flow | None:
-    write, relation = item.write, item.relation
-    name = write.name or write.location
-    if name is None or relation is None:
-        return None
-    columns = write.columns
-    names: Sequence[str] | None = None
-    if columns is not None and len(columns) == len(relation.attributes):
-        names = columns
-    outputs = outputs_of(relation, names)
-    explicit = tuple(output.name for output in outputs)
-    named = write.kind is StatementKind.INSERT or write.view
-    target = Target(name, write.mode, explicit if named else None, temporary=write.temporary, view=write.view)
-    return Flow(target, outputs, influence_references(relation.indirect), tuple(relation.sources))
-
-
-def outputs_of(relation: Relation, names: Sequence[str] | None) -> tuple[Output, ...]:
-    return tuple(
-        Output(names[i] if names else attribute.name, references(attribute.lineage))
-        for i, attribute in enumerate(relation.attributes)
-    )
-
-
-def references(lineage: Lineage) -> tuple[Reference, ...]:
-    """One reference a source column and role; all sources of an opaque value together, as candidates."""
-    if lineage.opaque and lineage.direct:
-        how = Transformation(Subtype.TRANSFORMATION)
-        direct = [Reference(tuple(sorted(lineage.direct, key=str)), how, "", True)]
-    else:
-        direct = [
-            Reference((column,), how, "" if how.subtype is Subtype.IDENTITY else lineage.expression)
-            for column, how in lineage.direct.items()
-        ]
-    return (*direct, *influence_references(lineage.indirect))
-
-
-def influence_references(indirect: frozenset[Influence]) -> tuple[Reference, ...]:
-    return tuple(
-        Reference((column,), Transformation(subtype)) for column, subtype in sorted(indirect, key=influence_order)
-    )
-
-
-def influence_order(item: Influence) -> tuple[str, str]:
-    return (str(item[0]), item[1].value)
-
-
-def problems_of(item: _Evaluated) -> tuple[Problem, ...]:
-    return relation_problems(item.relation) if item.relation is not None else ()
-
-
-def relation_problems(relation: Relation) -> tuple[Problem, ...]:
-    """The plan's problems, and each column whose sources may not be all."""
-    doubtful = [
-        Problem(ProblemKind.INCOMPLETE, attribute.name)
-        for attribute in relation.attributes
-        if attribute.lineage.incomplete
-    ]
-    return tuple(dict.fromkeys([*relation.problems, *doubtful]))
-
-
-def columns_of(lineage: StatementLineage) -> frozenset[ColumnRef]:
-    """Every source column that a statement's flows name."""
-    return frozenset(
-        column
-        for flow in lineage.flows
-        for reference in (*flow.indirect, *(r for output in flow.outputs for r in output.references))
-        for column in reference.sources
-    )
-
-
-def is_cut(descriptions: Sequence[str]) -> bool:
-    """Whether Spark cut any of these plans (spark.sql.debug.maxToStringFields)."""
-    return any(truncated(text) for text in descriptions)
-
-
-CREATING = frozenset({WriteMode.CREATE})

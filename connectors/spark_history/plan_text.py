@@ -209,7 +209,10 @@ def formatted_tree(block: str, numbered: dict[int, PlanNode]) -> PlanNode | None
 
 
 def read_details(details: str, numbered: dict[int, PlanNode]) -> None:
-    """Put the details' fields into their nodes. A line that starts no field continues the one before (a literal's)."""
+    """Put the details' fields into their nodes. A line that starts no field continues the one before (a literal's).
+
+    Arguments come last: a catalog table printed in them has lines that look like fields.
+    """
     node: PlanNode | None = None
     key = ""
     blank_before = True
@@ -218,12 +221,14 @@ def read_details(details: str, numbered: dict[int, PlanNode]) -> None:
         if head and (found := numbered.get(int(head.group(1)))) is not None and same_node(found.name, head.group(2)):
             node, key = found, ""
         elif node is not None:
-            match = FIELD.match(line)
+            match = FIELD.match(line) if key != "Arguments" else None
             if match and match.group(1) not in node.fields:
                 key = match.group(1)
                 node.fields[key] = match.group(3) or ""
                 if match.group(2):
                     node.counts[key] = int(match.group(2))
+            elif key in ("Output", "Input") and node.fields[key].endswith("]") and line.strip():
+                node.fields["Description"] = line
             elif key:
                 node.fields[key] += "\n" + line
         blank_before = not line.strip()

@@ -38,7 +38,7 @@ class RecordWriter:
         catalog, schema = self.defaults.of(statement.session)
         lineage = None
         if statement.error == "":
-            self._locate(statement.warehouse)
+            self._locate(statement)
             lineage = statement_lineage(statement.plans, self.application, statement.stream)
             self.defaults.follow(statement)
             if lineage is not None and statement.sink is not None:
@@ -63,9 +63,11 @@ class RecordWriter:
             "symbolic": dumps(lineage) if lineage is not None and statement.error == "" else None,
         }
 
-    def _locate(self, warehouse: str) -> None:
-        if warehouse and not self.application.names.warehouse:
-            self.application.names = replace(self.application.names, warehouse=warehouse)
+    def _locate(self, statement: Statement) -> None:
+        names = self.application.names
+        if statement.warehouse != names.warehouse or statement.catalogs != tuple(names.catalogs.items()):
+            located = replace(names, warehouse=statement.warehouse, catalogs=dict(statement.catalogs))
+            self.application.names = located
 
 
 def problem_row(source_id: str, problem: str) -> Row:

@@ -22,6 +22,7 @@ class ApplicationLog:
 
     def __init__(self) -> None:
         self.name = self.id = self.user = self.version = self.warehouse = ""
+        self.catalogs: tuple[tuple[str, str], ...] = ()
         self.executions: dict[int, Execution] = {}
         self.thrift: dict[str, Operation] = {}
         self.connect: dict[str, Operation] = {}
@@ -61,6 +62,7 @@ class ApplicationLog:
 
     def _environment(self, event: dict[str, Any]) -> Iterator[Statement]:
         self.warehouse = str(event.get("warehouse") or "")
+        self.catalogs = tuple((event.get("catalogs") or {}).items())
         return iter(())
 
     def _start(self, event: dict[str, Any]) -> Iterator[Statement]:
@@ -209,6 +211,7 @@ class ApplicationLog:
             described=described,
             stream=STREAM_RUN.search(first.description) is not None,
             warehouse=self.warehouse,
+            catalogs=self.catalogs,
         )
 
     def _operation(self, operation: Operation) -> Iterator[Statement]:
@@ -228,4 +231,5 @@ class ApplicationLog:
             operation.error,
             self.id,
             warehouse=self.warehouse,
+            catalogs=self.catalogs,
         )

@@ -4,34 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from connectors.spark_history.attributes import arguments, inside
 from connectors.spark_history.evaluation import kind_of
 from connectors.spark_history.leaves import CATALOG_TABLE
 from connectors.spark_history.names import JDBC, NameMapping, plain_parts, quoted_parts
 from connectors.spark_history.plan_text import PlanNode
+from connectors.spark_history.v2_writes import DELTA_COMMANDS, V2_CREATES, V2_WRITES, delta_command, v2_create, v2_write
+from connectors.spark_history.write import Write, query_of
 from ingestion.model import StatementKind, TableName, WriteMode
-
-
-@dataclass(frozen=True, slots=True)
-class Write:
-    """One write: `name` is None where the plan has no name for the target; `location` is where it puts the files.
-
-    `query` is None where the plan has the write's name only (an execution beside it has the query). `columns` are the
-    target's columns where the plan lists them in the query's order.
-    """
-
-    kind: StatementKind
-    mode: WriteMode
-    name: TableName | None
-    query: PlanNode | None
-    location: TableName | None = None
-    columns: tuple[str, ...] | None = None
-    view: bool = False
-    temporary: bool = False
-    text: str | None = None
-
 
 MODES = {
     "Append": WriteMode.APPEND,
@@ -52,17 +33,6 @@ _TABLE_CREATING = (
     "CreateDataSourceTableAsSelectCommand CreateHiveTableAsSelectCommand OptimizedCreateHiveTableAsSelectCommand"
 )
 TABLE_CREATING = frozenset(_TABLE_CREATING.split())
-_V2_APPENDING = "AppendData AppendDataExec AppendDataExecV1 AppendDataV1"
-V2_APPENDING = frozenset(_V2_APPENDING.split())
-_V2_OVERWRITING = """
-    OverwriteByExpression OverwriteByExpressionExecV1 OverwriteByExpressionV1 OverwritePartitionsDynamic ReplaceData
-"""
-V2_OVERWRITING = frozenset(_V2_OVERWRITING.split())
-_V2_CREATING = """
-    CreateTableAsSelect AtomicCreateTableAsSelect ReplaceTableAsSelect AtomicReplaceTableAsSelect
-    CreateOrReplaceTableAsSelect
-"""
-V2_CREATING = frozenset(_V2_CREATING.split())
 
 
 def writes(root: PlanNode, names: NameMapping) -> list[Write]:
@@ -92,29 +62,13 @@ def is_write(node: PlanNode) -> bool:
     bare = kind.removeprefix("Execute ")
     if kind != bare and not node.children and node.inner:
         return False  # the command itself stands below its execution
-    return (
-        bare in WRITERS
-        or bare in TABLE_CREATING
-        or bare in V2_APPENDING
-        or bare in V2_OVERWRITING
-        or bare in V2_CREATING
-    )
+    return bare in WRITERS or bare in TABLE_CREATING
 
 
 def one_write(node: PlanNode, kind: str, names: NameMapping) -> Write | None:
     if kind in TABLE_CREATING:
         return table_as_select(node, names)
-    if kind in V2_APPENDING or kind in V2_OVERWRITING:
-        return v2_write(node, kind, names)
-    if kind in V2_CREATING:
-        return v2_create(node, names)
     return WRITERS[kind](node, names)
-
-
-def query_of(node: PlanNode) -> PlanNode | None:
-    """The plan of what a node writes: its child, or the plan printed below it."""
-    below = [*node.children, *node.inner]
-    return below[-1] if below else None
 
 
 def file_write(node: PlanNode, names: NameMapping) -> Write:
@@ -230,39 +184,6 @@ def directory_write(node: PlanNode, names: NameMapping) -> Write:
     return Write(StatementKind.INSERT, WriteMode.OVERWRITE, None, query_of(node), location)
 
 
-def v2_write(node: PlanNode, kind: str, names: NameMapping) -> Write:
-    """Appends and overwrites of V2 tables: the name stands in the arguments, or in the node's own name."""
-    mode = WriteMode.APPEND if kind in V2_APPENDING else WriteMode.OVERWRITE
-    return Write(StatementKind.INSERT, mode, v2_target(node, names), query_of(node))
-
-
-def v2_target(node: PlanNode, names: NameMapping) -> TableName | None:
-    named = re.search(r"(?:\] |^RelationV2 )?\b([\w`.-]+\.[\w`.-]+)", node.name.partition(" ")[2])
-    if named:
-        return names.table(plain_parts(named.group(1)))
-    relation = re.search(r"RelationV2\[.*?\] ([^\s,]+)", node.args, re.DOTALL)
-    if relation:
-        return names.table(plain_parts(relation.group(1)))
-    quoted = re.search(r"`[^`]+`\.`", node.args)
-    if quoted:
-        return names.table(quoted_parts(node.args[quoted.start() :]))
-    return None
-
-
-def v2_create(node: PlanNode, names: NameMapping) -> Write:
-    """CREATE and REPLACE TABLE AS of a V2 catalog: `catalog, namespace.table, …`."""
-    catalog = re.search(r"\b(?:V2SessionCatalog\()?([\w-]+)\)?@?", node.args)
-    identifier = re.search(r"(?:^|, )(?:Identifier\()?((?:[\w-]+|`[^`]+`)(?:\.(?:[\w-]+|`[^`]+`))+)", node.args)
-    parts = plain_parts(identifier.group(1)) if identifier else ()
-    quoted = re.search(r"`[^`]+`\.`", node.args)
-    if quoted:
-        parts = quoted_parts(node.args[quoted.start() :])
-    name = names.table(parts) if parts else None
-    if catalog is None:
-        return Write(StatementKind.CREATE_TABLE_AS, WriteMode.CREATE, name, query_of(node))
-    return Write(StatementKind.CREATE_TABLE_AS, WriteMode.CREATE, name, query_of(node))
-
-
 WRITERS = {
     FILE_WRITE: file_write,
     "SaveAsV1TableCommand": save_as_table,
@@ -273,4 +194,7 @@ WRITERS = {
     "InsertIntoDataSourceCommand": hive_write,
     "InsertIntoDataSourceDirCommand": directory_write,
     "InsertIntoHiveDirCommand": directory_write,
+    **dict.fromkeys(V2_WRITES, v2_write),
+    **dict.fromkeys(V2_CREATES, v2_create),
+    **dict.fromkeys(DELTA_COMMANDS, delta_command),
 }

@@ -252,13 +252,14 @@ def leaf_name(leaf: Any) -> str:
     kind = leaf.getClass().getSimpleName()
     if kind == "LogicalRelation":
         relation = leaf.relation()
-        if relation.getClass().getSimpleName() == "HadoopFsRelation":
-            paths = relation.location().rootPaths()
-            return str(paths.apply(0).toString())
+        if "HadoopFsRelation" in f"{relation.getClass().getGenericSuperclass()} {relation.getClass()}":
+            return str(relation.location().rootPaths().apply(0).toString())
         return str(relation.toString())
     if kind.startswith("DataSourceV2"):
         if leaf.catalog().isDefined() and leaf.identifier().isDefined():
             identifier = leaf.identifier().get()
+            if "/" in identifier.toString():
+                return f"file:{leaf.table().name()}".removesuffix("/")
             return ".".join([leaf.catalog().get().name(), *identifier.namespace(), identifier.name()])
         return str(leaf.table().name())
     return ""

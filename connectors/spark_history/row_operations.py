@@ -1,0 +1,141 @@
+"""MERGE, UPDATE and DELETE: as Spark rewrites them (Iceberg and other V2 tables) and as Delta Lake's own commands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from connectors.spark_history.attributes import attribute_list, truncated
+from connectors.spark_history.expressions import Scope, read_expression, read_influences
+from connectors.spark_history.operators import CUT, cut
+from connectors.spark_history.physical import unnamed_list
+from connectors.spark_history.relation import (
+    Attribute,
+    Influence,
+    Lineage,
+    Relation,
+    united,
+)
+from ingestion.model import ColumnRef, StatementKind, Subtype, TableName
+
+if TYPE_CHECKING:
+    from connectors.spark_history.evaluation import Step
+
+METADATA = frozenset("_file _pos _spec_id _partition _deleted _row_id _last_updated_sequence_number".split())  # noqa: SIM905
+"""Columns that a table format adds to rows which it rewrites."""
+
+OPERATION_COLUMN = "__row_"
+_INSTRUCTION = re.compile(r"\b(keep|discard|split)\(")
+_CONTEXT = re.compile(r"^(?:Copy|Update|Insert|Delete), ")
+_CLAUSE = re.compile(r"\b(Update|Insert|Delete) \[")
+_ACTION = re.compile(r"(?:^|, )`((?:[^`]|``)+)` = ")
+
+
+def merge_rows(step: Step) -> Relation:
+    """A rewritten MERGE: instructions say which rows are kept and what each of their columns becomes."""
+    head, _, outputs = step.node.args.rpartition(", [")
+    columns = attribute_list("[" + outputs)
+    scope = step.below.scope
+    parts: list[list[Lineage]] = [[] for _ in columns]
+    found: set[Influence] = set()
+    for kind, body in instructions(head):
+        values = unnamed_list(_CONTEXT.sub("", body), scope)
+        found |= read_influences(values[0] if values else "", step.scope, Subtype.FILTER)
+        if kind == "keep" and len(values) == len(columns) + 1:
+            for position, text in enumerate(values[1:]):
+                parts[position].append(read_expression(text, step.scope))
+    made = [Attribute(item.id, item.name, united(parts[i])) for i, item in enumerate(columns)]
+    return step.below.with_attributes(made, found, cut(step.node.args))
+
+
+def instructions(text: str) -> Iterator[tuple[str, str]]:
+    """Each instruction of a MergeRows node with its arguments."""
+    for match in _INSTRUCTION.finditer(text):
+        yield match.group(1), balanced(text, match.end(), "(", ")")
+
+
+def balanced(text: str, start: int, opening: str, closing: str) -> str:
+    """The text from `start` to the bracket that closes one opened just before it."""
+    depth = 1
+    for index in range(start, len(text)):
+        depth += (text[index] == opening) - (text[index] == closing)
+        if depth == 0:
+            return text[start:index]
+    return text[start:]
+
+
+# --- Delta's commands ------------------------------------------------------------------------------------------------
+
+
+def delta_merge(args: str, made: Mapping[int, Attribute]) -> Relation:
+    """Delta's MERGE: its clauses name the columns; their ids are those of the scans beside it."""
+    scope = Scope(made, known=set(made))
+    found: set[Influence] = set()
+    columns: dict[str, list[Lineage]] = {}
+    first = _CLAUSE.search(args)
+    condition = args[: first.start()] if first else args
+    found |= read_influences(condition.partition("], ")[2], scope, Subtype.JOIN)
+    for match in _CLAUSE.finditer(args):
+        body = balanced(args, match.end(), "[", "]")
+        test, _, actions = body.partition("actions: [")
+        found |= read_influences(test.removeprefix("condition: "), scope, Subtype.FILTER)
+        for name, text in assignments(actions.removesuffix("]")):
+            columns.setdefault(name, []).append(read_expression(text, scope))
+    attributes = [Attribute(-1 - i, name, united(parts)) for i, (name, parts) in enumerate(columns.items())]
+    problems = (CUT,) if truncated(args) else ()
+    lineages = [lineage for parts in columns.values() for lineage in parts]
+    tables = {c.table: None for lineage in lineages for c in lineage.columns} | {c.table: None for c, _ in found}
+    return Relation(attributes, frozenset(found), tables, problems)
+
+
+def assignments(actions: str) -> Iterator[tuple[str, str]]:
+    """The columns that a clause sets, each with its expression."""
+    found = list(_ACTION.finditer(actions))
+    ends = [match.start() for match in found[1:]] + [len(actions)]
+    for match, end in zip(found, ends, strict=False):
+        yield match.group(1).replace("``", "`"), actions[match.end() : end]
+
+
+# --- what a row operation leaves ------------------------------------------------------------------------------------
+
+
+def without_own(relation: Relation, name: TableName) -> Relation:
+    """A row operation's relation without what only carries the target's own rows on: no lineage to itself."""
+    kept: list[Attribute] = []
+    for attribute in relation.attributes:
+        if attribute.name in METADATA or attribute.name.startswith(OPERATION_COLUMN):
+            continue
+        lineage = attribute.lineage
+        direct = {column: how for column, how in lineage.direct.items() if column.table != name}
+        indirect = frozenset(item for item in lineage.indirect if item[0].table != name)
+        if direct or indirect or lineage.incomplete:
+            expression = lineage.expression
+            kept.append(
+                Attribute(
+                    attribute.id,
+                    attribute.name,
+                    Lineage(direct, indirect, expression, lineage.opaque, lineage.incomplete),
+                )
+            )
+    rows = frozenset(item for item in relation.indirect if item[0].table != name)
+    sources = {table: None for table in relation.sources if table != name}
+    return Relation(kept, rows, sources, relation.problems)
+
+
+def row_operation_kind(kinds: frozenset[str], relation: Relation, name: TableName) -> StatementKind:
+    """Which statement a rewritten plan stands for: MERGE has its rows merged, DELETE changes no column."""
+    if "MergeRows" in kinds or "MergeIntoCommand" in kinds:
+        return StatementKind.MERGE
+    changed = any(
+        attribute.name not in METADATA
+        and not attribute.name.startswith(OPERATION_COLUMN)
+        and not carried(attribute, name)
+        for attribute in relation.attributes
+    )
+    return StatementKind.UPDATE if changed else StatementKind.DELETE
+
+
+def carried(attribute: Attribute, name: TableName) -> bool:
+    """Whether a column is the target's own, unchanged."""
+    return attribute.lineage.identity and set(attribute.lineage.direct) == {ColumnRef(name, attribute.name)}

@@ -1,0 +1,126 @@
+"""Writes through Spark's V2 interface: Iceberg, Delta Lake and other catalogs' tables."""
+
+from __future__ import annotations
+
+import re
+
+from connectors.spark_history.evaluation import kind_of
+from connectors.spark_history.leaves import CATALOG_TABLE
+from connectors.spark_history.names import NameMapping, plain_parts, quoted_parts
+from connectors.spark_history.plan_text import PlanNode
+from connectors.spark_history.write import Write, query_of
+from ingestion.model import StatementKind, TableName, WriteMode
+
+QUALIFIED = 3
+V2_WRITES = {
+    "AppendData": WriteMode.APPEND,
+    "AppendDataExec": WriteMode.APPEND,
+    "AppendDataExecV1": WriteMode.APPEND,
+    "OverwriteByExpression": WriteMode.OVERWRITE,
+    "OverwriteByExpressionExecV1": WriteMode.OVERWRITE,
+    "OverwritePartitionsDynamic": WriteMode.OVERWRITE,
+    "ReplaceData": WriteMode.UPDATE,
+    "WriteDelta": WriteMode.UPDATE,
+}
+V2_CREATES = (
+    "CreateTableAsSelect",
+    "AtomicCreateTableAsSelect",
+    "ReplaceTableAsSelect",
+    "AtomicReplaceTableAsSelect",
+)
+DELTA_COMMANDS = (
+    "MergeIntoCommand",
+    "UpdateCommand",
+    "DeleteCommand",
+    "DeltaDynamicPartitionOverwriteCommand",
+)
+
+_TABLE_OPTION = re.compile(r"\btable=([^\s,()]+)")
+_RELATION = re.compile(r"RelationV2\[(?P<columns>.*?)\] (?P<name>[^\s,]+)", re.DOTALL)
+_QUOTED = re.compile(r"`[^`]+`\.`")
+_LOCATED = re.compile(r"(?:Location: |DeltaTableV2\([^,]*,|Delta\[version=[^,]*, )([a-z][a-z0-9+.-]*:/[^\s,\])]+)")
+_CREATED = re.compile(
+    r"^(?:V2SessionCatalog\((?P<session>[\w-]+)\)|(?P<class>[\w.$]+@[0-9a-f]+|[\w.-]+)), (?P<name>[^\s,]+)"
+)
+
+
+def v2_write(node: PlanNode, names: NameMapping) -> Write:
+    """Appends, overwrites and rewritten row operations of V2 tables."""
+    kind = kind_of(node).removeprefix("Execute ")
+    mode = V2_WRITES[kind]
+    name, partial = v2_target(node, names)
+    query = query_of(node)
+    location = _LOCATED.search(node.args)
+    statement = StatementKind.UPDATE if mode is WriteMode.UPDATE else StatementKind.INSERT
+    return Write(
+        statement,
+        mode,
+        name,
+        query,
+        names.path(location.group(1)) if location and name is None else None,
+        partial=partial,
+        outputs="" if query is not None else query_text(node.args),
+        row_operation=mode is WriteMode.UPDATE,
+    )
+
+
+def query_text(args: str) -> str:
+    """The one line that a V1 fallback prints of its query, behind the table."""
+    return args.rpartition("))")[2] if "CatalogTable(" in args else args.partition(", ")[2]
+
+
+def v2_target(node: PlanNode, names: NameMapping) -> tuple[TableName | None, bool]:
+    """The table that a V2 write names, and whether its catalog is missing from the name."""
+    catalog = CATALOG_TABLE.search(node.args)
+    if catalog:
+        found = (catalog.group("catalog"), catalog.group("database"), catalog.group("table"))
+        return names.table(tuple(part for part in found if part)), False
+    relation = _RELATION.search(node.args)
+    if relation:
+        return names.table(plain_parts(relation.group("name"))), False
+    option = _TABLE_OPTION.search(node.args)
+    if option:
+        written = option.group(1)
+        if re.match(r"^(?:[a-z][a-z0-9+.-]*:)?/", written):
+            return names.path(written), False
+        parts = plain_parts(written)
+        return names.table(parts), len(parts) < QUALIFIED
+    quoted = _QUOTED.search(node.args)
+    if quoted:
+        return names.table(quoted_parts(node.args[quoted.start() :])), False
+    behind = node.name.partition(" ")[2]
+    return (names.table(plain_parts(behind)), False) if "." in behind else (None, False)
+
+
+def v2_create(node: PlanNode, names: NameMapping) -> Write:
+    """CREATE and REPLACE TABLE AS of a V2 catalog, which the plan names by its class."""
+    match = _CREATED.match(node.args)
+    name: TableName | None = None
+    if match:
+        parts = plain_parts(match.group("name"))
+        catalog = match.group("session") or names.of_class(match.group("class") or "")
+        if catalog is not None and "@" not in catalog:
+            parts = (catalog, *parts)
+        name = names.table(parts)
+    return Write(StatementKind.CREATE_TABLE_AS, WriteMode.CREATE, name, query_of(node), outputs=node.args)
+
+
+def delta_command(node: PlanNode, names: NameMapping) -> Write:
+    """Delta Lake's own commands: each names its table in its arguments."""
+    kind = kind_of(node).removeprefix("Execute ")
+    if kind == "DeltaDynamicPartitionOverwriteCommand":
+        relation = _RELATION.search(node.args)
+        columns = tuple(part.rpartition("#")[0] for part in relation.group("columns").split(", ")) if relation else None
+        name = names.table(plain_parts(relation.group("name"))) if relation else None
+        return Write(StatementKind.INSERT, WriteMode.OVERWRITE, name, query_of(node), columns=columns)
+    quoted = _QUOTED.search(node.args)
+    located = _LOCATED.search(node.args)
+    name = None
+    if quoted:
+        name = names.table(quoted_parts(node.args[quoted.start() :]))
+    elif located:
+        name = names.path(located.group(1))
+    if kind == "MergeIntoCommand":
+        return Write(StatementKind.MERGE, WriteMode.UPDATE, name, None, row_operation=True, merge=node.args)
+    statement = StatementKind.UPDATE if kind == "UpdateCommand" else StatementKind.DELETE
+    return Write(statement, WriteMode.UPDATE, name, query_of(node), row_operation=True)

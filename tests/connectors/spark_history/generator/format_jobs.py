@@ -1,0 +1,143 @@
+"""Statements and frames over Delta Lake and Apache Iceberg tables; each writes a target of its own.
+
+`{c}` is the catalog and `{f}` the format. The truth of a query comes from the analyzer; that of MERGE, UPDATE and
+DELETE, which are no queries, is written down: column of the target, source table, source column.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+SETUP = [
+    "CREATE DATABASE IF NOT EXISTS {c}.sales",
+    "CREATE DATABASE IF NOT EXISTS {c}.mart",
+    "CREATE TABLE {c}.sales.orders (order_id BIGINT, customer_id INT, status STRING, amount DOUBLE, day DATE) USING {f}",
+    "CREATE TABLE {c}.sales.changes (order_id BIGINT, status STRING, amount DOUBLE, gone BOOLEAN) USING {f}",
+    "INSERT INTO {c}.sales.orders VALUES (1, 1, 'open', 1, DATE'2026-01-01'), (2, 1, 'x', 2, DATE'2026-01-02')",
+    "INSERT INTO {c}.sales.changes VALUES (1, 'done', 11, false), (3, 'open', 5, false), (2, 'x', 0, true)",
+]
+
+COLUMNS = "order_id BIGINT, status STRING, amount DOUBLE"
+
+
+@dataclass(frozen=True)
+class FormatJob:
+    """`before` prepares, `statement` is what counts; `direct` and `indirect` are the truth where it is no query."""
+
+    name: str
+    before: tuple[str, ...]
+    statement: str
+    direct: tuple[tuple[str, str, str], ...] | None = None
+    indirect: tuple[tuple[str, str, str], ...] = field(default=())
+    only: str = ""
+
+
+def table(name: str, columns: str = COLUMNS, partition: str = "") -> str:
+    return f"CREATE TABLE {{c}}.mart.{name} ({columns}) USING {{f}}" + (
+        f" PARTITIONED BY ({partition})" if partition else ""
+    )
+
+
+def filled(name: str) -> tuple[str, ...]:
+    return (table(name), f"INSERT INTO {{c}}.mart.{name} SELECT order_id, status, amount FROM {{c}}.sales.orders")
+
+
+ORDERS, C = "{c}.sales.orders", "{c}.sales.changes"
+
+JOBS = [
+    FormatJob(
+        "f01", (table("f01"),), f"INSERT INTO {{c}}.mart.f01 SELECT order_id, upper(status), amount * 2 FROM {ORDERS}"
+    ),
+    FormatJob(
+        "f02",
+        (table("f02"),),
+        f"INSERT INTO {{c}}.mart.f02 SELECT o.order_id, max(c.status), sum(o.amount) FROM {ORDERS} o JOIN {C} c"
+        " ON o.order_id = c.order_id WHERE o.customer_id > 0 GROUP BY o.order_id",
+    ),
+    FormatJob("f03", (table("f03"),), f"INSERT OVERWRITE {{c}}.mart.f03 SELECT order_id, status, amount FROM {C}"),
+    FormatJob(
+        "f04",
+        (table("f04", "order_id BIGINT, amount DOUBLE, day DATE", "day"),),
+        f"INSERT OVERWRITE {{c}}.mart.f04 PARTITION (day = DATE'2026-05-05') SELECT order_id, amount FROM {ORDERS}",
+    ),
+    FormatJob(
+        "f05",
+        (
+            table("f05", "order_id BIGINT, amount DOUBLE, day DATE", "day"),
+            "SET spark.sql.sources.partitionOverwriteMode=dynamic",
+        ),
+        f"INSERT OVERWRITE {{c}}.mart.f05 SELECT order_id, amount, day FROM {ORDERS}",
+    ),
+    FormatJob(
+        "f06",
+        ("SET spark.sql.sources.partitionOverwriteMode=static", table("f06")),
+        f"INSERT INTO {{c}}.mart.f06 REPLACE WHERE order_id > 0 SELECT order_id, status, amount FROM {C}"
+        " WHERE order_id > 0",
+    ),
+    FormatJob(
+        "f07",
+        (),
+        f"CREATE TABLE {{c}}.mart.f07 USING {{f}} AS SELECT status, count(*) AS n FROM {ORDERS} GROUP BY status",
+    ),
+    FormatJob(
+        "f08",
+        (table("f08"),),
+        f"CREATE OR REPLACE TABLE {{c}}.mart.f08 USING {{f}} AS SELECT order_id, amount / 2 AS half FROM {ORDERS}"
+        " WHERE status = 'open'",
+    ),
+    FormatJob(
+        "f09",
+        filled("f09"),
+        f"MERGE INTO {{c}}.mart.f09 t USING {C} s ON t.order_id = s.order_id"
+        " WHEN MATCHED AND s.gone THEN DELETE WHEN MATCHED THEN UPDATE SET status = upper(s.status),"
+        " amount = t.amount + s.amount"
+        " WHEN NOT MATCHED THEN INSERT (order_id, status, amount) VALUES (s.order_id, s.status, s.amount)",
+        (
+            ("order_id", C, "order_id"),
+            ("status", C, "status"),
+            ("amount", C, "amount"),
+        ),
+        (("*", C, "order_id"), ("*", C, "gone")),
+    ),
+    FormatJob(
+        "f10",
+        filled("f10"),
+        f"MERGE INTO {{c}}.mart.f10 t USING (SELECT order_id, max(amount) AS most FROM {C} GROUP BY order_id) s"
+        " ON t.order_id = s.order_id WHEN MATCHED THEN UPDATE SET t.amount = s.most",
+        (("amount", C, "amount"),),
+        (("*", C, "order_id"),),
+    ),
+    FormatJob(
+        "f11",
+        filled("f11"),
+        f"MERGE INTO {{c}}.mart.f11 t USING {C} s ON t.order_id = s.order_id WHEN MATCHED THEN UPDATE SET *"
+        " WHEN NOT MATCHED THEN INSERT *",
+        (("order_id", C, "order_id"), ("status", C, "status"), ("amount", C, "amount")),
+        (("*", C, "order_id"),),
+    ),
+    FormatJob("f12", filled("f12"), "UPDATE {c}.mart.f12 SET amount = amount * 2, status = 'x' WHERE order_id = 1", ()),
+    FormatJob("f13", filled("f13"), "DELETE FROM {c}.mart.f13 WHERE status = 'open' AND amount > 1", ()),
+    FormatJob(
+        "f14",
+        filled("f14"),
+        f"DELETE FROM {{c}}.mart.f14 WHERE order_id IN (SELECT order_id FROM {C} WHERE gone)",
+        (),
+        (("*", C, "order_id"), ("*", C, "gone")),
+        only="iceberg",
+    ),
+    FormatJob(
+        "f15",
+        filled("f15"),
+        "CREATE TABLE {c}.mart.f15b USING {f} AS SELECT order_id, amount FROM {c}.mart.f15"
+        " VERSION AS OF {version:mart.f15}",
+    ),
+    FormatJob(
+        "f16", (table("f16"),), f"INSERT INTO {{c}}.mart.f16 (amount, order_id) SELECT amount, order_id FROM {ORDERS}"
+    ),
+    FormatJob("f17", (), "df:saveAsTable:append"),
+    FormatJob("f18", (table("f18"),), "df:append"),
+    FormatJob("f19", (), "df:createOrReplace"),
+    FormatJob("f20", (table("f20"),), "df:overwrite"),
+    FormatJob("f21", (), "df:path"),
+    FormatJob("f22", (), "df:read_path"),
+]
