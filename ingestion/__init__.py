@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ingestion.lineage_parser import ColumnEdge, LineageParser
     from ingestion.masking import QueryMasker
+    from ingestion.sql_graph import LineageGraph, lineage_graph
 
-__all__ = ["ColumnEdge", "LineageParser", "QueryMasker"]
+__all__ = ["ColumnEdge", "LineageGraph", "LineageParser", "QueryMasker", "lineage_graph"]
 
 _HOMES = {
     "ColumnEdge": "ingestion.lineage_parser",
+    "LineageGraph": "ingestion.sql_graph",
     "LineageParser": "ingestion.lineage_parser",
     "QueryMasker": "ingestion.masking",
+    "lineage_graph": "ingestion.sql_graph",
 }
 
 

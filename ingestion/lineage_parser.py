@@ -49,11 +49,23 @@ class ColumnEdge:
 
 
 @cache
-def _warm_parser(limits: Limits) -> ThreadedParser:
+def warm_parser(limits: Limits) -> ThreadedParser:
     """One parser process for all LineageParsers of these limits: starting one takes longer than most parses."""
     parser = ThreadedParser(1, limits)
     atexit.register(parser.close)
     return parser
+
+
+def before_of(schema: Mapping[str, TableSchema]) -> Before:
+    """What stands before a script begins: the one given table that a name is a suffix of (or the other way round)."""
+    tables = {tuple(name.lower().split(".")): columns for name, columns in schema.items()}
+
+    def known(key: RelationKey) -> Sequence[Column] | None:
+        wanted = tuple(part.lower() for part in key.parts if part)
+        found = [columns for name, columns in tables.items() if name[-len(wanted) :] == wanted[-len(name) :]]
+        return tuple(Column(name, type_) for name, type_ in found[0].items()) if len(found) == 1 else None
+
+    return Before(known)
 
 
 def _error_of(reason: str) -> type[RecordError]:
@@ -85,14 +97,14 @@ class LineageParser:
         timeout_seconds: float = 30,
     ) -> None:
         self._dialect = dialect_of(dialect).name
-        self._schema = {tuple(name.split(".")): columns for name, columns in (schema or {}).items()}
+        self._before = before_of(schema or {})
         self.failures: tuple[str, ...] = ()
         self._log = self._bind(self._parse(query, Limits(seconds=timeout_seconds)))
 
     def _parse(self, query: str, limits: Limits) -> list[Symbolic]:
         statements = split(query, self._dialect)
         requests = [ParseRequest(str(number), text.text, self._dialect) for number, text in enumerate(statements)]
-        outcomes = {outcome.key: outcome for outcome in _warm_parser(limits).parse(requests)}
+        outcomes = {outcome.key: outcome for outcome in warm_parser(limits).parse(requests)}
         ordered = [outcomes[request.key] for request in requests]
         self.failures = tuple(
             f"line {statement.line}: {outcome.dead_reason}"
@@ -109,19 +121,7 @@ class LineageParser:
             Occurrence(str(number), symbolic, Namespace(), (0.0, number), "script")
             for number, symbolic in enumerate(statements)
         ]
-        return bind(occurrences, Before(self._known_schema))
-
-    def _known_schema(self, key: RelationKey) -> Sequence[Column] | None:
-        """The schema of the one given table that the name is a suffix of (or the other way round)."""
-        wanted = [part.lower() for part in key.parts if part]
-        found = [
-            columns
-            for name, columns in self._schema.items()
-            if [part.lower() for part in name][-len(wanted) :] == wanted[-len(name) :]
-        ]
-        if len(found) != 1:
-            return None
-        return tuple(Column(name, type_) for name, type_ in found[0].items())
+        return bind(occurrences, self._before)
 
     @cached_property
     def _flows(self) -> tuple[Flow, ...]:

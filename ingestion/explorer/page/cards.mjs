@@ -1,0 +1,134 @@
+// A card as SVG: the table's name, its columns with their ports, and how many neighbours are not in the picture.
+import { svg } from "./dom.mjs";
+import { keyOf } from "./model.mjs";
+import { HEAD, ROW } from "./scene.mjs";
+
+const ICONS = {
+  table: "M1 3h12v9H1zM1 6h12M5.5 6v6",
+  view: "M1 7.5C3 4.6 5 3.5 7 3.5s4 1.1 6 4c-2 2.9-4 4-6 4s-4-1.1-6-4zM7 6a1.5 1.5 0 1 0 .01 0z",
+  container: "M2 4c0-1 2.2-1.7 5-1.7S12 3 12 4v7c0 1-2.2 1.7-5 1.7S2 12 2 11zM2 4c0 1 2.2 1.7 5 1.7S12 5 12 4",
+};
+
+/** A hue for a schema, the same each time. */
+export function hueOf(schema) {
+  let hash = 2166136261;
+  for (const letter of schema) hash = Math.imul(hash ^ letter.codePointAt(0), 16777619);
+  return ((hash >>> 0) % 24) * 15;
+}
+
+/** The element of a box, near or far (`far`: only what can be read at that size). */
+export function cardElement(box, { far, root }) {
+  const { card, width, height } = box;
+  const classes = ["card", root ? "root" : "", card.gone ? "gone" : "", far ? "far" : ""].filter(Boolean).join(" ");
+  const group = svg("g", {
+    class: classes,
+    transform: `translate(${box.x} ${box.y})`,
+    "data-card": card.id,
+    "data-head": keyOf(card.id, ""),
+    tabindex: -1,
+    role: "group",
+    "aria-label": describe(box),
+  });
+  group.append(
+    svg("rect", { class: "plate", width, height, rx: 9 }),
+    svg("path", { class: "band", d: `M0 9a9 9 0 0 1 9-9h${width - 18}a9 9 0 0 1 9 9v${HEAD - 9}H0z` }),
+    svg("rect", { class: "tab", x: 0, y: 12, width: 3.5, height: HEAD - 24, rx: 1.75, fill: `hsl(${hueOf(card.schema)} 55% 52%)` }),
+  );
+  if (far) {
+    group.append(farName(box));
+  } else {
+    group.append(...head(box), ...box.rows.map((row, at) => columnElement(box, row, at)));
+    if (box.more > 0) group.append(moreElement(box));
+  }
+  group.append(svg("rect", { class: "edge", width, height, rx: 9 }), ...expanders(box));
+  return group;
+}
+
+/** The name as large as the card allows, over several lines where it has joints. */
+function farName({ card, width, height }) {
+  const lines = [];
+  for (const part of card.name.split(/(?<=[_.\-\s])/)) {
+    const last = lines[lines.length - 1];
+    if (last !== undefined && (last + part).length <= 9) lines[lines.length - 1] = last + part;
+    else lines.push(part);
+  }
+  const longest = Math.max(...lines.map((line) => line.length));
+  const size = Math.max(12, Math.min(36, (width - 28) / (longest * 0.6), (height - 8) / (lines.length * 1.12)));
+  const text = svg("text", { class: "far-name", "font-size": size });
+  const top = Math.max(size, (height - lines.length * size * 1.12) / 2 + size * 0.9);
+  lines.forEach((line, at) => text.append(svg("tspan", { x: 16, y: Math.min(top, size + 34) + at * size * 1.12 }, line)));
+  return text;
+}
+
+function describe({ card, rows }) {
+  const hidden = card.hidden.upstream + card.hidden.downstream;
+  const rest = hidden ? `, ${card.hidden.upstream} upstream and ${card.hidden.downstream} downstream not shown` : "";
+  return `${card.kind} ${card.fqn}, ${rows.length} of ${card.columns.length} columns shown${rest}`;
+}
+
+function head(box) {
+  const { card } = box;
+  const icon = svg("path", { class: "icon", d: ICONS[card.kind] ?? ICONS.table, transform: "translate(13 10)" });
+  const name = svg("text", { class: "name", x: 34, y: 21 }, box.name);
+  const schema = svg("text", { class: "schema", x: 34, y: 37 }, card.gone ? `${box.schema} · dropped` : box.schema);
+  const fold = svg("g", { class: "fold", "data-fold": card.id, transform: `translate(${box.width - 22} ${HEAD / 2})` });
+  fold.append(
+    svg("rect", { x: -11, y: -11, width: 22, height: 22, rx: 6 }),
+    svg("path", { d: box.mode === "none" ? "M-3 -1.5L0 1.5L3 -1.5" : "M-3 1.5L0 -1.5L3 1.5" }),
+    svg("title", {}, box.mode === "none" ? "Show the columns" : "Hide the columns"),
+  );
+  return [icon, name, schema, fold, svg("title", {}, card.fqn)];
+}
+
+function columnElement(box, row, at) {
+  const key = keyOf(box.id, row.path);
+  const group = svg("g", {
+    class: row.lost ? "column lost" : "column",
+    transform: `translate(0 ${HEAD + at * ROW})`,
+    "data-key": key,
+    tabindex: -1,
+    role: "button",
+    "aria-pressed": "false",
+    "aria-label": `column ${row.name}${row.type ? `, ${row.type}` : ""} of ${box.card.name}`,
+  });
+  group.append(
+    svg("rect", { class: "row", x: 1, width: box.width - 2, height: ROW }),
+    svg("text", { class: "column-name", x: 14, y: 15 }, row.shownName),
+    svg("text", { class: "column-type", x: box.width - 14, y: 15 }, row.shownType),
+  );
+  if (row.touched) {
+    group.append(svg("circle", { class: "port", cx: 0, cy: ROW / 2, r: 3 }), svg("circle", { class: "port", cx: box.width, cy: ROW / 2, r: 3 }));
+  }
+  if (row.shownName !== row.name || row.description) group.append(svg("title", {}, [row.name, row.description].filter(Boolean).join(": ")));
+  return group;
+}
+
+function moreElement(box) {
+  const text = box.rows.length ? `${box.more} more column${box.more === 1 ? "" : "s"}` : `${box.more} column${box.more === 1 ? "" : "s"}`;
+  const group = svg("g", { class: "more", "data-more": box.id, transform: `translate(0 ${HEAD + box.rows.length * ROW})` });
+  group.append(svg("rect", { class: "row", x: 1, width: box.width - 2, height: ROW }), svg("text", { x: 14, y: 15 }, text));
+  return group;
+}
+
+/** Buttons at the card's sides: how many neighbours are hidden there, shown by a click. */
+function expanders({ card, width }) {
+  return ["upstream", "downstream"].filter((side) => card.hidden[side] > 0).map((side) => {
+    const text = `+${card.hidden[side]}`;
+    const wide = 14 + text.length * 7;
+    const x = side === "upstream" ? -wide - 6 : width + 6;
+    const group = svg("g", {
+      class: "expand",
+      "data-expand": side,
+      "data-of": card.id,
+      transform: `translate(${x} ${HEAD / 2 - 10})`,
+      role: "button",
+      "aria-label": `show ${card.hidden[side]} ${side} of ${card.name}`,
+    });
+    group.append(
+      svg("rect", { width: wide, height: 20, rx: 10 }),
+      svg("text", { x: wide / 2, y: 14 }, text),
+      svg("title", {}, `${card.hidden[side]} ${side}: click for one hop, Shift+click for all`),
+    );
+    return group;
+  });
+}

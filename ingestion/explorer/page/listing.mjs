@@ -1,0 +1,56 @@
+// The same lineage as text: one table of links, for screen readers, for sorting, for copying.
+import { html } from "./dom.mjs";
+import { kindOf, label } from "./model.mjs";
+
+const KINDS = { direct: "direct", indirect: "indirect", both: "direct and indirect", table: "tables only" };
+const MOST = 2000;
+
+/** One row for each link: from, to, how, by whom, how sure. */
+export function linkRows(graph, links) {
+  return links
+    .map((link) => ({
+      link,
+      from: label(graph, link.from) + (link.fromPath ? "" : " (every row)"),
+      to: label(graph, link.to) + (link.toPath ? "" : " (every row)"),
+      kind: KINDS[kindOf(link)],
+      how: [...new Set(link.said.map((said) => said.column?.subtype).filter(Boolean))].join(", ").toLowerCase().replaceAll("_", " "),
+      by: [...new Set(link.said.map((said) => said.contribution.producer.kind))].join(", "),
+      confidence: Math.max(...link.said.map((said) => said.contribution.confidence ?? 1)),
+    }))
+    .sort((a, b) => a.to.localeCompare(b.to) || a.from.localeCompare(b.from));
+}
+
+/** The list view; choosing a row opens its edge beside it. */
+export function listElement(graph, links, act) {
+  const rows = linkRows(graph, links);
+  const head = ["To", "From", "Kind", "How", "Said by", "Confidence"].map((text) => html("th", { scope: "col" }, text));
+  const body = rows.slice(0, MOST).map((row) => html("tr", {},
+    html("th", { scope: "row" }, html("button", { type: "button", onclick: () => act.open(row.link) }, row.to)),
+    html("td", {}, row.from),
+    html("td", {}, html("span", { class: `sample ${kindOf(row.link)}`, "aria-hidden": "true" }), ` ${row.kind}`),
+    html("td", {}, row.how),
+    html("td", {}, row.by),
+    html("td", { class: "number" }, `${Math.round(row.confidence * 100)} %`),
+  ));
+  const tables = [...graph.cards.values()].sort((a, b) => a.fqn.localeCompare(b.fqn)).map((card) => html("li", {},
+    html("button", { type: "button", onclick: () => act.table(card) }, card.fqn),
+    ` ${card.kind}, ${card.columns.length} columns; not shown: ${card.hidden.upstream} upstream, ${card.hidden.downstream} downstream`,
+  ));
+  return [
+    html("h2", {}, `${rows.length} links between ${graph.cards.size} tables`),
+    html("p", {}, html("button", { type: "button", id: "list-csv", onclick: act.csv }, "Save as CSV")),
+    html("table", { class: "rows links" }, html("caption", {}, "Column lineage in the picture"), html("thead", {}, html("tr", {}, head)), html("tbody", {}, body)),
+    rows.length > MOST ? html("p", { class: "note" }, `and ${rows.length - MOST} more: the CSV has them all`) : null,
+    html("h2", {}, "Tables"),
+    html("ul", { class: "tables" }, tables),
+  ];
+}
+
+/** Comma-separated values (RFC 4180); a cell that a spreadsheet would take for a formula is made text. */
+export function csv(head, rows) {
+  const cell = (value) => {
+    const text = /^[=+\-@\t\r]/.test(String(value)) ? `'${value}` : String(value);
+    return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  };
+  return [head, ...rows].map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n";
+}

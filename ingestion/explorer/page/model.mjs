@@ -1,0 +1,126 @@
+// The graph as the page knows it: cards, and links between columns with all that is said of them.
+
+/** A column's key; the empty path stands for the table as a whole (every row, every column). */
+export function keyOf(card, path) {
+  return `${card}\n${path}`;
+}
+
+export function splitKey(key) {
+  const at = key.indexOf("\n");
+  return [key.slice(0, at), key.slice(at + 1)];
+}
+
+/** The graph of a document as the catalog's graph call answers it. */
+export function readGraph(document) {
+  const cards = new Map(document.nodes.map((node) => [node.id, readCard(node)]));
+  const edges = document.edges.filter((edge) => cards.has(edge.from) && cards.has(edge.to));
+  return { cards, edges, roots: document.roots ?? [], window: document.window ?? {}, truncated: Boolean(document.truncated) };
+}
+
+function readCard(node) {
+  const schema = [node.database, node.databaseSchema].filter(Boolean).join(".") || node.service || "";
+  return {
+    id: node.id,
+    fqn: node.fullyQualifiedName,
+    name: node.name,
+    schema,
+    service: node.service ?? "",
+    kind: node.tableType === "View" || node.tableType === "MaterializedView" ? "view" : (node.type ?? "table"),
+    description: node.description ?? "",
+    gone: Boolean(node.deleted),
+    columns: (node.columns ?? []).map((column) => ({
+      path: column.path,
+      name: column.name,
+      type: column.dataTypeDisplay || column.dataType || "",
+      description: column.description ?? "",
+    })),
+    hidden: node.hidden ?? { upstream: 0, downstream: 0 },
+    reads: node.usage?.reads ?? 0,
+  };
+}
+
+/** A name for people: the table's, or the table's and the column's. */
+export function label(graph, key) {
+  const [card, path] = splitKey(key);
+  const name = graph.cards.get(card)?.name ?? card;
+  return path ? `${name}.${path}` : name;
+}
+
+/** Which of the things that are said count. */
+export const EVERYTHING = { direct: true, indirect: true, tables: true, producers: [], confidence: 0, since: null };
+
+function counts(contribution, filter) {
+  if (filter.producers.length && !filter.producers.includes(contribution.producer.kind)) return false;
+  if ((contribution.confidence ?? 1) < filter.confidence) return false;
+  return filter.since === null || (contribution.lastSeen ?? Infinity) >= filter.since;
+}
+
+/** Links between columns, one for each pair, from the contributions that `filter` lets through. */
+export function linksOf(graph, filter = EVERYTHING) {
+  const links = new Map();
+  for (const edge of graph.edges) {
+    const [source, target] = [graph.cards.get(edge.from), graph.cards.get(edge.to)];
+    for (const contribution of edge.contributions) {
+      if (!counts(contribution, filter)) continue;
+      if (!contribution.columns.length && filter.tables) {
+        say(links, keyOf(source.id, ""), keyOf(target.id, ""), { edge, contribution, column: null });
+      }
+      for (const column of contribution.columns) {
+        if (column.type === "INDIRECT" ? !filter.indirect : !filter.direct) continue;
+        const to = keyOf(target.id, column.to ? column.to.slice(target.fqn.length + 1) : "");
+        for (const from of column.from) {
+          say(links, keyOf(source.id, from.slice(source.fqn.length + 1)), to, { edge, contribution, column });
+        }
+      }
+    }
+  }
+  return [...links.values()];
+}
+
+function say(links, from, to, said) {
+  const key = `${from}\t${to}`;
+  let link = links.get(key);
+  if (!link) {
+    const [fromCard, fromPath] = splitKey(from);
+    const [toCard, toPath] = splitKey(to);
+    link = { key, from, to, fromCard, fromPath, toCard, toPath, direct: false, indirect: false, certain: false, folded: false, said: [] };
+    links.set(key, link);
+  }
+  const { column, contribution } = said;
+  if (column) {
+    if (column.type === "INDIRECT") link.indirect = true;
+    else link.direct = true;
+  }
+  link.certain ||= !column || column.certain !== false;
+  link.folded ||= Boolean(contribution.tempLineageTables?.length);
+  link.said.push(said);
+}
+
+/** direct, indirect, both, or table where only the tables are known to be joined. */
+export function kindOf(link) {
+  if (link.direct && link.indirect) return "both";
+  if (link.direct) return "direct";
+  return link.indirect ? "indirect" : "table";
+}
+
+/** The columns of each card that links touch. */
+export function involved(links) {
+  const found = new Map();
+  const note = (card, path) => {
+    if (!found.has(card)) found.set(card, new Set());
+    if (path) found.get(card).add(path);
+  };
+  for (const link of links) {
+    note(link.fromCard, link.fromPath);
+    note(link.toCard, link.toPath);
+  }
+  return found;
+}
+
+/** A graph that holds what either holds; what the newer one says of a card or an edge wins. */
+export function merged(graph, newer) {
+  const cards = new Map([...graph.cards, ...newer.cards]);
+  const edges = new Map(graph.edges.map((edge) => [`${edge.from}\t${edge.to}`, edge]));
+  for (const edge of newer.edges) edges.set(`${edge.from}\t${edge.to}`, edge);
+  return { ...newer, cards, edges: [...edges.values()] };
+}

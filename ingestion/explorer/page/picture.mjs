@@ -1,0 +1,155 @@
+// The picture on the screen: only the cards in sight exist, wires are paths or one canvas, light follows the pointer.
+import { cardElement } from "./cards.mjs";
+import { svg } from "./dom.mjs";
+import { splitKey } from "./model.mjs";
+import { CANVAS_FROM, WireIndex, drawWires, wireElement } from "./wires.mjs";
+
+const FAR = 0.42;
+const MARGIN = 300;
+
+export class Picture {
+  constructor(surface, canvas) {
+    this.canvas = canvas;
+    this.world = svg("g", { class: "world" });
+    this.wireLayer = svg("g", { class: "wires" });
+    this.cardLayer = svg("g", { class: "cards" });
+    this.world.append(this.wireLayer, this.cardLayer);
+    surface.append(this.world);
+    this.surface = surface;
+    this.scene = null;
+    this.elements = new Map();
+    this.wireElements = [];
+    this.light = null;
+    this.pins = new Set();
+    this.chosen = null;
+  }
+
+  /** Shows a scene; the light and the pins stay as they were said. */
+  show(scene, roots, camera) {
+    this.scene = scene;
+    this.roots = new Set(roots);
+    this.index = new WireIndex(scene.wires);
+    this.onCanvas = scene.wires.length > CANVAS_FROM;
+    this.byLink = new Map();
+    scene.wires.forEach((wire, at) => wire.links.forEach((link) => this.byLink.set(link.key, at)));
+    this.elements.forEach((element) => element.remove());
+    this.elements.clear();
+    this.wireElements = this.onCanvas ? [] : scene.wires.map(wireElement);
+    this.wireLayer.replaceChildren(...this.wireElements);
+    this.surface.classList.toggle("on-canvas", this.onCanvas);
+    this.canvas.hidden = !this.onCanvas;
+    this.look(camera);
+    this.paint();
+  }
+
+  /** Follows the camera: adds the cards that came into sight, removes those that left it. */
+  look(camera) {
+    if (!this.scene) return;
+    this.camera = camera;
+    this.world.setAttribute("transform", `translate(${camera.x} ${camera.y}) scale(${camera.k})`);
+    const far = camera.k < FAR;
+    if (far !== this.far) {
+      this.far = far;
+      this.elements.forEach((element) => element.remove());
+      this.elements.clear();
+    }
+    const sight = camera.sight(MARGIN / camera.k);
+    const focused = document.activeElement?.closest?.(".card")?.getAttribute("data-card");
+    this.scene.boxes.forEach((box) => {
+      const seen = box.x < sight.right && box.x + box.width > sight.left && box.y < sight.bottom && box.y + box.height > sight.top;
+      const element = this.elements.get(box.id);
+      if (seen && !element) this.#enter(box);
+      else if (!seen && element && box.id !== focused) {
+        element.remove();
+        this.elements.delete(box.id);
+      }
+    });
+    if (this.onCanvas) this.#paintCanvas();
+  }
+
+  #enter(box) {
+    const element = cardElement(box, { far: this.far, root: this.roots.has(box.id) });
+    this.elements.set(box.id, element);
+    this.#paintCard(element);
+    this.cardLayer.append(element);
+  }
+
+  /** Lights columns and links (`light`: {columns, links} with strengths, or null for none), marks pins and the choice. */
+  paint({ light = this.light, pins = this.pins, chosen = this.chosen } = {}) {
+    Object.assign(this, { light, pins, chosen });
+    this.surface.classList.toggle("lit", Boolean(light));
+    this.elements.forEach((element) => this.#paintCard(element));
+    if (this.onCanvas) this.#paintCanvas();
+    else this.wireElements.forEach((element, at) => this.#paintWire(element, at));
+  }
+
+  #strengthOf(wire) {
+    if (!this.light) return null;
+    const found = wire.links.map((link) => this.light.links.get(link.key)).filter((one) => one !== undefined);
+    return found.length ? Math.min(...found) : null;
+  }
+
+  #isChosen(wire) {
+    return this.chosen !== null && wire.links.some((link) => link.key === this.chosen);
+  }
+
+  #paintWire(element, at) {
+    const wire = this.scene.wires[at];
+    const strength = this.#strengthOf(wire);
+    element.classList.toggle("on", strength !== null);
+    element.classList.toggle("chosen", this.#isChosen(wire));
+    if (strength !== null) this.wireLayer.append(element);
+  }
+
+  #paintCard(element) {
+    const columns = this.light?.columns;
+    const id = element.getAttribute("data-card");
+    let any = columns?.has(element.getAttribute("data-head")) ?? false;
+    for (const column of element.querySelectorAll(".column")) {
+      const key = column.getAttribute("data-key");
+      const strength = columns?.get(key);
+      any ||= strength !== undefined;
+      column.classList.toggle("direct", strength === 0);
+      column.classList.toggle("indirect", strength !== undefined && strength > 0);
+      column.classList.toggle("pinned", this.pins.has(key));
+      column.setAttribute("aria-pressed", String(this.pins.has(key)));
+    }
+    if (columns && !any && (this.far || this.scene.boxes[this.scene.number.get(id)].mode === "none")) {
+      any = [...columns.keys()].some((key) => splitKey(key)[0] === id);
+    }
+    element.classList.toggle("on", any);
+  }
+
+  #paintCanvas() {
+    const style = getComputedStyle(this.surface);
+    const colours = Object.fromEntries(
+      ["direct", "indirect", "both", "table"].map((kind) => [kind, style.getPropertyValue(`--${kind}`).trim()]),
+    );
+    drawWires(this.canvas, this.scene.wires, this.camera, (wire) => {
+      const on = this.#strengthOf(wire) !== null || this.#isChosen(wire);
+      const opacity = on ? 1 : this.light ? 0.1 : wire.certain ? 0.6 : 0.35;
+      return { colour: colours[wire.kind], width: on ? 2.4 : 1.4, opacity };
+    });
+  }
+
+  /** The wire under a point of the screen, or null. */
+  wireAt(clientX, clientY) {
+    if (!this.scene || !this.camera) return null;
+    const at = this.index.at(...this.camera.toPicture(clientX, clientY), Math.max(4, 7 / this.camera.k));
+    return at === null ? null : this.scene.wires[at];
+  }
+
+  boxOf(id) {
+    return this.scene?.boxes[this.scene.number.get(id)] ?? null;
+  }
+
+  /** The element of a column or (empty path) of a card, made if the camera has not brought it. */
+  elementOf(key) {
+    const [id, path] = splitKey(key);
+    const box = this.boxOf(id);
+    if (!box) return null;
+    if (!this.elements.has(id)) this.#enter(box);
+    const card = this.elements.get(id);
+    return path ? [...card.querySelectorAll(".column")].find((column) => column.getAttribute("data-key") === key) : card;
+  }
+}

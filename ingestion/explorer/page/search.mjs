@@ -1,0 +1,101 @@
+// The search box: any table or column, chosen with the keyboard or the pointer.
+import { byId, html } from "./dom.mjs";
+
+const PAUSE = 120;
+
+export function search(source, chosen, failed) {
+  const input = byId("search");
+  const list = byId("results");
+  let results = [];
+  let active = -1;
+  let timer = 0;
+  let asked = 0;
+
+  const close = () => {
+    list.hidden = true;
+    input.setAttribute("aria-expanded", "false");
+    input.removeAttribute("aria-activedescendant");
+  };
+  const mark = (at) => {
+    active = at;
+    [...list.children].forEach((item, i) => item.setAttribute("aria-selected", String(i === at)));
+    const item = list.children[at];
+    if (!item?.id) return;
+    item.scrollIntoView({ block: "nearest" });
+    input.setAttribute("aria-activedescendant", item.id);
+  };
+  const take = (at) => {
+    if (!results[at]) return;
+    close();
+    input.value = "";
+    input.blur();
+    chosen(results[at]);
+  };
+  const show = (text) => {
+    list.replaceChildren(...results.map((result, at) => item(result, at, text, () => take(at))));
+    if (!results.length) list.append(html("li", { class: "none", role: "option", "aria-disabled": "true" }, "No table or column has that in its name"));
+    list.hidden = false;
+    input.setAttribute("aria-expanded", "true");
+    mark(results.length ? 0 : -1);
+  };
+  const ask = async () => {
+    const text = input.value.trim();
+    const mine = ++asked;
+    if (!text) {
+      results = [];
+      return close();
+    }
+    try {
+      const found = await source.search(text);
+      if (mine !== asked) return;
+      results = found;
+      show(text);
+    } catch (error) {
+      failed(error);
+    }
+  };
+  input.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(ask, PAUSE);
+  });
+  input.addEventListener("focus", () => input.value && ask());
+  input.addEventListener("blur", () => setTimeout(close, 150));
+  input.addEventListener("keydown", async (event) => {
+    if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+      event.preventDefault();
+      const step = event.key === "ArrowDown" ? 1 : -1;
+      if (results.length) mark((active + step + results.length) % results.length);
+    } else if (event.key === "Enter") {
+      clearTimeout(timer);
+      if (list.hidden) await ask();
+      take(Math.max(0, active));
+    } else if (event.key === "Escape") {
+      event.stopPropagation();
+      input.value = "";
+      close();
+      input.blur();
+    }
+  });
+}
+
+function item(result, at, text, take) {
+  const qualifier = result.path ? result.entity : result.entity.slice(0, -result.name.length).replace(/[."]+$/, "");
+  const element = html("li", { id: `result-${at}`, role: "option", "aria-selected": "false" },
+    html("span", { class: `symbol ${result.kind}`, "aria-hidden": "true" }, result.path ? "▪" : "▤"),
+    html("span", { class: "found" }, emphasised(result.path || result.name, text)),
+    html("span", { class: "where" }, qualifier),
+  );
+  element.addEventListener("pointerdown", (event) => {
+    event.preventDefault();
+    take();
+  });
+  return element;
+}
+
+/** The name with the part that was searched for in bold. */
+function emphasised(name, text) {
+  const wanted = text.toLowerCase().split(".").pop();
+  const at = name.toLowerCase().indexOf(wanted);
+  if (at < 0 || !wanted) return [name];
+  return [name.slice(0, at), html("b", {}, name.slice(at, at + wanted.length)), name.slice(at + wanted.length)];
+}

@@ -1,0 +1,187 @@
+// Where the page's lineage comes from: a catalog that is asked, or the document that the page carries.
+import { EVERYTHING, keyOf, linksOf, readGraph } from "./model.mjs";
+import { adjacency, impact } from "./trace.mjs";
+
+export const LIMIT = 400;
+
+export class Unauthorised extends Error {}
+
+/** The catalog that serves this page. */
+export class CatalogSource {
+  #token = null;
+
+  constructor() {
+    this.live = true;
+    this.#token = readToken();
+  }
+
+  useToken(token) {
+    this.#token = token;
+    keepToken(token);
+  }
+
+  async #ask(path, body) {
+    const headers = this.#token ? { Authorization: `Bearer ${this.#token}` } : {};
+    if (body) headers["Content-Type"] = "application/json";
+    const options = body ? { method: "POST", body: JSON.stringify(body), headers } : { headers };
+    const answer = await fetch(`api/v1/headwater/${path}`, options);
+    if (answer.status === 401) throw new Unauthorised();
+    const json = await answer.json();
+    if (!answer.ok) throw new Error(json.message ?? `the catalog answered ${answer.status}`);
+    return json;
+  }
+
+  async search(text, limit = 40) {
+    const answer = await this.#ask(`search?q=${encodeURIComponent(text)}&limit=${limit}`);
+    return answer.results.map((one) => ({
+      kind: one.kind,
+      name: one.name,
+      entity: one.entity.fullyQualifiedName,
+      type: one.entity.type,
+      path: one.column ? one.column.slice(one.entity.fullyQualifiedName.length + 1) : "",
+    }));
+  }
+
+  async picture(steps, time) {
+    return readGraph(await this.#ask("picture", { steps, asOf: time.asOf, days: time.days, limit: LIMIT }));
+  }
+
+  async impact(graph, card, path, time) {
+    const column = path ? `&column=${encodeURIComponent(path)}` : "";
+    const days = time.days === null ? "" : `&days=${time.days}`;
+    const asOf = time.asOf === null ? "" : `&asOf=${time.asOf}`;
+    const answer = await this.#ask(`impact?entity=${encodeURIComponent(card.fqn)}${column}${days}${asOf}`);
+    return answer.impacted.map((one) => ({
+      table: one.entity.fullyQualifiedName,
+      path: one.column ? one.column.slice(one.entity.fullyQualifiedName.length + 1) : "",
+      type: one.type,
+      depth: one.depth,
+      way: one.path,
+    }));
+  }
+
+  async overview() {
+    const answer = await this.#ask("beginnings");
+    return { tables: answer.tables, columnEdges: answer.columnEdges, beginnings: answer.beginnings };
+  }
+}
+
+/** The document that the page carries: everything is here, nothing is asked for. */
+export class DocumentSource {
+  constructor(document) {
+    this.live = false;
+    this.graph = readGraph(document);
+    this.failures = document.failures ?? [];
+    this.byName = new Map([...this.graph.cards.values()].map((card) => [card.fqn, card]));
+    this.near = { upstream: new Map(), downstream: new Map() };
+    for (const edge of this.graph.edges) {
+      this.#join("upstream", edge.to, edge.from);
+      this.#join("downstream", edge.from, edge.to);
+    }
+  }
+
+  #join(side, card, other) {
+    const known = this.near[side].get(card);
+    if (known) known.add(other);
+    else this.near[side].set(card, new Set([other]));
+  }
+
+  async search(text, limit = 40) {
+    const wanted = text.trim().toLowerCase();
+    const parts = wanted.split(".");
+    const last = parts[parts.length - 1];
+    const before = parts.slice(0, -1).join(".");
+    const found = [];
+    for (const card of this.graph.cards.values()) {
+      const entry = { entity: card.fqn, type: card.kind };
+      const rank = card.name.toLowerCase() === wanted ? 0 : 1;
+      if (card.fqn.toLowerCase().includes(wanted)) found.push({ ...entry, kind: "entity", name: card.name, path: "", rank });
+      for (const column of card.columns) {
+        if (!column.name.toLowerCase().includes(last) || !card.fqn.toLowerCase().includes(before)) continue;
+        const exact = column.name.toLowerCase() === last ? 0 : 1;
+        found.push({ ...entry, kind: "column", name: column.name, path: column.path, rank: 1 + exact });
+      }
+    }
+    return found.sort((a, b) => a.rank - b.rank || a.name.length - b.name.length).slice(0, limit);
+  }
+
+  async picture(steps, time) {
+    const inside = new Set();
+    for (const step of steps) {
+      const card = this.byName.get(step.entity);
+      if (!card) continue;
+      inside.add(card.id);
+      this.#reach(inside, card.id, "upstream", step.upstream);
+      this.#reach(inside, card.id, "downstream", step.downstream);
+    }
+    const cards = new Map();
+    for (const id of inside) {
+      const hidden = {};
+      for (const side of ["upstream", "downstream"]) {
+        hidden[side] = [...(this.near[side].get(id) ?? [])].filter((other) => !inside.has(other)).length;
+      }
+      cards.set(id, { ...this.graph.cards.get(id), hidden });
+    }
+    const edges = this.graph.edges
+      .filter((edge) => inside.has(edge.from) && inside.has(edge.to))
+      .map((edge) => ({ ...edge, contributions: edge.contributions.filter((one) => standing(one, time)) }));
+    const roots = steps.length ? [this.byName.get(steps[0].entity)?.id].filter(Boolean) : [];
+    return { cards, edges: edges.filter((edge) => edge.contributions.length), roots, window: this.graph.window, truncated: false };
+  }
+
+  #reach(inside, start, side, hops) {
+    let frontier = [start];
+    const seen = new Set(frontier);
+    for (let hop = 0; hop < hops && frontier.length && inside.size < LIMIT; hop++) {
+      frontier = frontier.flatMap((id) => [...(this.near[side].get(id) ?? [])]).filter((id) => !seen.has(id) && seen.add(id));
+      for (const id of frontier) if (inside.size < LIMIT) inside.add(id);
+    }
+  }
+
+  async impact(graph, card, path) {
+    const all = this.graph.cards;
+    const name = (key) => {
+      const at = key.indexOf("\n");
+      return all.get(key.slice(0, at)).fqn + (key.length > at + 1 ? `.${key.slice(at + 1)}` : "");
+    };
+    return impact(adjacency(linksOf(this.graph, EVERYTHING)), keyOf(card.id, path)).map((row) => {
+      const at = row.key.indexOf("\n");
+      const table = all.get(row.key.slice(0, at)).fqn;
+      return { table, path: row.key.slice(at + 1), type: row.type, depth: row.depth, way: row.path.map(name) };
+    });
+  }
+
+  async overview() {
+    const cards = [...this.graph.cards.values()];
+    const degree = (card) => (this.near.upstream.get(card.id)?.size ?? 0) + (this.near.downstream.get(card.id)?.size ?? 0);
+    const beginnings = cards
+      .map((card) => ({ entity: card.fqn, upstream: this.near.upstream.get(card.id)?.size ?? 0, downstream: this.near.downstream.get(card.id)?.size ?? 0, degree: degree(card) }))
+      .sort((a, b) => b.degree - a.degree)
+      .slice(0, 12);
+    const columnEdges = this.graph.edges.reduce((sum, edge) => sum + edge.contributions.reduce((n, one) => n + one.columns.length, 0), 0);
+    return { tables: cards.length, columnEdges, beginnings };
+  }
+}
+
+function standing(contribution, time) {
+  return time.asOf === null || (contribution.since ?? contribution.firstSeen ?? 0) <= time.asOf;
+}
+
+const TOKEN = "headwater-token";
+
+function readToken() {
+  try {
+    return sessionStorage.getItem(TOKEN);
+  } catch (error) {
+    if (error instanceof DOMException) return null; // storage is switched off
+    throw error;
+  }
+}
+
+function keepToken(token) {
+  try {
+    sessionStorage.setItem(TOKEN, token);
+  } catch (error) {
+    if (!(error instanceof DOMException)) throw error;
+  }
+}

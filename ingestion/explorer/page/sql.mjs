@@ -1,0 +1,84 @@
+// Masked SQL as elements: words of the language set apart, and the expression behind an edge marked.
+import { html } from "./dom.mjs";
+
+const TOKEN = /(\/\*[\s\S]*?\*\/|--[^\n]*)|("[^"]*"|`[^`]*`|\[[A-Za-z_][^\]\n]*\])|('(?:[^']|'')*')|([A-Za-z_$#@][\w$#@]*|[^\x00-\x7f]+)|(\d+(?:\.\d+)?)|(\s+)|([\s\S])/g;
+const KINDS = ["comment", "name", "literal", "word", "number", "space", "sign"];
+const KEYWORDS = new Set(
+  ("all alter and any as asc between by case cast copy create cross delete desc distinct drop else end except exists external " +
+    "false filter first from full group grouping having if in inner insert intersect into interval is join last lateral left like " +
+    "limit materialized merge minus natural not null nulls offset on or order outer over overwrite partition pivot preceding " +
+    "procedure qualify range recursive replace returning right rollup row rows select set sets table temp temporary then true " +
+    "truncate unbounded union unique unnest unpivot update using values view when where window with within").split(" "),
+);
+
+/** Tokens as {kind, text, at}. */
+export function tokens(text) {
+  return [...text.matchAll(TOKEN)].map((match) => ({
+    kind: KINDS[match.slice(1).findIndex((part) => part !== undefined)],
+    text: match[0],
+    at: match.index,
+  }));
+}
+
+function bare(token) {
+  return token.text.replace(/^["`[]|["`\]]$/g, "").toLowerCase();
+}
+
+/** Tokens that mean something, without what qualifies a name: `a.b.c` counts as `c`. */
+function essential(list) {
+  const solid = list.filter((token) => token.kind !== "space" && token.kind !== "comment");
+  const kept = [];
+  for (let at = 0; at < solid.length; at++) {
+    const named = solid[at].kind === "word" || solid[at].kind === "name";
+    if (named && solid[at + 1]?.text === "." && solid[at + 2] && solid[at + 2].text !== "*") {
+      at++;
+      continue;
+    }
+    kept.push({ ...solid[at], word: bare(solid[at]) });
+  }
+  return kept;
+}
+
+/** Where `expression` stands in `text`: [[start, end]]; where it does not, where the columns are named. */
+export function marks(text, expression, columns) {
+  const words = essential(tokens(text));
+  const wanted = expression ? essential(tokens(expression)).map((token) => token.word) : [];
+  const found = [];
+  if (wanted.length > 1) {
+    for (let at = 0; at + wanted.length <= words.length; at++) {
+      if (!wanted.every((word, i) => words[at + i].word === word)) continue;
+      const last = words[at + wanted.length - 1];
+      found.push([startOf(text, words[at].at), last.at + last.text.length]);
+    }
+  }
+  if (found.length) return found;
+  const names = new Set(columns.map((column) => column.toLowerCase()));
+  return words.filter((word) => names.has(word.word)).map((word) => [startOf(text, word.at), word.at + word.text.length]);
+}
+
+/** The beginning of the qualified name that ends in the word at `at`. */
+function startOf(text, at) {
+  const before = /(?:[\w$#@"`]+\.)+$/.exec(text.slice(Math.max(0, at - 200), at));
+  return before ? at - before[0].length : at;
+}
+
+/** The text as a block of code with marks; the first mark can be scrolled to. */
+export function sqlElement(text, expression, columns) {
+  const ranges = marks(text, expression, columns);
+  const block = html("pre", { class: "sql", tabindex: 0, "aria-label": "masked SQL" });
+  let range = 0;
+  let mark = null;
+  for (const token of tokens(text)) {
+    while (range < ranges.length && token.at >= ranges[range][1]) range++;
+    const inside = range < ranges.length && token.at >= ranges[range][0];
+    if (inside && mark?.range !== range) {
+      mark = { range, element: html("mark") };
+      block.append(mark.element);
+    }
+    if (!inside) mark = null;
+    const kind = token.kind === "word" && KEYWORDS.has(token.text.toLowerCase()) ? "keyword" : token.kind;
+    const plain = kind === "space" || kind === "word" || kind === "sign";
+    (mark?.element ?? block).append(plain ? token.text : html("span", { class: `sql-${kind}` }, token.text));
+  }
+  return block;
+}

@@ -1,0 +1,62 @@
+// The view in the address: what is shown, pinned and filtered, so that a link shows the same picture.
+
+const NUMBER = /^\d+(\.\d+)?$/;
+
+export function emptyView() {
+  return {
+    steps: [], removed: [], pins: [], chosen: null, asOf: null, days: null, columns: "involved", modes: {}, list: false,
+    hiddenSchemas: [],
+    filter: { direct: true, indirect: true, tables: true, producers: [], confidence: 0, since: null },
+  };
+}
+
+/** The view as the part of an address after #; what is as usual is left out. */
+export function written(view) {
+  const out = new URLSearchParams();
+  for (const step of view.steps) out.append("t", `${step.upstream}.${step.downstream}.${step.entity}`);
+  for (const fqn of view.removed) out.append("x", fqn);
+  for (const pin of view.pins) out.append("p", `${pin.entity}\n${pin.path}`);
+  if (view.chosen) out.set("e", [view.chosen.from, view.chosen.to].map((end) => `${end.entity}\n${end.path}`).join("\t"));
+  if (view.asOf !== null) out.set("asof", view.asOf);
+  if (view.days !== null) out.set("days", view.days);
+  if (view.columns !== "involved") out.set("columns", view.columns);
+  for (const [fqn, mode] of Object.entries(view.modes)) out.append("m", `${mode}.${fqn}`);
+  if (view.list) out.set("list", "1");
+  for (const schema of view.hiddenSchemas) out.append("s", schema);
+  const off = ["direct", "indirect", "tables"].filter((kind) => !view.filter[kind]);
+  if (off.length) out.set("off", off.join("."));
+  if (view.filter.producers.length) out.set("by", view.filter.producers.join("."));
+  if (view.filter.confidence) out.set("sure", view.filter.confidence);
+  if (view.filter.since !== null) out.set("since", view.filter.since);
+  return out.toString();
+}
+
+/** The view that an address holds; what it does not say, or not well, is as usual. */
+export function readView(hash) {
+  const view = emptyView();
+  const given = new URLSearchParams(hash.replace(/^#/, ""));
+  const number = (key) => (NUMBER.test(given.get(key) ?? "") ? Number(given.get(key)) : null);
+  for (const text of given.getAll("t")) {
+    const found = /^(\d{1,3})\.(\d{1,3})\.([\s\S]+)$/.exec(text);
+    if (found) view.steps.push({ entity: found[3], upstream: Math.min(100, Number(found[1])), downstream: Math.min(100, Number(found[2])) });
+  }
+  view.removed = given.getAll("x");
+  const end = (text) => ({ entity: text.split("\n")[0], path: text.split("\n")[1] ?? "" });
+  view.pins = given.getAll("p").map(end);
+  const ends = (given.get("e") ?? "").split("\t");
+  if (ends.length === 2) view.chosen = { from: end(ends[0]), to: end(ends[1]) };
+  view.asOf = number("asof");
+  view.days = number("days");
+  if (["all", "none"].includes(given.get("columns"))) view.columns = given.get("columns");
+  for (const text of given.getAll("m")) {
+    const at = text.indexOf(".");
+    if (["all", "none", "involved", "full"].includes(text.slice(0, at))) view.modes[text.slice(at + 1)] = text.slice(0, at);
+  }
+  view.list = given.get("list") === "1";
+  view.hiddenSchemas = given.getAll("s");
+  for (const kind of (given.get("off") ?? "").split(".")) if (kind in view.filter) view.filter[kind] = false;
+  view.filter.producers = (given.get("by") ?? "").split(".").filter(Boolean);
+  view.filter.confidence = Math.min(1, number("sure") ?? 0);
+  view.filter.since = number("since");
+  return view;
+}

@@ -1,0 +1,94 @@
+// What a column comes from and what it reaches: a tie is as strong as the weakest hop that it takes.
+import { keyOf, splitKey } from "./model.mjs";
+
+export const STRENGTHS = ["DIRECT", "INDIRECT", "TABLE"];
+
+/** Links by the column they leave and by the column they enter. */
+export function adjacency(links) {
+  const out = new Map();
+  const into = new Map();
+  const add = (map, key, link) => (map.has(key) ? map.get(key).push(link) : map.set(key, [link]));
+  for (const link of links) {
+    add(out, link.from, link);
+    add(into, link.to, link);
+    // a filter on a table's rows has its say in every column that is read from it
+    const [card] = splitKey(link.from);
+    if (link.from !== keyOf(card, "")) add(out, `${card}\n*`, link);
+  }
+  return { out, into };
+}
+
+function strengthOf(link) {
+  if (!link.certain) return 2;
+  if (link.direct) return 0;
+  return link.indirect ? 1 : 2;
+}
+
+function following(ties, key, upstream) {
+  const [card, path] = splitKey(key);
+  if (upstream) return [...(ties.into.get(key) ?? []), ...(path ? (ties.into.get(keyOf(card, "")) ?? []) : [])];
+  if (path) return ties.out.get(key) ?? [];
+  return [...(ties.out.get(key) ?? []), ...(ties.out.get(`${card}\n*`) ?? [])];
+}
+
+/** Everything on one side of `start`: key -> {strength, hops, link (the last one), before}; nearest path, strongest tie. */
+export function walk(ties, start, upstream) {
+  const found = new Map();
+  for (let strength = 0; strength < STRENGTHS.length; strength++) {
+    const paths = new Map([[start, { strength, hops: 0, link: null, before: null }]]);
+    let frontier = [start];
+    while (frontier.length) {
+      const next = [];
+      for (const key of frontier) {
+        for (const link of following(ties, key, upstream)) {
+          const other = upstream ? link.from : link.to;
+          if (strengthOf(link) > strength || paths.has(other)) continue;
+          paths.set(other, { strength, hops: paths.get(key).hops + 1, link, before: key });
+          next.push(other);
+        }
+      }
+      frontier = next;
+    }
+    for (const [key, step] of paths) {
+      if (key === start || found.has(key)) continue;
+      found.set(key, { ...step, path: pathTo(paths, key, upstream) });
+    }
+  }
+  return found;
+}
+
+function pathTo(paths, key, upstream) {
+  const path = [];
+  for (let at = key; at !== null; at = paths.get(at).before) path.push(at);
+  return upstream ? path : path.reverse();
+}
+
+/** Columns and links to light for the given columns: key -> strength, link key -> strength. */
+export function lit(ties, starts) {
+  const columns = new Map();
+  const links = new Map();
+  const note = (map, key, strength) => map.set(key, Math.min(strength, map.get(key) ?? Infinity));
+  for (const start of starts) {
+    note(columns, start, 0);
+    for (const upstream of [true, false]) {
+      const found = walk(ties, start, upstream);
+      const reached = new Map([...found].map(([key, step]) => [key, step.strength]));
+      reached.set(start, 0);
+      for (const [key, strength] of reached) {
+        note(columns, key, strength);
+        for (const link of following(ties, key, upstream)) {
+          const other = upstream ? link.from : link.to;
+          if (reached.has(other)) note(links, link.key, Math.max(strength, strengthOf(link)));
+        }
+      }
+    }
+  }
+  return { columns, links };
+}
+
+/** What changes when a column changes, as rows: nearest first. */
+export function impact(ties, start) {
+  return [...walk(ties, start, false)]
+    .map(([key, step]) => ({ key, type: STRENGTHS[step.strength], depth: step.hops, path: step.path }))
+    .sort((a, b) => a.depth - b.depth || a.key.localeCompare(b.key));
+}

@@ -1,0 +1,94 @@
+"""The page: hosted with its files beside it, or with everything inside."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from ingestion.explorer.bundle import bundle
+
+_ENTRY = "app"
+_STYLE = "explorer.css"
+_TYPES = {"css": "text/css; charset=utf-8", "mjs": "text/javascript; charset=utf-8"}
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+"""The policy of the hosted page: its own files and its own server, nothing else."""
+
+# what would end the element or the script early, or is no character in old script engines
+_ESCAPES = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
+
+
+@cache
+def _file(name: str) -> str:
+    return (files("ingestion.explorer") / "page" / name).read_text("utf-8")
+
+
+@cache
+def _names() -> tuple[str, ...]:
+    folder = files("ingestion.explorer") / "page"
+    return tuple(sorted(entry.name for entry in folder.iterdir() if entry.name.rpartition(".")[2] in _TYPES))
+
+
+ASSETS: Mapping[str, str] = {name: _TYPES[name.rpartition(".")[2]] for name in _names()}
+"""The files beside the hosted page, with their media types."""
+
+
+def asset(name: str) -> str:
+    """The text of one of ASSETS; KeyError for any other name."""
+    if name not in ASSETS:
+        raise KeyError(name)
+    return _file(name)
+
+
+def hosted_page(assets: str) -> str:
+    """The page for a server that serves ASSETS below the path `assets`."""
+    head = (
+        "<title>Lineage</title>\n"
+        f'<link rel="icon" href="data:,">\n<link rel="stylesheet" href="{html.escape(assets)}/{_STYLE}">'
+    )
+    script = f'<script type="module" src="{html.escape(assets)}/{_ENTRY}.mjs"></script>'
+    return _page(head, "", script)
+
+
+def self_contained_page(document: Mapping[str, Any], title: str) -> str:
+    """One page that carries the graph `document`: it opens from disk and asks no network for anything."""
+    style, script = _file(_STYLE), _script()
+    policy = (
+        f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    head = (
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        f"<title>{html.escape(title)}</title>\n<style>{style}</style>"
+    )
+    data = f'<script type="application/json" id="lineage-data">{_json(document)}</script>'
+    return _page(head, data, f'<script type="module">{script}</script>')
+
+
+@cache
+def _script() -> str:
+    modules = {name.removesuffix(".mjs"): _file(name) for name in ASSETS if name.endswith(".mjs")}
+    return bundle(modules, _ENTRY)
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _json(document: Mapping[str, Any]) -> str:
+    return json.dumps(document, separators=(",", ":"), ensure_ascii=False).translate(_ESCAPES)
+
+
+def _page(head: str, data: str, script: str) -> str:
+    before, rest = _file("page.html").split("<!--head-->")
+    middle, rest = rest.split("<!--data-->")
+    between, after = rest.split("<!--script-->")
+    return f"{before}{head}{middle}{data}{between}{script}{after}"

@@ -1,0 +1,136 @@
+"""`lineage_graph`: the lineage of a few statements, a file or a directory as a picture, made for notebooks."""
+
+from __future__ import annotations
+
+import html
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ingestion.binding import bind
+from ingestion.dialects import Dialect, dialect_of
+from ingestion.errors import ConfigError, Unparsable
+from ingestion.explorer import self_contained_page
+from ingestion.graph_document import Evidence, columns_of, graph_document
+from ingestion.lineage_parser import TableSchema, before_of, warm_parser
+from ingestion.masking import template
+from ingestion.model import Column
+from ingestion.naming import Namespace
+from ingestion.parsing.cascade import Limits, ParseOutcome, ParseRequest
+from ingestion.scripts import lone_query_as_view
+from ingestion.statements import split
+from ingestion.symbolic import loads
+from ingestion.timeline import Occurrence
+
+_FRAME_HEIGHT = 640
+
+
+@dataclass(frozen=True, slots=True)
+class LineageGraph:
+    """Tables and column edges of some SQL. In a notebook it shows itself: the explorer, offline, in a frame.
+
+    `failures` names the statements that could not be read, by place and reason.
+    """
+
+    document: Mapping[str, Any] = field(repr=False)
+    failures: tuple[str, ...] = ()
+
+    @property
+    def tables(self) -> dict[str, tuple[Column, ...]]:
+        """Every table that is read or written, with the columns that are known."""
+        return columns_of(self.document)
+
+    def to_json(self) -> dict[str, Any]:
+        """The graph as the catalog's graph call answers it, with `failures`."""
+        return {**self.document, "failures": list(self.failures)}
+
+    def to_html(self, title: str = "Lineage") -> str:
+        """The explorer with this graph in one page that needs no network."""
+        return self_contained_page(self.to_json(), title)
+
+    def _repr_html_(self) -> str:
+        # A frame of its own origin: neither the page nor a name in it can reach the notebook.
+        page = html.escape(self.to_html(), quote=True)
+        return (
+            f'<iframe title="Lineage" sandbox="allow-scripts allow-downloads" srcdoc="{page}" '
+            f'width="100%" height="{_FRAME_HEIGHT}" style="border:0"></iframe>'
+        )
+
+
+def lineage_graph(
+    source: str | os.PathLike[str] | Sequence[str],
+    dialect: str = "ansi",
+    schema: Mapping[str, TableSchema] | None = None,
+    timeout_seconds: float = 30,
+) -> LineageGraph:
+    """The lineage of a list of statements, of a file, or of all *.sql files below a directory.
+
+    In a directory a lone query is a view that is named after its file. What one statement creates, the next ones know.
+
+    Args:
+        source: a path, or a list of texts with one or more statements each.
+        dialect: sqlglot's name of the dialect, or "ansi", or a connection type ("Redshift").
+        schema: {"schema.table": {"column": "type"}}; of other tables only the columns that are used are known.
+        timeout_seconds: for each parser on one statement.
+
+    Raises:
+        ConfigError: the dialect is unknown, or the path cannot be read.
+    """
+    language = dialect_of(dialect)
+    statements = [
+        (f"{name}line {statement.line}", statement.text)
+        for name, text in _texts(source, language)
+        for statement in split(text, language.name)
+    ]
+    requests = [ParseRequest(str(number), text, language.name) for number, (_, text) in enumerate(statements)]
+    outcomes = {outcome.key: outcome for outcome in warm_parser(Limits(seconds=timeout_seconds)).parse(requests)}
+    occurrences: list[Occurrence] = []
+    evidence: list[Evidence] = []
+    failures: list[str] = []
+    for number, (place, text) in enumerate(statements):
+        outcome = outcomes[str(number)]
+        if outcome.symbolic is None:
+            failures.append(f"{place}: {outcome.dead_reason}")
+            continue
+        occurrences.append(Occurrence(str(number), loads(outcome.symbolic), Namespace(), (0.0, number), "script"))
+        evidence.append(_evidence(text, language, outcome))
+    document = graph_document(bind(occurrences, before_of(schema or {})), evidence)
+    return LineageGraph(document, tuple(failures))
+
+
+def _evidence(text: str, dialect: Dialect, outcome: ParseOutcome) -> Evidence:
+    try:
+        known = template(text, dialect)
+    except Unparsable:
+        # read by a parser, but not safe to show
+        return Evidence("", f"statement {outcome.key}", outcome.tier or "")
+    return Evidence(known.masked, known.fingerprint, outcome.tier or "")
+
+
+def _texts(source: str | os.PathLike[str] | Sequence[str], dialect: Dialect) -> Iterator[tuple[str, str]]:
+    """(Where it stands, text) of every part of the source. The one place of this package that reads files."""
+    if not isinstance(source, (str, os.PathLike)):
+        for number, text in enumerate(source):
+            yield f"[{number}] ", text
+        return
+    path = Path(source)
+    try:
+        if path.is_dir():
+            for file in sorted(path.rglob("*.sql")):
+                yield f"{file}:", lone_query_as_view(file.read_text("utf-8-sig"), file.stem, dialect)
+        else:
+            yield f"{path}:", path.read_text("utf-8-sig")
+    except UnicodeDecodeError:
+        raise ConfigError(f"{path}: not UTF-8 text") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "not a path"
+        message = f"{_short(path)} cannot be read ({reason}): give a path, or SQL in a list of texts"
+        raise ConfigError(message) from None
+
+
+def _short(path: Path) -> str:
+    """The path, unless it is SQL that was taken for one: its text is nothing to show."""
+    text = str(path)
+    return text if len(text.split()) < len(["a", "b", "c"]) else "the text"
