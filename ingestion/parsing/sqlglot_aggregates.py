@@ -128,6 +128,9 @@ def write_function(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -
             if not first:
                 parts.append(", ")
             first = False
+            if kind in _TRUNCATIONS and key == "unit" and w.names.dialect.name not in _BARE_UNITS:
+                parts.append("?")  # a string in the text: DATE_TRUNC('month', a)
+                continue
             rules.append(w.write(item, inner))
     if known.last_filters and w.slots and type(w.slots[-1]) is Slot:
         w.slots[-1] = w.slots[-1]._replace(role=COMPOSED[role][FILTER])
@@ -141,6 +144,9 @@ def write_function(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -
         return (rule, rules[0] if rules else None)
     return rule
 
+
+_TRUNCATIONS = (exp.DateTrunc, exp.TimestampTrunc, exp.DatetimeTrunc)
+_BARE_UNITS = frozenset({"bigquery", "tsql", "fabric"})
 
 HANDLERS: dict[type[exp.Expr], Handler] = {
     exp.Window: _window,

@@ -31,6 +31,7 @@ def conditions(queries: QueryTranslator, node: exp.Expr | None, role: int, alias
 
 
 def select_clauses(queries: QueryTranslator, node: exp.Expr) -> Iterator[Clause]:
+    """The clauses of a SELECT in the order in which a name in them is looked up."""
     args = node.args
     for key, aliases in (("where", 3), ("prewhere", 3), ("having", 2), ("qualify", 2)):
         clause = args.get(key)
@@ -61,6 +62,7 @@ def select_clauses(queries: QueryTranslator, node: exp.Expr) -> Iterator[Clause]
 
 
 def order_clauses(queries: QueryTranslator, node: exp.Expr) -> Iterator[Clause]:
+    """ORDER BY and Hive's kin of it."""
     args = node.args
     for key in ("order", "sort", "cluster", "distribute"):
         order = args.get(key)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from sqlglot import exp
 
 from ingestion.dialects import Dialect, fold, fold_column
@@ -24,52 +22,59 @@ _FILE_SUFFIXES = (
 )
 
 
+_IDENTIFIER = exp.Identifier  # looked up once for each column of each statement
+
+
 class Names:
     """Folds one statement's identifiers; each spelling is folded once."""
 
-    __slots__ = ("_columns", "_relations", "dialect")
+    __slots__ = ("_bare_columns", "_bare_relations", "_bare_tables", "dialect")
 
     def __init__(self, dialect: Dialect) -> None:
         self.dialect = dialect
-        self._columns: dict[tuple[str, bool], str] = {}
-        self._relations: dict[tuple[str, bool], str] = {}
+        self._bare_columns: dict[str, str] = {}
+        self._bare_relations: dict[str, str] = {}
+        self._bare_tables: dict[str, TableName] = {}
 
     def column(self, node: exp.Expr) -> str:
         """The folded name of a column, output or alias."""
         args = node.args
-        key = (args["this"], bool(args.get("quoted")))
-        known = self._columns.get(key)
-        return known if known is not None else self._learn(self._columns, key, fold_column)
+        text: str = args["this"]
+        if args.get("quoted"):
+            return fold_column(text, True, self.dialect)
+        name = self._bare_columns.get(text)
+        if name is None:
+            name = self._bare_columns[text] = fold_column(text, False, self.dialect)
+        return name
 
     def relation(self, node: exp.Expr) -> str:
         """The folded name of a table, schema, database or relation alias."""
         args = node.args
-        key = (args["this"], bool(args.get("quoted")))
-        known = self._relations.get(key)
-        return known if known is not None else self._learn(self._relations, key, fold)
-
-    def _learn(
-        self,
-        known: dict[tuple[str, bool], str],
-        key: tuple[str, bool],
-        folded: Callable[[str, bool, Dialect], str],
-    ) -> str:
-        text, quoted = key
-        known[key] = name = folded(text, quoted, self.dialect)
+        text: str = args["this"]
+        if args.get("quoted"):
+            return fold(text, True, self.dialect)
+        name = self._bare_relations.get(text)
+        if name is None:
+            name = self._bare_relations[text] = fold(text, False, self.dialect)
         return name
 
     def column_parts(self, node: exp.Expr) -> tuple[str, ...]:
         """The parts of a column's name, outermost first; a star as the last part is `*`."""
         args = node.args
         this = args["this"]
-        if type(this) is exp.Identifier:
-            last = self.column(this)
+        if type(this) is _IDENTIFIER:
+            spelled = this.args
+            last = self._bare_columns.get(spelled["this"]) if not spelled.get("quoted") else None
+            if last is None:
+                last = self.column(this)
         elif type(this) is exp.Star:
             last = "*"
         elif type(this) is exp.Parameter:
             last = "$" + str(this.args["this"].name)
         else:
             last = this.name
+        if len(args) == 1:
+            return (last,)
         table = args.get("table")
         if table is None:
             return (last,)
@@ -80,19 +85,36 @@ class Names:
         return (*(self._qualifier(part) for part in outer if part is not None), last)
 
     def _qualifier(self, node: exp.Expr) -> str:
-        if type(node) is not exp.Identifier:
+        if type(node) is not _IDENTIFIER:
             return str(node.name)
-        name = self.relation(node)
-        return self._temporary(node, name)
+        args = node.args
+        if len(args) <= 2:
+            name = self._bare_relations.get(args["this"]) if not args.get("quoted") else None
+            return name if name is not None else self.relation(node)
+        return self._temporary(node, self.relation(node))
 
     @staticmethod
     def _temporary(node: exp.Expr, name: str) -> str:
-        if node.args.get("temporary"):
+        args = node.args
+        if len(args) <= 2:
+            return name
+        if args.get("temporary"):
             return "#" + name
-        return "##" + name if node.args.get("global_") else name
+        return "##" + name if args.get("global_") else name
 
     def table(self, node: exp.Expr) -> TableName:
         """The name of a relation, a path where the table is a file or a stage."""
+        args = node.args
+        this = args.get("this")
+        if type(this) is not _IDENTIFIER or args.get("db") is not None or len(this.args) > 2 or this.args.get("quoted"):
+            return self._any_table(node)
+        text: str = this.args["this"]
+        name = self._bare_tables.get(text)
+        if name is None:
+            name = self._bare_tables[text] = TableName((self.relation(this),), text)
+        return name
+
+    def _any_table(self, node: exp.Expr) -> TableName:
         path = _path(node)
         if path is not None:
             return TableName((path,), path, NameKind.PATH)
