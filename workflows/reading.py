@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from pyspark import StorageLevel
@@ -12,7 +14,7 @@ from pyspark.sql import functions as F  # noqa: N812 the name that every PySpark
 from connectors.query_log import QueryLogOptions, read_query_log
 from ingestion.errors import ConfigError
 from workflows.config import QueryLog, RunConfig, SourceKind
-from workflows.occurrences import ORDER
+from workflows.occurrences import RECORD_ORDER
 from workflows.statement_rows import to_statements
 from workflows.status import RunCounts
 
@@ -22,21 +24,26 @@ _NOT_A_STATEMENT = "not_a_statement"
 
 @dataclass(frozen=True, slots=True)
 class Statements:
-    """The statements of a source, kept by Spark until `release`; `counts` has what is settled already."""
+    """The statements of a source; `counts` has what is settled already."""
 
     frame: DataFrame
     counts: RunCounts
 
-    def release(self) -> None:
-        self.frame.unpersist()
 
+@contextmanager
+def read_statements(spark: SparkSession, config: RunConfig, dialect: str) -> Iterator[Statements]:
+    """The statements of the configured source, which Spark keeps for the block.
 
-def read_statements(spark: SparkSession, config: RunConfig, dialect: str) -> Statements:
-    """The statements of the configured source. Raises ConfigError where it cannot be read."""
+    Raises ConfigError where it cannot be read.
+    """
     records = _records(spark, config)
     kept = to_statements(records, dialect).persist(StorageLevel.DISK_ONLY)
-    frame = _within(kept, config.query_log) if config.source.kind is SourceKind.QUERY_LOG else kept
-    return Statements(frame, _counts(frame))
+    try:
+        frame = _within(kept, config.query_log) if config.source.kind is SourceKind.QUERY_LOG else kept
+        yield Statements(frame, _counts(frame))
+    finally:
+        # At once: a later run in this session must not be given what this one kept.
+        kept.unpersist(blocking=True)
 
 
 def _records(spark: SparkSession, config: RunConfig) -> DataFrame:
@@ -52,7 +59,7 @@ def _within(statements: DataFrame, log: QueryLog) -> DataFrame:
 
     Of more records than the limit the oldest are taken, so that a later run goes on where this one ended.
     """
-    first = F.col("position") == 0
+    first = _first_of_record()
     row = statements.agg(F.max("time").alias("newest"), F.count(F.when(first, 1)).alias("records")).first()
     newest, records = (row["newest"], row["records"]) if row is not None else (None, 0)
     if newest is None:
@@ -62,13 +69,17 @@ def _within(statements: DataFrame, log: QueryLog) -> DataFrame:
     marked = _skipping(statements, outside, "outside_window")
     if records <= log.limit:
         return marked
-    at = F.struct(*ORDER[:-1])
+    at = F.struct(*RECORD_ORDER)
     inside = marked.where(first & ~outside)
     last = inside.select(at.alias("at")).orderBy("at").limit(log.limit).agg(F.max("at").alias("at")).first()
     if last is None or last["at"] is None:
         return marked
-    limit = F.struct(*(F.lit(last["at"][name]).alias(name) for name in ORDER[:-1]))
+    limit = F.struct(*(F.lit(last["at"][name]).alias(name) for name in RECORD_ORDER))
     return _skipping(marked, ~outside & (at > limit), "over_limit")
+
+
+def _first_of_record() -> Column:
+    return (F.col("position") == 0) & (F.col("step") == 0)
 
 
 def _skipping(statements: DataFrame, condition: Column, reason: str) -> DataFrame:
@@ -79,12 +90,13 @@ def _skipping(statements: DataFrame, condition: Column, reason: str) -> DataFram
             "fingerprint": F.when(left_out, None).otherwise(F.col("fingerprint")),
             "dead": F.when(left_out, None).otherwise(F.col("dead")),
             "skipped": F.when(left_out, reason).otherwise(F.col("skipped")),
+            "called": F.when(left_out, None).otherwise(F.col("called")),
         }
     )
 
 
 def _counts(statements: DataFrame) -> RunCounts:
-    first = F.col("position") == 0
+    first = _first_of_record()
     grouped = statements.groupBy("skipped", "dead").agg(
         F.count(F.lit(1)).alias("statements"), F.count(F.when(first, 1)).alias("records")
     )

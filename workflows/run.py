@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+
+from pyspark.sql import SparkSession
 
 from connectors.openmetadata.registration import register
 from connectors.sink import WriteReport
@@ -87,17 +90,18 @@ class _Run:
         )
 
     def carry_out(self) -> tuple[RunCounts, tuple[str, ...]]:
-        with spark_session(self._config.spark) as spark:
-            with self._progress.stage("read") as stage:
-                statements = read_statements(spark, self._config, self._dialect)
-                stage.advance(statements.counts.records_read)
+        stage = self._progress.stage
+        with (
+            spark_session(self._config.spark) as spark,
+            self._read(spark) as statements,
+        ):
             templates = self._parse(statements)
-            with self._progress.stage("group") as stage:
+            with stage("group") as grouping:
                 occurrences = self._group(statements, templates)
-                stage.advance(len(occurrences))
-            with self._progress.stage("bind") as stage:
+                grouping.advance(len(occurrences))
+            with stage("bind") as binding:
                 source, resolver = self._bind(templates, occurrences)
-                stage.advance(len(source.flows))
+                binding.advance(len(source.flows))
             entities, registered = self._resolve(source, resolver)
             report = self._publish(source, entities)
             published = {
@@ -107,9 +111,16 @@ class _Run:
             dead = {group.template: reason for group, fate, reason in fates if fate == "dead"}
             if not self._options.dry_run:
                 write_dead_letters(self._config.dead_letters, statements.frame, templates, dead)
-            statements.release()
         settled = total([statements.counts, _parse_counts(templates), _fate_counts(fates), _edge_counts(report)])
         return settled + _name_counts(entities, registered), self._warnings(settled)
+
+    @contextmanager
+    def _read(self, spark: SparkSession) -> Iterator[Statements]:
+        with ExitStack() as kept:
+            with self._progress.stage("read") as stage:
+                statements = kept.enter_context(read_statements(spark, self._config, self._dialect))
+                stage.advance(statements.counts.records_read)
+            yield statements
 
     def _parse(self, statements: Statements) -> dict[str, Template]:
         parsing = Parsing(self._config.limits, self._config.threads, self._config.parser)
@@ -132,11 +143,11 @@ class _Run:
         with self._progress.stage("resolve") as stage:
             wanted = relations_in(source.flows)
             entities = resolve_relations(source.log, wanted, resolver, self._config.filters)
-            registered = 0
+            requests, registered = {}, 0
             if self._config.registers_tables:
                 requests = self._registrar().requests(source.log, source.flows, entities, source.view_definitions())
                 registered = register(self._target.platform, requests) if requests else 0
-            if registered:
+            if requests:
                 # What was missing a moment ago is remembered as missing.
                 resolver = Resolver(self._target.search, self._scope)
                 entities = resolve_relations(source.log, wanted, resolver, self._config.filters)

@@ -20,10 +20,10 @@ REPOSITORY = Path(__file__).parents[2]
 SECONDS = 240
 
 
-def ingest(*arguments: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
-    """The command line, as a process of its own."""
+def ingest(*arguments: str | Path, cwd: Path, **changed: str) -> subprocess.CompletedProcess[str]:
+    """The command line, as a process of its own; `changed` are environment variables."""
     command = [str(Path(sys.executable).with_name("ingest")), *map(str, arguments)]
-    environment = {"PATH": "/usr/bin:/bin:/usr/local/bin", "HOME": str(cwd)}
+    environment = {"PATH": "/usr/bin:/bin:/usr/local/bin", "HOME": str(cwd), **changed}
     return subprocess.run(
         command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=SECONDS, check=False
     )

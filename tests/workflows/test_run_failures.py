@@ -1,0 +1,143 @@
+"""Runs that go wrong, or find nothing: one clear sentence, the right exit code, counts that add up."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from pyspark.sql import SparkSession
+
+from ingestion.errors import TargetDown
+from tests.workflows.published import ingest, opened
+from workflows.config import load_config
+from workflows.options import RunOptions
+from workflows.progress import LoggedProgress
+from workflows.run import run_workflow
+from workflows.status import RunSummary
+
+pytestmark = pytest.mark.spark
+HEADER = "query_text,start_time,session_id,status\n"
+
+
+def configuration(folder: Path, server: dict[str, Any] | None = None, **ours: Any) -> Path:
+    content = {
+        "source": {
+            "type": "query-log-lineage",
+            "serviceName": "s",
+            "serviceConnection": {"config": {"type": "Postgres"}},
+            "sourceConfig": {"config": {"type": "DatabaseLineage", "queryLogFilePath": str(folder / "log.csv")}},
+        },
+        "sink": {"type": "metadata-rest", "config": {}},
+        "workflowConfig": {"openMetadataServerConfig": server or {"hostPort": "embedded"}},
+        "headwater": {
+            "catalog": {"file": str(folder / "catalog.db")},
+            "deadLetters": str(folder / "dead.jsonl"),
+            **ours,
+        },
+    }
+    file = folder / "lineage.yaml"
+    file.write_text(yaml.safe_dump(content))
+    return file
+
+
+def run(folder: Path, statements: Sequence[str], *settings: str) -> RunSummary:
+    """A run over statements of one session, a second apart, in the process and the Spark session of the test."""
+    rows = [
+        '"{}",2026-01-01 00:00:{:02d},s1,'.format(text.replace('"', '""'), number)
+        for number, text in enumerate(statements)
+    ]
+    (folder / "log.csv").write_text(HEADER + "\n".join(rows) + "\n", encoding="utf-8")
+    return run_workflow(load_config(configuration(folder), settings), RunOptions("test"), LoggedProgress())
+
+
+def test_an_empty_log_says_so(spark: SparkSession, tmp_path: Path) -> None:
+    summary = run(tmp_path, [])
+    assert summary.counts.statements == 0
+    assert any("empty" in warning for warning in summary.warnings)
+
+
+def test_a_log_without_lineage_says_so(spark: SparkSession, tmp_path: Path) -> None:
+    summary = run(tmp_path, ["SELECT 1", "BEGIN", "GRANT SELECT ON t TO u"])
+    assert summary.counts.skipped == {"select": 1, "transaction": 1, "grant": 1}
+    assert any("lineage" in warning for warning in summary.warnings)
+
+
+def test_hostile_statements_are_dead_and_the_others_published(spark: SparkSession, tmp_path: Path) -> None:
+    summary = run(
+        tmp_path,
+        [
+            "INSERT INTO t (a) SELECT a FROM s WHERE x = 'never closed",
+            "INSERT INTO t (a) SELECT a FROM (((s",
+            "INSERT INTO good (a) SELECT a FROM src",
+            "INSERT INTO t (a) " + "SELECT a FROM (" * 12_000 + "SELECT a FROM s" + ") x" * 12_000,
+        ],
+    )
+    # What is nested too deeply for a tree is still read by its words: its table edge is right.
+    assert summary.counts.published == 2
+    assert summary.counts.parsed_by_tier == {"sqlglot": 1, "sqlparse": 1}
+    assert summary.counts.dead_total == 2
+    letters = [json.loads(line) for line in (tmp_path / "dead.jsonl").read_text().splitlines()]
+    assert len(letters) == 2
+    assert all(letter["reason"] and letter["source_id"].startswith("log.csv:") for letter in letters)
+    assert "never closed" not in (tmp_path / "dead.jsonl").read_text()
+
+
+def test_two_schemas_with_one_name_are_an_ambiguity_and_no_edge(spark: SparkSession, tmp_path: Path) -> None:
+    run(tmp_path, ["CREATE TABLE one.t AS SELECT a FROM one.base", "CREATE TABLE two.t AS SELECT a FROM two.base"])
+    summary = run(tmp_path, ["INSERT INTO one.result (a) SELECT a FROM t"], "registerTables=never")
+    assert summary.counts.ambiguous == 1
+    assert summary.counts.edges_new == 0
+    assert set(summary.counts.ambiguous_names) == {"default.public.t"}
+
+
+def test_a_dry_run_shows_the_requests_and_sends_nothing(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text(HEADER + '"INSERT INTO t (a) SELECT b FROM s",2026-01-01 00:00:00,s1,\n')
+    shown: list[Any] = []
+    options = RunOptions("test", shown.append)
+    summary = run_workflow(load_config(configuration(tmp_path)), options, LoggedProgress())
+    (request,) = shown
+    assert request["edge"]["lineageDetails"]["columnsLineage"][0]["toColumn"].endswith("t.a")
+    assert summary.dry_run
+    assert not (tmp_path / "catalog.db").exists()
+    assert not (tmp_path / "dead.jsonl").exists()
+
+
+def test_a_redefined_view_has_its_last_definition(spark: SparkSession, tmp_path: Path) -> None:
+    run(tmp_path, ["CREATE VIEW v AS SELECT a FROM one"])
+    summary = run(tmp_path, ["SELECT 1", "CREATE OR REPLACE VIEW v AS SELECT b FROM two"])
+    assert summary.counts.edges_replaced == 1
+    with opened(tmp_path / "catalog.db") as catalog:
+        assert set(catalog.edges()) == {("public.two", "public.v")}
+
+
+def test_an_edge_that_two_statements_prove_has_the_columns_of_both(spark: SparkSession, tmp_path: Path) -> None:
+    run(tmp_path, ["INSERT INTO t (a) SELECT x FROM s"])
+    run(tmp_path, ["INSERT INTO t (b) SELECT y FROM s"])
+    with opened(tmp_path / "catalog.db") as catalog:
+        assert catalog.column_edges() == {("public.s", "x", "public.t", "a"), ("public.s", "y", "public.t", "b")}
+
+
+def test_a_dead_server_is_told_in_one_sentence_before_spark_starts(tmp_path: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    (tmp_path / "log.csv").write_text(HEADER)
+    server = {"hostPort": f"http://127.0.0.1:{port}/api", "securityConfig": {"jwtToken": "secret-token-1"}}
+    done = ingest("run", "-c", configuration(tmp_path, server), cwd=tmp_path)
+    assert done.returncode == TargetDown.exit_code
+    assert len(done.stderr.strip().splitlines()[-1:]) == 1
+    assert "secret-token-1" not in done.stderr + done.stdout
+    assert "Traceback" not in done.stderr
+
+
+def test_missing_java_is_told_before_spark_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "log.csv").write_text(HEADER)
+    done = ingest("run", "-c", configuration(tmp_path), cwd=tmp_path, PATH=str(tmp_path))
+    assert done.returncode == 2
+    assert "Java" in done.stderr
+    assert "install" in done.stderr
