@@ -20,6 +20,7 @@ QUOTED = (HINT, COMMENT, STRING, DOLLAR, NAME, OPEN)
 _COMMENT_DEPTH = 5
 _CLOSING = {"[": "]"}
 _DIGIT = "0-9"
+_EXPONENT = r"(?:[eE][+-]?[0-9]++)?+(?:\.[0-9]++)*+"
 
 
 class _Form(NamedTuple):
@@ -119,10 +120,10 @@ def _open(dialect: Dialect) -> Iterator[_Form]:
 
 def _digits(dialect: Dialect) -> Iterator[_Form]:
     """A digit after a letter, or after the dot of a path, belongs to a name (`t1`, `dataset.20240101`)."""
-    not_in_name = rf"(?<![\w{re.escape(dialect.name_characters)}][0-9])" r"(?<![\w\"`\]]\.[0-9])"
+    not_in_name = rf"(?<![\w{re.escape(dialect.name_characters)}][0-9])(?<![\w{_closing(dialect)}]\.[0-9])"
     if dialect.name == "bigquery":
         not_in_name += r"(?!(?<=\w-[0-9])[\w-]{0,60}+\.[A-Za-z_`])"  # project-123.dataset.table
-    rest = r"[0-9_]*+(?:\.(?:[0-9][0-9_]*+|(?![\w.])))*+(?:[eE][+-]?[0-9]++)?+"
+    rest = rf"[0-9_]*+(?:\.(?:[0-9][0-9_]*+|(?![\w.])))*+{_EXPONENT}"
     yield _Form(_DIGIT, rf"{not_in_name}(?:(?<=0)[xX][0-9a-fA-F_]++|{rest}){_suffix(dialect)}(?![\w$])")
     if dialect.dollar_amounts:
         yield _Form("$", rf"(?=[0-9])(?<![\w$]\$){rest}")
@@ -130,7 +131,13 @@ def _digits(dialect: Dialect) -> Iterator[_Form]:
 
 def _number(dialect: Dialect) -> Iterator[_Form]:
     yield from _digits(dialect)
-    yield _Form(".", rf"(?<![\w\"`\])]\.)[0-9]++(?:[eE][+-]?[0-9]++)?+{_suffix(dialect)}(?![\w$])")
+    before = rf"(?<![\w{_closing(dialect)})\]]\.)"
+    yield _Form(".", rf"{before}[0-9]++(?:\.[0-9]++)*+{_EXPONENT}{_suffix(dialect)}(?![\w$])")
+
+
+def _closing(dialect: Dialect) -> str:
+    """What may end a quoted name, for a character class."""
+    return "".join(re.escape(_CLOSING.get(opening, opening)) for opening in dialect.name_quotes)
 
 
 def _suffix(dialect: Dialect) -> str:

@@ -8,15 +8,27 @@ edge, one taken for two costs a second parse.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from enum import Enum
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from ingestion.dialects import Dialect
-from ingestion.lexing import COMMENT, DOLLAR, HINT, NAME, NUMBER, OPEN, STRING, Lexicon, keywords, unterminated
+from ingestion.lexing import COMMENT, DOLLAR, HINT, NAME, NUMBER, OPEN, STRING, Lexicon, unterminated
+from ingestion.literal_contexts import (
+    MARKS,
+    NAME_MARK,
+    NAMING,
+    NUMBER_MARK,
+    PREFIXED_MARK,
+    RUNS_TEXT,
+    STRING_MARK,
+    Role,
+    closing,
+    list_positions,
+    number_role,
+    opens_names,
+    string_role,
+)
 
-NAME_MARK, STRING_MARK, NUMBER_MARK, PREFIXED_MARK = "\x01", "\x02", "\x03", "\x04"
-MARKS = frozenset((NAME_MARK, STRING_MARK, NUMBER_MARK, PREFIXED_MARK))
 _CONTROL = str.maketrans(dict.fromkeys(MARKS, " "))
 _BLANKS = {
     COMMENT: " ",
@@ -26,18 +38,9 @@ _BLANKS = {
     NAME: NAME_MARK,
     NUMBER: NUMBER_MARK,
 }
-
-
 _LONGEST_LENGTH = 10
-
-
-class Role(Enum):
-    """What a quoted name, or a literal that is no mere value, stands for."""
-
-    IDENTIFIER = "identifier"
-    STRUCTURE = "structure"  # a type's length, a position in GROUP BY or ORDER BY
-    NAME = "name"  # a path, a field, a column to be, SQL to be run
-    ALIAS = "alias"  # AS 'x' in a query
+_PREFIX = re.compile(r"(?<![\w$])(?:[enbxrq]|nq|br|rb|_\w+)\Z", re.IGNORECASE)
+_WATCHED = MARKS | {"by"} | RUNS_TEXT | NAMING
 
 
 class Kept(NamedTuple):
@@ -53,65 +56,6 @@ class Scan(NamedTuple):
 
     blanked: str
     literals: list[str]
-
-
-# Words and characters after which a string is a value; after any other word it may name something.
-_BEFORE_VALUE = (
-    keywords("= < > ! + - * / | & ^ % ( , ~ : ; ? {")
-    | MARKS - {NAME_MARK}
-    | keywords(
-        "and or not in like ilike rlike regexp glob similar between then else case when select distinct all any some"
-        " where having on by return values value interval date time timestamp timestamptz datetime timestamp_ntz"
-        " timestamp_ltz timestamp_tz json jsonb zone escape uescape limit offset of is separator top default collate"
-        " binary until comment format delimiter null encoding if"
-    )
-)
-_SECRETS = keywords(
-    "credentials password passwd pwd secret key token access_key_id secret_access_key session_token iam_role"
-    " master_symmetric_key identified authorization"
-)
-# Functions whose literals name tables, files, columns or fields, or are SQL.
-_DATA_FUNCTIONS = keywords(
-    "identifier openrowset openquery opendatasource external_query dblink dblink_exec crosstab query_to_xml getxml"
-    " read_csv read_csv_auto read_json read_json_auto read_json_objects read_ndjson read_ndjson_auto read_parquet"
-    " read_text read_blob read_files read_xlsx read_avro read_kafka parquet_scan iceberg_scan delta_scan csv_scan"
-    " postgres_scan postgres_query mysql_scan mysql_query sqlite_scan sniff_csv st_read query_table s3cluster hdfs gcs"
-    " azureblobstorage deltalake iceberg hudi remotesecure mongodb postgresql jdbc odbc result_scan infer_schema"
-    " table_date_range table_query dictget dictgetordefault dictgetornull dicthas joinget"
-    " get_path get_json_object json_tuple json_extract json_extract_scalar json_extract_path json_extract_path_text"
-    " json_extract_string json_value json_query jsonb_extract_path jsonb_extract_path_text jsonextract"
-    " jsonextractstring jsonextractraw jsonb_path_query json_table openjson xmltable variant_get try_variant_get"
-    " struct_extract element_at map_extract flatten from_json named_struct json_object object_construct"
-    " json_build_object jsonb_build_object pivot unpivot"
-)
-# These only where a string comes first: elsewhere they are ordinary words.
-_DATA_FUNCTIONS_OF_STRINGS = keywords(
-    "table file url query s3 merge cluster remote mysql sqlite redis input columns view glob"
-)
-_RUNS_TEXT = keywords("exec execute immediate sp_executesql")
-_TRANSFERS = keywords("copy unload load export import bulk")
-_DATA_OPTIONS = keywords("location url uri uris path file files external_location stage data_source dbtable query")
-_DEFINES = keywords("create alter export import copy load unload replace")
-_FROM_IS_AN_ARGUMENT = keywords("substring trim overlay extract position")
-_BY = keywords("group order partition sort cluster distribute")
-_BY_LIST_ENDS = keywords(
-    "; having order limit window qualify union except intersect minus select fetch offset rows range groups insert from"
-    " where for separator with into"
-)
-_GROUPINGS = keywords("rollup cube sets")
-_OPERATORS = keywords("+ - * / % | < > = ! : ( [ .")
-_TYPES = keywords(
-    "char varchar nvarchar nchar varchar2 nvarchar2 character varying decimal numeric number dec float double time"
-    " timestamp timestamptz datetime datetime2 datetime64 datetimeoffset smalldatetime timestamp_ltz timestamp_ntz"
-    " timestamp_tz binary varbinary bit varbit bpchar string int integer bigint smallint tinyint mediumint year text"
-    " decimal32 decimal64 decimal128 decimal256 fixedstring raw blob clob bignumeric vector identity"
-)
-_COLLECTIONS = keywords("array map struct row nullable lowcardinality tuple list")
-_CONVERTERS = keywords("convert try_convert cast try_cast safe_cast")
-
-_PREFIX = re.compile(r"(?<![\w$])(?:[enbxrq]|nq|br|rb|_\w+)\Z", re.IGNORECASE)
-_STRINGS = frozenset((STRING_MARK, PREFIXED_MARK))
-_WATCHED = MARKS | keywords("by") | _RUNS_TEXT | _DATA_FUNCTIONS | _DATA_FUNCTIONS_OF_STRINGS
 
 
 def prefix_before(text: str, start: int) -> re.Match[str] | None:
@@ -164,145 +108,16 @@ def kept_literals(words: Sequence[str], dialect: Dialect) -> list[Kept]:
             if word == NAME_MARK:
                 role = Role.IDENTIFIER
             elif place >= names_until:
-                role = _number(words, place, positions) if word == NUMBER_MARK else _string(words, place, dialect)
+                is_number = word == NUMBER_MARK
+                role = number_role(words, place, positions) if is_number else string_role(words, place, dialect)
             if role is not None:
                 kept.append(Kept(place, literal, role))
         elif word == "by":
             if not by_seen:
-                positions.update(_positions(words, place))
+                positions.update(list_positions(words, place))
             by_seen = True
-        elif word in _RUNS_TEXT:
+        elif word in RUNS_TEXT:
             names_until = len(words)
-        elif place >= names_until and _opens_names(words, place):
-            names_until = _closing(words, place + 1)
+        elif place >= names_until and opens_names(words, place):
+            names_until = closing(words, place + 1)
     return kept
-
-
-def _opens_names(words: Sequence[str], place: int) -> bool:
-    if words[place + 1 : place + 2] != ["("]:
-        return False
-    return words[place] in _DATA_FUNCTIONS or (place + 2 < len(words) and words[place + 2] in _STRINGS)
-
-
-def _closing(words: Sequence[str], opening: int) -> int:
-    depth = 0
-    for place in range(opening, len(words)):
-        if words[place] == "(":
-            depth += 1
-        elif words[place] == ")":
-            depth -= 1
-            if depth == 0:
-                return place
-    return len(words)
-
-
-def _string(words: Sequence[str], place: int, dialect: Dialect) -> Role | None:
-    if words[place] == PREFIXED_MARK:  # E'...', N'...': what stands before the prefix counts
-        place -= 1
-    before = words[place - 1] if place else ";"
-    earlier = words[place - 2] if place > 1 else ""
-    if before in _BEFORE_VALUE:
-        return Role.NAME if _names_after_operator(words, place, dialect) else None
-    if before == "[":
-        return _subscript(words, place)
-    if before == "as":
-        aliased = "select" in words[:place] and "identified" not in words[:place]
-        return Role.ALIAS if aliased else Role.NAME
-    if before in _SECRETS or (before == "to" and earlier == "similar"):
-        return None
-    if before == "from" and (earlier == "distinct" or _function_around(words, place) in _FROM_IS_AN_ARGUMENT):
-        return None
-    return Role.NAME
-
-
-def _names_after_operator(words: Sequence[str], place: int, dialect: Dialect) -> bool:
-    """Whether a string that stands where a value does names something all the same."""
-    before, earlier = words[place - 1], words[place - 2] if place > 1 else ""
-    if before == ">":
-        return earlier in ("-", ">", "#")  # -> ->> #>>
-    if before == "=":
-        return earlier in _DATA_OPTIONS and words[0] in _DEFINES and "select" not in words[:place]
-    if before in ("(", ",", "{"):
-        key = words[place + 1 : place + 2] == [":"] and words[place + 2 : place + 3] != [":"] and before != "("
-        return words[0] in _TRANSFERS or key or (before == "," and _in_from(words, place, dialect))
-    return before in ("ilike", "like") and earlier == "*"  # SELECT * ILIKE picks columns
-
-
-def _in_from(words: Sequence[str], place: int, dialect: Dialect) -> bool:
-    """Whether a string after a comma is a relation, as DuckDB has it: FROM 'a.csv', 'b.csv'."""
-    if dialect.name not in ("duckdb", "ansi", "sqlite", "clickhouse"):
-        return False
-    for word in reversed(words[max(0, place - 40) : place]):
-        if word in ("from", "join"):
-            return True
-        if word in ("(", ")", "=", "<", ">", "select", "where", "by", "set", "values"):
-            return False
-    return False
-
-
-def _subscript(words: Sequence[str], place: int) -> Role | None:
-    """`column['field']` names a field, `ARRAY['x']` and `= ['x']` hold values; an option's list names files."""
-    before = words[place - 2] if place > 1 else ""
-    if before == "=":
-        return Role.NAME if place > 2 and words[place - 3] in _DATA_OPTIONS else None
-    if before == "array" or words[place + 1 : place + 2] != ["]"]:
-        return None
-    return None if before in _BEFORE_VALUE or before == "[" else Role.NAME
-
-
-def _function_around(words: Sequence[str], place: int) -> str:
-    for at in range(place - 1, max(0, place - 12), -1):
-        if words[at] == "(":
-            return words[at - 1]
-    return ""
-
-
-def _number(words: Sequence[str], place: int, positions: set[int]) -> Role | None:
-    before = words[place - 1] if place else ""
-    if before == "(":
-        opening = place - 1
-    elif before == "," and place > 3 and words[place - 2] == NUMBER_MARK and words[place - 3] == "(":
-        opening = place - 3
-    else:
-        return Role.STRUCTURE if place in positions else None
-    if opening and words[opening - 1] in _TYPES and _is_type(words, opening - 1):
-        return Role.STRUCTURE
-    return Role.STRUCTURE if place in positions else None
-
-
-def _is_type(words: Sequence[str], place: int) -> bool:
-    """Whether the type's name at `place` is a type, or a function of that name: CHAR(5) or CHAR(65)."""
-    before = words[place - 1] if place else ";"
-    if before == ":":
-        return True
-    if before in ("(", "<", ","):
-        for at in range(place - 1, max(0, place - 60), -1):
-            if words[at] in ("(", "<"):
-                return words[at - 1] in _COLLECTIONS or (words[at] == "(" and words[at - 1] in _CONVERTERS)
-        return False
-    return before not in _BEFORE_VALUE or before == "default"
-
-
-def _positions(words: Sequence[str], start: int) -> Iterator[int]:
-    """The places, from `start` on, of the numbers that are whole items of a GROUP BY or ORDER BY list."""
-    outside, item_starts, within_item = range(3)
-    state, around = outside, []
-    for place in range(start, len(words)):
-        word = words[place]
-        if word == "by" and words[place - 1] in _BY:
-            state = item_starts
-        elif word == "(":
-            around.append(state)
-            grouping = state == item_starts or (state and words[place - 1] in _GROUPINGS)
-            state = item_starts if grouping else outside
-        elif word == ")":
-            state = within_item if around and around.pop() else outside
-        elif state and word == ",":
-            state = item_starts
-        elif state and word in _BY_LIST_ENDS:
-            state = outside
-        elif state:
-            following = words[place + 1] if place + 1 < len(words) else ""
-            if state == item_starts and word == NUMBER_MARK and following not in _OPERATORS:
-                yield place
-            state = within_item

@@ -6,8 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from ingestion.errors import Unparsable
 from ingestion.lexing import COMMENT, HINT, NAME, NUMBER, Lexicon
-from ingestion.literals import MARKS, Role, is_structure, kept_literals, prefix_before, scan
+from ingestion.literal_contexts import MARKS, Role
+from ingestion.literals import is_structure, kept_literals, prefix_before, scan
 
 _TYPE_BEFORE = re.compile(
     r"(?<![\w$.])(?:date|time|timestamp|timestamptz|datetime|json|jsonb|bignumeric|timestamp_ntz|timestamp_ltz|timestamp_tz"
@@ -18,6 +20,7 @@ _LABEL = re.compile(r"['\"][^'\"\\\r\n]{1,64}['\"]")
 _VALUE_ONLY_AFTER = frozenset(("=", "<", ">", "like", "ilike", "then", "else", "between"))
 _LISTS = frozenset(("in", "values", "value"))
 _LONGEST_LIST = 400
+_READINGS = 6
 _USER_INFO = re.compile(r"(?<=://)[^/@\s`\"\]]*@")
 _QUERY_STRING = re.compile(r"[?#][^`\"\]]*")
 _HINT_LITERAL = re.compile(r"'[^']*'?|(?<![\w$])[0-9]+(?:\.[0-9]+)?(?![\w$])")
@@ -36,14 +39,25 @@ _CONNECTS = frozenset(("connect", "conn"))
 
 
 def masked_text(query: str, lexicon: Lexicon) -> str:
-    """`query` with `?` for its literals; raises Unparsable when a quote or comment never ends."""
+    """`query` with `?` for its literals, such that masking it again changes nothing.
+
+    Raises Unparsable when a quote or comment never ends, or when the text reads differently each time.
+    """
+    for _ in range(_READINGS):
+        masked = _masked_once(query, lexicon)
+        if masked == query:
+            return masked
+        query = masked
+    raise Unparsable("the text without its literals reads differently than with them")
+
+
+def _masked_once(query: str, lexicon: Lexicon) -> str:
     scanned = scan(query, lexicon)
     words = lexicon.words.findall(scanned.blanked.lower())
     writer = _Writer(query, lexicon, words)
     for match in lexicon.literals.finditer(query):
         writer.take(match)
-    masked = writer.text()
-    masked = _ROWS.sub(r"\1\2", _IN_LIST.sub(r"\1 (?)", masked))
+    masked = _ROWS.sub(r"\1\2", _IN_LIST.sub(r"\1 (?)", writer.text()))
     return _without_passwords(masked, words)
 
 

@@ -10,7 +10,8 @@ from ingestion.dialect_rules import Fold, Separator
 from ingestion.dialects import Dialect
 from ingestion.errors import Unparsable
 from ingestion.lexing import Lexicon, lexicon_of, unbalanced
-from ingestion.literals import NAME_MARK, Role, Scan, is_structure, kept_literals, scan
+from ingestion.literal_contexts import NAME_MARK, Role
+from ingestion.literals import Scan, is_structure, kept_literals, scan
 from ingestion.masked_text import masked_text
 from ingestion.statements.cleaning import unwrap_executable_comments
 

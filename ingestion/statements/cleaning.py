@@ -8,7 +8,7 @@ from functools import lru_cache
 from ingestion.dialects import Dialect
 from ingestion.lexing import COMMENT, HINT, Lexicon, lexicon_of, tokens
 
-_COPY_GRANTS = re.compile(r"\bcopy\s+grants\b", re.IGNORECASE)
+_COPY_GRANTS = re.compile(r"\b[cC][oO][pP][yY]\s+[gG][rR][aA][nN][tT][sS]\b")
 _ESCAPE = re.compile(r"--(?:[^\\\r\n]|\\(?![nr]))*+")
 _ESCAPE = re.compile(r"\\(?:r\\n|[nrt])")
 _COMMENT_TO_ESCAPE = r"--(?:[^\\\r\n]|\\(?![nr]))*+"
@@ -25,7 +25,8 @@ _VALUE_BEFORE = re.compile(
     re.IGNORECASE,
 )
 _EXECUTABLE_COMMENT = re.compile(r"/\*M?!\d*+((?:[^*]|\*(?!/))*+)\*/")
-_EDGE = " \t\r\n\f\v;\ufeff\u200b\x00"
+EDGE = "".join(filter(str.isspace, map(chr, range(0x3001)))) + ";\ufeff\u200b\x00"
+"""What surrounds a statement without belonging to it: white space of every kind, semicolons, byte-order marks."""
 
 
 def clean(text: str, dialect: Dialect | str) -> str:
@@ -35,7 +36,7 @@ def clean(text: str, dialect: Dialect | str) -> str:
     `{{ parameter }}` where a value stands becomes `?`, while one that stands for a name stays, for that statement's
     tables are not known. Nothing else is ever cut.
     """
-    cleaned = text.strip(_EDGE)
+    cleaned = text.strip(EDGE)
     if "\\" in cleaned:
         cleaned = unescape_line_ends(cleaned, dialect)
     if "--" in cleaned or "/*" in cleaned or "//" in cleaned or "#" in cleaned:
@@ -91,7 +92,7 @@ def _outside_quotes(pattern: str, text: str, lexicon: Lexicon) -> str:
 @lru_cache(maxsize=256)
 def _quoted_or(pattern: str, lexicon: Lexicon, first: str = "(?!)") -> re.Pattern[str]:
     """Matches `first` and what is quoted as named groups, and `pattern` outside them as none."""
-    return re.compile(f"(?P<first>{first})|{lexicon.quoted.pattern}|(?im:{pattern.removeprefix('(?m)')})")
+    return re.compile(f"(?P<first>{first})|{lexicon.quoted.pattern}|(?m:{pattern.removeprefix('(?m)')})")
 
 
 def _without_outer_comments(text: str, lexicon: Lexicon) -> str:
@@ -105,10 +106,10 @@ def _without_outer_comments(text: str, lexicon: Lexicon) -> str:
     end = len(text)
     comments = [m.span() for m in lexicon.quoted.finditer(text) if m.lastgroup in (COMMENT, HINT)]
     for comment_start, comment_end in reversed(comments):
-        if text[comment_end:end].strip(_EDGE):
+        if text[comment_end:end].strip(EDGE):
             break
         end = comment_start
-    return text[:end].strip(_EDGE)
+    return text[:end].strip(EDGE)
 
 
 def _parameter(match: re.Match[str]) -> str:

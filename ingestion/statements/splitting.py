@@ -11,9 +11,14 @@ from ingestion.dialect_rules import Separator
 from ingestion.dialects import Dialect, dialect_of
 from ingestion.lexing import lexicon_of, tokens
 from ingestion.statements.blocks import statement_ends
-from ingestion.statements.cleaning import clean, unescape_line_ends, unwrap_executable_comments, without_client_commands
+from ingestion.statements.cleaning import (
+    EDGE,
+    clean,
+    unescape_line_ends,
+    unwrap_executable_comments,
+    without_client_commands,
+)
 
-_SPACE = " \t\r\n\f\v;\ufeff\u200b"
 _OPENS_BLOCK = re.compile(
     r"\b(?:begin|declare|proc(?:edure)?|function|trigger|package|event|task)\b"
     r"|(?:\A|;)\s*+(?:if|while|loop|for|repeat)\b",
@@ -60,7 +65,7 @@ def split(text: str, dialect: Dialect | str) -> tuple[StatementText, ...]:
 
 def _is_single(text: str, dialect: Dialect) -> bool:
     """Whether nothing in `text` could end a statement before its end, told without looking at quotes."""
-    if ";" in text.rstrip(_SPACE) or "\\" in text:
+    if ";" in text.rstrip(EDGE) or "\\" in text:
         return False
     line = _SEPARATOR_LINES.get(dialect.separator)
     return line is None or ("/*!" not in text and line.search(text) is None)
