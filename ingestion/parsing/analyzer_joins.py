@@ -9,7 +9,7 @@ from ingestion.parsing.analyzer_clauses import act
 from ingestion.parsing.analyzer_scopes import Scope, Visible
 from ingestion.parsing.analyzer_values import Value, combined
 from ingestion.parsing.relational import Relation
-from ingestion.parsing.roles import IDENTITY, JOIN
+from ingestion.parsing.roles import CONDITIONAL, JOIN, TRANSFORMATION
 
 if TYPE_CHECKING:
     from ingestion.parsing.analyzer_queries import QueryAnalysis
@@ -55,7 +55,7 @@ def _merge(analysis: QueryAnalysis, scope: Scope, how: str, names: tuple[str, ..
         for value in (left, right):
             act(indirect, value, JOIN)
         if how.startswith("FULL"):
-            both = combined([(IDENTITY, left), (IDENTITY, right)])
+            both = combined((role, side) for role in (TRANSFORMATION, CONDITIONAL) for side in (left, right))
             merged[name] = Value(both).known_as(f"COALESCE({left.text()}, {right.text()})", left.type())
         else:
             merged[name] = right if how.startswith("RIGHT") else left

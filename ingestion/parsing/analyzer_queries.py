@@ -123,6 +123,13 @@ class QueryAnalysis:
             rows = self._function(source, relation, scope)
         else:
             rows = self.query(source, scope if relation.lateral else scope.parent)
+        if relation.named_by is not None:
+            columns = self.table(relation.named_by).columns
+            rows = _as_rows(self.sources, rows)
+            if columns is not None:
+                rows = renamed(self.sources, rows, tuple(column.name for column in columns[: len(rows.entries)]))
+            else:  # by position, and the positions are not known: any of its columns may be meant
+                rows = Rows(self.sources, rows.entries, rows.indirect, rows.tables, loose=True)
         if relation.columns and not isinstance(rows, FunctionRows):
             rows = renamed(self.sources, _as_rows(self.sources, rows), relation.columns)
         for pivot in relation.pivots:

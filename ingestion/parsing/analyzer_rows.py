@@ -60,9 +60,12 @@ Entry: TypeAlias = "tuple[str, Value] | StarRun"
 
 
 class Rows:
-    """The columns of a query or derived table in order, with what acts on all of its rows, and the tables behind it."""
+    """The columns of a query or derived table in order, with what acts on all of its rows, and the tables behind it.
 
-    __slots__ = ("_index", "entries", "indirect", "sources", "stars", "tables")
+    `loose` rows go by other names than their own, and which is which is not known.
+    """
+
+    __slots__ = ("_index", "entries", "indirect", "loose", "sources", "stars", "tables")
 
     def __init__(
         self,
@@ -70,9 +73,12 @@ class Rows:
         entries: list[Entry],
         indirect: dict[int, Value] | None = None,
         tables: dict[TableName, None] | None = None,
+        *,
+        loose: bool = False,
     ) -> None:
         self.sources = sources
         self.entries = entries
+        self.loose = loose
         self.indirect = indirect if indirect is not None else {}
         self.tables = tables if tables is not None else {}
         self.stars = [entry for entry in entries if type(entry) is StarRun]
@@ -81,10 +87,12 @@ class Rows:
     @property
     def open(self) -> bool:
         """Whether there may be columns that are not known."""
-        return bool(self.stars)
+        return bool(self.stars) or self.loose
 
     def find(self, name: str) -> Value | None:
         """The column that is surely called `name`."""
+        if self.loose:
+            return None
         index = self._index
         if index is None:
             index = self._index = {}
@@ -95,6 +103,8 @@ class Rows:
 
     def guesses(self, name: str) -> list[Value]:
         """The columns that may be called `name`, one for each run of unknown columns."""
+        if self.loose:
+            return [self.sources.one_of([entry[1] for entry in self.entries if isinstance(entry, tuple)], name)]
         found = []
         for star in self.stars:
             original = star.original(name)

@@ -102,12 +102,13 @@ class Scope:
         """The value of a name, from the innermost query that can have it."""
         if len(parts) == 1:
             return self._unprefixed(parts[0])
-        scope: Scope | None = self
-        while scope is not None:
-            found = scope._prefixed(parts)
-            if found is not None:
-                return found
-            scope = scope.parent
+        for loosely in (False, True):  # a name that an outer query has is not the hidden name of an inner table
+            scope: Scope | None = self
+            while scope is not None:
+                found = scope._prefixed(parts, loosely)
+                if found is not None:
+                    return found
+                scope = scope.parent
         if self.analysis.rules.struct_access:
             base = self._unprefixed(parts[0])
             return field_of(base, parts[1:]) if base is not None else None
@@ -115,9 +116,9 @@ class Scope:
 
     # -- prefixed names
 
-    def _prefixed(self, parts: tuple[str, ...]) -> Value | None:
+    def _prefixed(self, parts: tuple[str, ...], loosely: bool) -> Value | None:
         for length in range(len(parts) - 1, 0, -1):
-            visible = self.relation(parts[:length])
+            visible = self.relation(parts[:length], loosely)
             if visible is not None:
                 found = self._column_of(visible, parts[length])
                 if found is None:
@@ -131,11 +132,13 @@ class Scope:
                 return field_of(found, rest) if rest else found
         return None
 
-    def relation(self, qualifier: tuple[str, ...]) -> Visible | None:
-        """The relation that a qualifier means in this scope."""
+    def relation(self, qualifier: tuple[str, ...], loosely: bool = True) -> Visible | None:
+        """The relation that a qualifier means in this scope; `loosely` also by the name that its alias hides."""
         for visible in self.relations:
             if visible.is_called(qualifier):
                 return visible
+        if not loosely:
+            return None
         for visible in self.relations:  # a table's own name although it has an alias: nothing else can be meant
             if visible.alias and visible.parts and _suffix(visible.parts, qualifier):
                 return visible

@@ -122,6 +122,7 @@ class Relation:
     natural: bool = False
     lateral: bool = False
     pivots: tuple[Pivot, ...] = ()
+    named_by: TableName | None = None  # its columns go by the names of this table's, by position
     written: bool = False  # the target of the statement itself, which is a source only where its values are used
 
 

@@ -91,6 +91,10 @@ def alter_changes(names: Names, node: exp.Expr) -> Iterator[TableChange]:
             yield TableChange(StatementKind.RENAME, name, other=_renamed(names, name, action.this))
         elif kind is exp.SwapTable:
             yield TableChange(StatementKind.SWAP, name, other=names.table(action.this))
+        elif kind is exp.ModifyColumn and action.args.get("rename_from") is not None:
+            renamed.append((_name(names, action.args["rename_from"]), _name(names, action.this.this)))
+        elif kind is exp.AlterColumn and action.args.get("rename_to") is not None:
+            renamed.append((_name(names, action.this), _name(names, action.args["rename_to"])))
         elif kind is exp.RenameColumn:
             renamed.append((_name(names, action.this), _name(names, action.args["to"])))
         elif kind is exp.Drop and action.args.get("kind") == "COLUMN":

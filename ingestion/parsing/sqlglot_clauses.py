@@ -64,7 +64,7 @@ def select_clauses(queries: QueryTranslator, node: exp.Expr) -> Iterator[Clause]
 def order_clauses(queries: QueryTranslator, node: exp.Expr) -> Iterator[Clause]:
     """ORDER BY and Hive's kin of it."""
     args = node.args
-    for key in ("order", "sort", "cluster", "distribute"):
+    for key in ("order", "sort", "cluster"):
         order = args.get(key)
         if order is not None:
             yield from _keys(queries, order.expressions, SORT, 1)

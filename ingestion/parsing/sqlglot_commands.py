@@ -83,6 +83,21 @@ class Words:
             self._place += 1
         return TableName(tuple(parts), ".".join(written)) if parts else None
 
+    def brackets(self, text: str) -> str | None:
+        """The text inside the next brackets."""
+        depth, start = 0, 0
+        for place in range(self._place, len(self._tokens)):
+            token = self._tokens[place]
+            if token.token_type is TokenType.L_PAREN:
+                depth += 1
+                start = start or token.end + 1
+            elif token.token_type is TokenType.R_PAREN:
+                depth -= 1
+                if depth == 0:
+                    self._place = place + 1
+                    return text[start : token.start]
+        return None
+
     def string(self) -> str | None:
         """The next string literal."""
         for place in range(self._place, len(self._tokens)):
@@ -231,9 +246,52 @@ def _load(words: Words, names: Names) -> Command | None:
     return Command(StatementKind.COPY, (Write(Target(table, WriteMode.APPEND), star_from(source)),))
 
 
+def _import(words: Words, names: Names) -> Command | None:
+    """Exasol: IMPORT INTO t FROM … FILE 'location'."""
+    if not words.take("IMPORT", "INTO"):
+        return None
+    table = words.name()
+    if table is None or not words.find("FILE"):
+        return None
+    path = words.string()
+    if path is None:
+        return None
+    return Command(StatementKind.COPY, (_moved(TableName((path,), path, NameKind.PATH), table),))
+
+
+def _export(words: Words, names: Names) -> Command | None:
+    """Exasol: EXPORT t INTO … FILE 'location'."""
+    words.take("EXPORT")
+    table = words.name()
+    if table is None or not words.find("FILE"):
+        return None
+    path = words.string()
+    if path is None:
+        return None
+    target = TableName((path,), path, NameKind.PATH)
+    return Command(StatementKind.COPY, (_moved(table, target, WriteMode.OVERWRITE),))
+
+
+def _create(words: Words, names: Names) -> Command | None:
+    """Fabric: CREATE TABLE a AS CLONE OF b."""
+    if not words.take("CREATE", "TABLE"):
+        return None
+    table = words.name()
+    if table is None or not words.take("AS", "CLONE", "OF"):
+        return None
+    other = words.name()
+    if other is None:
+        return None
+    change = TableChange(StatementKind.CREATE_TABLE_LIKE, table, other=other)
+    return Command(StatementKind.CREATE_TABLE_LIKE, (_moved(other, table, WriteMode.CREATE),), (change,))
+
+
 _READERS: dict[str, Callable[[Words, Names], Command | None]] = {
     "RENAME": _rename,
     "EXCHANGE": _exchange,
     "ALTER": _alter,
+    "CREATE": _create,
+    "EXPORT": _export,
+    "IMPORT": _import,
     "LOAD": _load,
 }

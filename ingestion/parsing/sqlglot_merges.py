@@ -85,7 +85,7 @@ def multitable_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[Writ
         insert = item.this if type(item) is exp.ConditionalInsert else item
         expression = insert.args.get("expression")
         if type(expression) is exp.Select and expression.args.get("from_") is None:
-            yield from _hive_branch(queries, insert, base)
+            yield from _hive_branch(queries, insert, base, common_tables)
             continue
         condition = item.args.get("expression") if insert is not item else None
         clauses = tuple(conditions(queries, condition, FILTER))
@@ -98,9 +98,11 @@ def multitable_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[Writ
         yield Write(target, Select(projections, base, clauses, common_tables), fixed)
 
 
-def _hive_branch(queries: QueryTranslator, insert: exp.Expr, base: tuple[Relation, ...]) -> Iterator[Write]:
+def _hive_branch(
+    queries: QueryTranslator, insert: exp.Expr, base: tuple[Relation, ...], common_tables: tuple[CommonTable, ...]
+) -> Iterator[Write]:
     for write in insert_writes(queries, insert):
         query = write.query
         if isinstance(query, Select):
-            query = replace(query, relations=base + query.relations)
+            query = replace(query, relations=base + query.relations, common_tables=common_tables + query.common_tables)
         yield replace(write, query=query)

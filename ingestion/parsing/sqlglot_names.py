@@ -28,10 +28,12 @@ _IDENTIFIER = exp.Identifier  # looked up once for each column of each statement
 class Names:
     """Folds one statement's identifiers; each spelling is folded once."""
 
-    __slots__ = ("_bare_columns", "_bare_relations", "_bare_tables", "dialect")
+    __slots__ = ("_bare_columns", "_bare_relations", "_bare_tables", "dialect", "quotes_are_text")
 
     def __init__(self, dialect: Dialect) -> None:
         self.dialect = dialect
+        # sqlglot's default grammar takes double quotes for a name's even where the dialect has strings in them.
+        self.quotes_are_text = not dialect.sqlglot and dialect.double_quotes_are_strings
         self._bare_columns: dict[str, str] = {}
         self._bare_relations: dict[str, str] = {}
         self._bare_tables: dict[str, TableName] = {}

@@ -8,42 +8,74 @@ from sqlglot.dialects.dialect import Dialect as SqlglotDialect
 from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
+from ingestion.lexing import keywords
+
 _Edit = tuple[int, int, str]
-_PHRASES = frozenset({"TITLE", "FORMAT", "CASESPECIFIC", "CS", "UPPERCASE", "COMPRESS"})
+_Repair = Callable[[str, list[Token]], Iterator[_Edit]]
+
+_PHRASES = keywords("TITLE FORMAT CASESPECIFIC CS UPPERCASE COMPRESS")
+_QUERY_STARTS = keywords("SELECT SEL WITH FROM VALUES TABLE (")
+_PHYSICAL_TAIL = keywords("SEGMENTED UNSEGMENTED KSAFE PARTITIONED CLUSTERED ENCODED")
+_IMPALA_HINTS = keywords("SHUFFLE NOSHUFFLE BROADCAST CLUSTERED NOCLUSTERED")
 
 
 def repaired(text: str, dialect: str, grammar: SqlglotDialect) -> str | None:
     """The text without what sqlglot does not know of the dialect; None where there is nothing to mend."""
     try:
-        tokens = grammar.tokenize(text)
+        tokens = list(grammar.tokenize(text))
     except SqlglotError:
         return None
-    edits: list[_Edit] = []
-    for repair in _REPAIRS.get(dialect, ()):
-        edits += repair(text, tokens)
-    edits += _compound_assignments(text, tokens)
-    if not edits:
+    edits = [edit for repair in (*_REPAIRS.get(dialect, ()), _compound_assignments) for edit in repair(text, tokens)]
+    return _applied(text, edits) if edits else None
+
+
+def needs_repair(text: str, dialect: str) -> bool:
+    """Whether sqlglot would take the text, and take it wrong."""
+    return dialect == "impala" and ("[" in text or "straight_join" in text.lower())
+
+
+def without_create_options(text: str, tokens: list[Token]) -> str | None:
+    """CREATE TABLE or VIEW name (columns) AS query, without the options between that sqlglot does not know.
+
+    `tokens` are those of the text; None where it is no such statement.
+    """
+    place = next((n for n, token in enumerate(tokens[:8]) if token.text.upper() in ("TABLE", "VIEW", "VDS")), None)
+    if place is None or tokens[0].text.upper() != "CREATE":
         return None
+    words = [token.text.upper() for token in tokens]
+    name = place + 4 if words[place + 1 : place + 4] == ["IF", "NOT", "EXISTS"] else place + 1
+    end = name
+    while end + 2 < len(tokens) and words[end + 1] == ".":
+        end += 2
+    if end + 1 < len(tokens) and words[end + 1] == "(":
+        end = _matching(tokens, end + 1)
+    starts = (n for n in _at_depth_zero(tokens, end + 1) if words[n] == "AS" and n + 1 < len(tokens))
+    start = next((n for n in starts if words[n + 1] in _QUERY_STARTS), None)
+    if start is None:
+        return None
+    tail = next((n for n in _at_depth_zero(tokens, start + 1) if words[n] in _PHYSICAL_TAIL), len(tokens))
+    finish = tokens[tail - 1].end + 1
+    kind = "VIEW" if words[place] == "VDS" else words[place]
+    before = " ".join(word for word in words[:place] if word not in ("FLEX", "FLEXTABLE"))
+    return f"{before} {kind} {text[tokens[place + 1].start : tokens[end].end + 1]} {text[tokens[start].start : finish]}"
+
+
+def _applied(text: str, edits: list[_Edit]) -> str:
     for start, end, replacement in sorted(edits, reverse=True):
         text = text[:start] + replacement + text[end:]
     return text
 
 
-def _compound_assignments(text: str, tokens: list[Token]) -> Iterator[_Edit]:
-    """SET a.b += c  is  SET a.b = a.b + c."""
-    if not tokens or not any(token.token_type is TokenType.UPDATE for token in tokens):
-        return
-    for number in range(2, len(tokens) - 1):
-        operator, equals = tokens[number], tokens[number + 1]
-        if equals.token_type is not TokenType.EQ or operator.end + 1 != equals.start:
-            continue
-        if operator.text not in ("+", "-", "*", "/", "%", "&", "|", "^"):
-            continue
-        first = number - 1
-        while first >= 2 and tokens[first - 1].text == ".":
-            first -= 2
-        column = text[tokens[first].start : tokens[number - 1].end + 1]
-        yield operator.start, equals.end + 1, f"= {column} {operator.text}"
+def _at_depth_zero(tokens: list[Token], start: int) -> Iterator[int]:
+    depth = 0
+    for number in range(start, len(tokens)):
+        kind = tokens[number].token_type
+        if kind is TokenType.R_PAREN:
+            depth -= 1
+        if depth == 0:
+            yield number
+        if kind is TokenType.L_PAREN:
+            depth += 1
 
 
 def _matching(tokens: list[Token], opening: int) -> int:
@@ -58,6 +90,31 @@ def _matching(tokens: list[Token], opening: int) -> int:
     return len(tokens) - 1
 
 
+def _words(tokens: list[Token], number: int, *words: str) -> bool:
+    return [token.text.upper() for token in tokens[number : number + len(words)]] == list(words)
+
+
+def _span(tokens: list[Token], first: int, last: int, replacement: str = " ") -> _Edit:
+    return tokens[first].start, tokens[last].end + 1, replacement
+
+
+def _compound_assignments(text: str, tokens: list[Token]) -> Iterator[_Edit]:
+    """SET a.b += c  is  SET a.b = a.b + c."""
+    if not any(token.token_type is TokenType.UPDATE for token in tokens):
+        return
+    for number in range(2, len(tokens) - 1):
+        operator, equals = tokens[number], tokens[number + 1]
+        if equals.token_type is not TokenType.EQ or operator.end + 1 != equals.start:
+            continue
+        if operator.text not in ("+", "-", "*", "/", "%", "&", "|", "^"):
+            continue
+        first = number - 1
+        while first >= 2 and tokens[first - 1].text == ".":
+            first -= 2
+        column = text[tokens[first].start : tokens[number - 1].end + 1]
+        yield operator.start, equals.end + 1, f"= {column} {operator.text}"
+
+
 def _teradata_phrases(text: str, tokens: list[Token]) -> Iterator[_Edit]:
     """a (TITLE 'x') is a; a (NAMED b) is a AS b."""
     for number in range(1, len(tokens) - 2):
@@ -66,9 +123,9 @@ def _teradata_phrases(text: str, tokens: list[Token]) -> Iterator[_Edit]:
         word = tokens[number + 1].text.upper()
         end = _matching(tokens, number)
         if word == "NAMED":
-            yield tokens[number].start, tokens[end].end + 1, f" AS {tokens[number + 2].text}"
+            yield _span(tokens, number, end, f" AS {tokens[number + 2].text}")
         elif word in _PHRASES:
-            yield tokens[number].start, tokens[end].end + 1, ""
+            yield _span(tokens, number, end)
 
 
 def _teradata_update(text: str, tokens: list[Token]) -> Iterator[_Edit]:
@@ -86,20 +143,88 @@ def _teradata_update(text: str, tokens: list[Token]) -> Iterator[_Edit]:
 
 def _oracle_merge(text: str, tokens: list[Token]) -> Iterator[_Edit]:
     """WHEN MATCHED THEN UPDATE … DELETE WHERE …: the rows that go are left out."""
-    for number in range(len(tokens) - 1):
-        if tokens[number].text.upper() != "DELETE" or tokens[number + 1].text.upper() != "WHERE" or number < 3:
+    if not tokens or tokens[0].text.upper() not in ("MERGE", "WITH"):
+        return
+    for number in range(3, len(tokens) - 1):
+        if not _words(tokens, number, "DELETE", "WHERE"):
             continue
-        if tokens[0].text.upper() not in ("MERGE", "WITH"):
-            return
-        end = tokens[-1].end + 1
-        for later in tokens[number:]:
-            if later.text.upper() == "WHEN" or later.token_type is TokenType.SEMICOLON:
-                end = later.start
-                break
-        yield tokens[number].start, end, " "
+        later = (n for n in range(number, len(tokens)) if tokens[n].text.upper() in ("WHEN", ";"))
+        yield _span(tokens, number, next(later, len(tokens)) - 1)
 
 
-_REPAIRS: dict[str, tuple[Callable[[str, list[Token]], Iterator[_Edit]], ...]] = {
-    "teradata": (_teradata_phrases, _teradata_update),
+def _db2(text: str, tokens: list[Token]) -> Iterator[_Edit]:
+    """a CONCAT b is a || b; DECLARE GLOBAL TEMPORARY TABLE makes one; ELSE IGNORE does nothing."""
+    if _words(tokens, 0, "DECLARE", "GLOBAL", "TEMPORARY", "TABLE"):
+        yield _span(tokens, 0, 3, "CREATE TEMPORARY TABLE")
+    for number in range(1, len(tokens)):
+        word = tokens[number].text.upper()
+        if word == "CONCAT" and not _words(tokens, number + 1, "("):
+            yield _span(tokens, number, number, "||")
+        elif word == "ELSE" and _words(tokens, number, "ELSE", "IGNORE"):
+            yield _span(tokens, number, number + 1)
+        elif word == "DEFINITION" and _words(tokens, number, "DEFINITION", "ONLY"):
+            yield _span(tokens, number, number + 1, "WITH NO DATA")
+
+
+def _druid(text: str, tokens: list[Token]) -> Iterator[_Edit]:
+    """REPLACE INTO t OVERWRITE … SELECT … PARTITIONED BY …: an INSERT of the query."""
+    if _words(tokens, 0, "REPLACE", "INTO"):
+        yield _span(tokens, 0, 0, "INSERT")
+        over = next((n for n in range(len(tokens)) if tokens[n].text.upper() == "OVERWRITE"), None)
+        query = next((n for n in range(len(tokens)) if tokens[n].text.upper() in ("SELECT", "WITH")), None)
+        if over is not None and query is not None and over < query:
+            yield _span(tokens, over, query - 1)
+    tail = next((n for n in _at_depth_zero(tokens, 1) if tokens[n].text.upper().startswith("PARTITIONED")), None)
+    if tail is not None:
+        yield _span(tokens, tail, len(tokens) - 1)
+
+
+def _impala(text: str, tokens: list[Token]) -> Iterator[_Edit]:
+    """UPSERT is an INSERT by key; hints may stand in square brackets."""
+    if _words(tokens, 0, "UPSERT"):
+        yield _span(tokens, 0, 0, "INSERT")
+    for number in range(len(tokens) - 2):
+        if tokens[number].text.upper() == "STRAIGHT_JOIN" and tokens[number - 1].text.upper() in ("SELECT", "DISTINCT"):
+            yield _span(tokens, number, number)
+        elif tokens[number].text == "[" and tokens[number + 1].text.upper() in _IMPALA_HINTS:
+            yield _span(tokens, number, number + 2)
+
+
+def _informix(text: str, tokens: list[Token]) -> Iterator[_Edit]:
+    """SELECT SKIP n FIRST n …; SELECT … INTO TEMP t at the end."""
+    for number in range(len(tokens) - 2):
+        word = tokens[number].text.upper()
+        if word in ("FIRST", "SKIP", "LIMIT") and tokens[number + 1].token_type is TokenType.NUMBER:
+            yield _span(tokens, number, number + 1)
+    into = next((n for n in _at_depth_zero(tokens, 1) if _words(tokens, n, "INTO", "TEMP")), None)
+    from_ = next((n for n in _at_depth_zero(tokens, 1) if tokens[n].text.upper() == "FROM"), None)
+    if into is not None and from_ is not None and from_ < into:
+        yield _span(tokens, into, min(into + 5, len(tokens) - 1))
+        yield tokens[from_].start, tokens[from_].start, f"INTO TEMP {tokens[into + 2].text} "
+
+
+def _vertica(text: str, tokens: list[Token]) -> Iterator[_Edit]:
+    """LIMIT n OVER (…) keeps some rows of each group."""
+    for number in range(len(tokens) - 3):
+        if tokens[number].text.upper() == "LIMIT" and _words(tokens, number + 2, "OVER", "("):
+            yield _span(tokens, number, _matching(tokens, number + 3))
+
+
+def _with_label(text: str, tokens: list[Token]) -> Iterator[_Edit]:
+    """INSERT INTO t WITH LABEL l SELECT …."""
+    for number in range(len(tokens) - 2):
+        if _words(tokens, number, "WITH", "LABEL"):
+            yield _span(tokens, number, number + 2)
+
+
+_REPAIRS: dict[str, tuple[_Repair, ...]] = {
+    "db2": (_db2,),
+    "doris": (_with_label,),
+    "druid": (_druid,),
+    "impala": (_impala,),
+    "informix": (_informix,),
     "oracle": (_oracle_merge,),
+    "starrocks": (_with_label,),
+    "teradata": (_teradata_phrases, _teradata_update),
+    "vertica": (_vertica,),
 }

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _READERS = keywords(
     "READ_CSV READ_CSV_AUTO READ_PARQUET PARQUET_SCAN READ_JSON READ_JSON_AUTO READ_NDJSON READ_FILES S3 "
-    "S3CLUSTER GCS URL FILE HDFS AZUREBLOBSTORAGE DELTALAKE ICEBERG_SCAN DELTA_SCAN ICEBERG OPENROWSET "
+    "S3CLUSTER GCS URL FILE HDFS AZUREBLOBSTORAGE DELTALAKE ICEBERG_SCAN DELTA_SCAN ICEBERG OPENROWSET FILES "
     "CLOUD_FILES READ_KAFKA"
 )
 _BUILTIN = keywords(
@@ -85,10 +85,9 @@ def _function_name(function: exp.Expr) -> str:
 def _path(function: exp.Expr, name: str) -> str | None:
     if name not in _READERS and type(function) is not exp.ReadCSV:
         return None
-    for literal in function.find_all(exp.Literal):
-        if literal.args.get("is_string"):
-            return str(literal.name)
-    return None
+    texts = [str(literal.name) for literal in function.find_all(exp.Literal) if literal.args.get("is_string")]
+    located = (text for text in texts if "/" in text or "." in text)  # before options such as 'path' and 'csv'
+    return next(located, texts[0] if texts else None)
 
 
 def _arguments(node: exp.Expr, function: exp.Expr) -> list[exp.Expr]:

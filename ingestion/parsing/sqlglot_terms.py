@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 
 def _column(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+    if w.names.quotes_are_text and node.args["this"].args.get("quoted"):
+        w.parts.append("?")
+        return "STRING"
     parts = w.names.column_parts(node)
     if w.shadows and parts[0] in w.shadows:
         w.parts.append(".".join(parts))

@@ -19,14 +19,16 @@ from ingestion.parsing.relation_names import named_relations
 from ingestion.parsing.relational import RelationalStatement, Write
 from ingestion.parsing.sqlglot_commands import Words, read_command, without_lineage
 from ingestion.parsing.sqlglot_names import Names
-from ingestion.parsing.sqlglot_repairs import repaired
+from ingestion.parsing.sqlglot_repairs import needs_repair, repaired, without_create_options
 from ingestion.parsing.sqlglot_statements import translate_statement
+from ingestion.parsing.sqlglot_table_functions import is_function
 
 logging.getLogger("sqlglot").setLevel(logging.ERROR)
 
 _REFUSALS = (SqlglotError, RecursionError, ValueError, AttributeError, TypeError, IndexError, KeyError)
 """What sqlglot raises on text that it cannot read: not all of it is its own error."""
 _DYNAMIC_DEPTH = 3
+_OWN_COMMANDS = frozenset({"LOAD", "UNLOAD", "IMPORT", "EXPORT"})
 
 
 def parse(text: str, dialect: str) -> RelationalStatement:
@@ -62,6 +64,8 @@ def _parse(text: str, rules: Dialect, depth: int) -> RelationalStatement:
 
 def _tree(text: str, rules: Dialect) -> exp.Expr:
     grammar = _grammar(rules.sqlglot)
+    if needs_repair(text, rules.name):
+        text = repaired(text, rules.name, grammar) or text
     try:
         nodes = grammar.parse(text)
     except _REFUSALS as error:
@@ -77,8 +81,9 @@ def _repaired_trees(text: str, rules: Dialect, grammar: SqlglotDialect, error: E
     msg = "sqlglot cannot read the statement"
     mended = repaired(text, rules.name, grammar)
     if mended is None:
-        if text.lstrip()[:4].upper() == "LOAD":
-            return [exp.Command(this="LOAD", expression="")]
+        word = text.split(None, 1)[0].upper() if text.split(None, 1) else ""
+        if word in _OWN_COMMANDS:
+            return [exp.Command(this=word, expression="")]
         raise Unparsable(msg) from error
     try:
         return list(grammar.parse(mended))
@@ -91,7 +96,8 @@ def _tokens(text: str, rules: Dialect) -> list[Token]:
     try:
         tokens = list(grammar.tokenize(text))
         if len(tokens) == 2 and tokens[1].token_type is TokenType.STRING:  # the rest was taken for one text
-            tokens[1:] = grammar.tokenize(text[tokens[0].end + 1 :])
+            start = tokens[0].end + 1
+            tokens[1:] = grammar.tokenize(" " * start + text[start:])
         return tokens
     except SqlglotError as error:
         msg = "sqlglot cannot read the statement"
@@ -103,7 +109,7 @@ def _command(text: str, node: exp.Expr, rules: Dialect, depth: int) -> Relationa
     tokens = _tokens(text, rules)
     word = tokens[0].text.upper() if tokens else ""
     if word == "UNLOAD":
-        return _unload(tokens, rules, depth)
+        return _unload(text, tokens, rules, depth)
     if word == "REPLACE" and depth < _DYNAMIC_DEPTH:  # MySQL: what an INSERT does, replacing rows of the same key
         start = tokens[0].start
         return _parse(f"{text[:start]}INSERT{text[tokens[0].end + 1 :]}", rules, depth + 1)
@@ -112,16 +118,22 @@ def _command(text: str, node: exp.Expr, rules: Dialect, depth: int) -> Relationa
     command = read_command(tokens, Names(rules))
     if command is not None:
         return RelationalStatement(command.kind, rules.name, command.writes, command.changes)
+    if word == "CREATE" and depth < _DYNAMIC_DEPTH:
+        plain = without_create_options(text, tokens)
+        if plain is not None:
+            return _parse(plain, rules, _DYNAMIC_DEPTH)
     if without_lineage(word):
         return RelationalStatement(StatementKind.OTHER, rules.name)
     msg = f"sqlglot takes {str(node.this).upper()} for an opaque command"
     raise Unparsable(msg)
 
 
-def _unload(tokens: list[Token], rules: Dialect, depth: int) -> RelationalStatement:
+def _unload(text: str, tokens: list[Token], rules: Dialect, depth: int) -> RelationalStatement:
     """Redshift and Athena: UNLOAD ('query') TO 'location'."""
     words = Words(tokens, Names(rules))
-    query, location = words.string(), words.string()
+    literal = len(tokens) > 2 and tokens[2].token_type is TokenType.STRING
+    query = words.string() if literal else words.brackets(text)
+    location = words.string()
     if query is None or location is None or depth >= _DYNAMIC_DEPTH:
         msg = "UNLOAD without a query or a location"
         raise Unparsable(msg)
@@ -169,11 +181,15 @@ def _sp_rename(old: str, new: str | None, rules: Dialect) -> RelationalStatement
 
 def _refuse_lost_sources(statement: RelationalStatement, node: exp.Expr) -> None:
     """No target without a source where the text has a table under FROM: something was not understood."""
-    if not any(write.target is not None for write in statement.writes):
+    targets = [write.target for write in statement.writes if write.target is not None]
+    if not targets:
         return
+    if any(not target.name.parts[0] for target in targets):
+        msg = "the target of the statement has no name"
+        raise Unparsable(msg)
     if any(_has_source(write) for write in statement.writes):
         return
-    if any(isinstance(from_.this, exp.Table) for from_ in node.find_all(exp.From)):
+    if any(isinstance(from_.this, exp.Table) and not is_function(from_.this) for from_ in node.find_all(exp.From)):
         msg = "the statement reads from somewhere, and no source was found in it"
         raise Unparsable(msg)
 

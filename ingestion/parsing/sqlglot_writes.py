@@ -96,7 +96,7 @@ def _with_tables(query: Query, outer: tuple[CommonTable, ...]) -> Query:
 def _on_conflict(queries: QueryTranslator, node: exp.Expr, target: Target, query: Query) -> Write:
     """DO UPDATE: `excluded` is the row that was to be inserted."""
     names = target.columns or ()
-    incoming = Relation(query, "EXCLUDED" if queries.names.dialect.name == "oracle" else "excluded", names)
+    incoming = Relation(query, "excluded", names, named_by=None if names else target.name)
     alias = getattr(node.args["expression"], "alias", "")
     if alias and isinstance(node.args["expression"], exp.Values):
         incoming = replace(incoming, alias=alias)

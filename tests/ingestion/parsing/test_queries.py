@@ -53,7 +53,10 @@ CASES = [
     ("select t.a from t, u where t.k = u.k", {"a = t.a", "* filter t.k", "* filter u.k"}),
     ("select k from t join u using (k)", {"k = t.k", "* join t.k", "* join u.k"}),
     ("select k from t right join u using (k)", {"k = u.k", "* join t.k", "* join u.k"}),
-    ("select k from t full join u using (k)", {"k = t.k", "k = u.k", "* join t.k", "* join u.k"}),
+    (
+        "select k from t full join u using (k)",
+        {"k f t.k", "k f u.k", "k if t.k", "k if u.k", "* join t.k", "* join u.k"},
+    ),
     ("select t2.a from ((t as t2 join u on t2.k = u.k))", {"a = t.a", "* join t.k", "* join u.k"}),
     (
         "select x.a from (t join u on t.k = u.k) as x join w on x.j = w.j where w.z = 1",

@@ -1,0 +1,39 @@
+"""Statements of dialects that sqlglot refuses, or takes wrong, as they stand."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.ingestion.told import tell
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text", "expected"),
+    [
+        ("db2", "insert into n (a) select x concat y from s", {"A f S.X", "A f S.Y"}),
+        ("db2", "declare global temporary table session.n as (select x from s) definition only", {"X = S.X"}),
+        ("dremio", "create vds n as select x from s", {"x = s.x"}),
+        ("druid", "insert into n select x from s partitioned by day clustered by x", {"x = s.x"}),
+        ("druid", "replace into n overwrite all select x from s partitioned by day", {"x = s.x"}),
+        ("exasol", "import into n from local csv file 'in.csv'", {"* = in.csv"}),
+        ("exasol", "export n into local csv file 'out.csv'", {"* = N"}),
+        ("fabric", "create table n as clone of s", {"* = s"}),
+        ("hive", "create view n partitioned on (d) as select x, d from s", {"x = s.x", "d = s.d"}),
+        ("impala", "upsert into n (a) select x from s", {"a = s.x"}),
+        ("impala", "insert into n (a) [shuffle] select straight_join x from s", {"a = s.x"}),
+        ("informix", 'select first 5 x from s where y = "text"', {"x = s.x", "* filter s.y"}),
+        ("informix", "select x from s where y > 1 into temp n", {"x = s.x", "* filter s.y"}),
+        ("starrocks", "insert into n with label l (a) select x from s", {"a = s.x"}),
+        ("teradata", "sel x (named p), y (title 'Y') from s", {"p = s.x", "y = s.y"}),
+        (
+            "tsql",
+            "update n set a.b += s.x from n a join s on s.k = a.k",
+            {"b f n.b", "b f s.x", "* join s.k", "* join n.k"},
+        ),
+        ("vertica", "select x from s limit 1 over (partition by y order by z)", {"x = s.x"}),
+        ("vertica", "create table n as select x from s segmented by hash(x) all nodes", {"x = s.x"}),
+        ("athena", "unload (select x from s) to 's3://b/p' with (format = 'PARQUET')", {"x = s.x"}),
+    ],
+)
+def test_the_lineage_is_that_of_the_statement_as_written(dialect: str, text: str, expected: set[str]) -> None:
+    assert tell(text, dialect) == expected
