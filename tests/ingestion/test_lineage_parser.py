@@ -1,0 +1,100 @@
+"""LineageParser: the lineage of a text in one object."""
+
+from __future__ import annotations
+
+import pytest
+
+from ingestion import LineageParser, QueryMasker
+from ingestion.errors import ConfigError, ParseTimeout, Unparsable
+
+
+def pairs(parser: LineageParser) -> set[tuple[str, str]]:
+    return {(str(source), str(target)) for source, target in parser.column_lineage}
+
+
+def test_an_insert_has_sources_a_target_and_its_columns() -> None:
+    parser = LineageParser("INSERT INTO mart.t (x, y) SELECT s.a, upper(u.b) FROM s JOIN raw.u AS u ON s.id = u.id")
+    assert [str(name) for name in parser.source_tables] == ["s", "raw.u"]
+    assert [str(name) for name in parser.target_tables] == ["mart.t"]
+    assert parser.intermediate_tables == ()
+    assert pairs(parser) == {("s.a", "mart.t.x"), ("raw.u.b", "mart.t.y")}
+    assert parser.table_aliases == {"u": "raw.u"}
+
+
+def test_edges_tell_direct_from_indirect() -> None:
+    parser = LineageParser("INSERT INTO t (x) SELECT CASE WHEN s.f > 1 THEN s.a END FROM s WHERE s.k = 'secret'")
+    kinds = {(str(edge.source), edge.type.value, edge.subtype.value) for edge in parser.edges}
+    assert kinds == {
+        ("s.a", "DIRECT", "TRANSFORMATION"),
+        ("s.f", "INDIRECT", "CONDITIONAL"),
+        ("s.k", "INDIRECT", "FILTER"),
+    }
+    assert all("secret" not in edge.expression for edge in parser.edges)
+    assert pairs(parser) == {("s.a", "t.x"), ("s.f", "t.x")}
+
+
+def test_names_print_as_the_query_wrote_them() -> None:
+    parser = LineageParser("INSERT INTO Mart.Sales SELECT * FROM RAW.Orders", dialect="snowflake")
+    assert [str(name) for name in parser.source_tables] == ["RAW.Orders"]
+    assert [str(name) for name in parser.target_tables] == ["Mart.Sales"]
+
+
+def test_a_bare_select_has_no_target_and_bare_columns() -> None:
+    parser = LineageParser("SELECT a AS x FROM s")
+    assert parser.target_tables == ()
+    assert pairs(parser) == {("s.a", "x")}
+
+
+def test_a_script_has_intermediate_tables() -> None:
+    parser = LineageParser("CREATE TABLE b AS SELECT x FROM a; INSERT INTO c SELECT x FROM b")
+    assert [str(name) for name in parser.source_tables] == ["a"]
+    assert [str(name) for name in parser.intermediate_tables] == ["b"]
+    assert [str(name) for name in parser.target_tables] == ["c"]
+
+
+def test_a_schema_expands_stars_and_places_positions() -> None:
+    schema = {"s": {"a": "int", "b": "text"}, "t": {"x": "int", "y": "text"}}
+    parser = LineageParser("INSERT INTO t SELECT * FROM s", dialect="postgres", schema=schema)
+    assert pairs(parser) == {("s.a", "t.x"), ("s.b", "t.y")}
+
+
+def test_a_qualified_schema_serves_a_bare_name_that_only_it_can_mean() -> None:
+    parser = LineageParser("SELECT * FROM orders", schema={"shop.orders": {"a": "int"}})
+    assert pairs(parser) == {("orders.a", "a")}
+
+
+def test_without_a_schema_a_star_stays_a_star() -> None:
+    assert pairs(LineageParser("INSERT INTO t SELECT * FROM s")) == {("s.*", "t.*")}
+
+
+def test_a_column_that_may_be_of_two_tables_is_uncertain() -> None:
+    parser = LineageParser("INSERT INTO t (x) SELECT a FROM s, u")
+    assert {(str(edge.source), edge.certain) for edge in parser.edges} == {("s.a", False), ("u.a", False)}
+
+
+def test_one_bad_statement_costs_itself_only_and_is_named_by_line() -> None:
+    parser = LineageParser("INSERT INTO t SELECT a FROM s;\nINSERT INTO u SELECT a FROM (((s;\nSELECT 1")
+    assert [str(name) for name in parser.target_tables] == ["t"]
+    assert len(parser.failures) == 1
+    assert parser.failures[0].startswith("line 2: ")
+
+
+def test_text_that_is_no_sql_raises() -> None:
+    with pytest.raises(Unparsable):
+        LineageParser("INSERT INTO t SELECT a FROM s WHERE x = 'never closed")
+
+
+def test_a_parser_that_overruns_its_time_is_killed() -> None:
+    columns = ", ".join(f"CASE WHEN a{n} > 1 THEN (SELECT max(b{n}) FROM u) END AS c{n}" for n in range(20_000))
+    with pytest.raises(ParseTimeout):
+        LineageParser(f"INSERT INTO t SELECT {columns} FROM s", timeout_seconds=0.05)
+    assert LineageParser("SELECT a FROM s", timeout_seconds=0.05).column_lineage
+
+
+def test_an_unknown_dialect_is_a_configuration_error() -> None:
+    with pytest.raises(ConfigError, match="postgres"):
+        LineageParser("SELECT 1", dialect="postgress")
+
+
+def test_the_masker_is_public_too() -> None:
+    assert QueryMasker("postgres").mask("SELECT 1 FROM t WHERE name = 'x'") == "SELECT ? FROM t WHERE name = ?"
