@@ -18,6 +18,7 @@ from ingestion.statements.cleaning import (
     unwrap_executable_comments,
     without_client_commands,
 )
+from ingestion.statements.unseparated import unseparated_starts
 
 _OPENS_BLOCK = re.compile(
     r"\b(?:begin|declare|proc(?:edure)?|function|trigger|package|event|task)\b"
@@ -67,6 +68,8 @@ def _is_single(text: str, dialect: Dialect) -> bool:
     """Whether nothing in `text` could end a statement before its end, told without looking at quotes."""
     if ";" in text.rstrip(EDGE) or "\\" in text:
         return False
+    if dialect.separator is Separator.GO and "\n" in text:
+        return False
     line = _SEPARATOR_LINES.get(dialect.separator)
     return line is None or ("/*!" not in text and line.search(text) is None)
 
@@ -87,9 +90,17 @@ def _spans(text: str, dialect: Dialect) -> Iterator[tuple[int, int]]:
     for start, end, delimiter in _batches(text, dialect):
         begin = start
         for stop in _ends(text, dialect, (start, end), delimiter):
-            yield begin, stop
+            yield from _unseparated(text, dialect, begin, stop)
             begin = stop + len(delimiter)
-        yield begin, end
+        yield from _unseparated(text, dialect, begin, end)
+
+
+def _unseparated(text: str, dialect: Dialect, start: int, end: int) -> Iterator[tuple[int, int]]:
+    if dialect.separator is Separator.GO and "\n" in text[start:end]:
+        for begin in unseparated_starts(text, dialect, start, end):
+            yield start, begin
+            start = begin
+    yield start, end
 
 
 def _batches(text: str, dialect: Dialect) -> Iterator[tuple[int, int, str]]:

@@ -107,6 +107,41 @@ def test_go_ends_a_batch_and_a_procedure_reaches_to_it() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "script",
+    [
+        ["truncate table a", "insert into a (b)\nselect b from c where d = 1", "update a\nset b = e.f\nfrom e"],
+        [
+            "select 1 as a\ninto #t from b",
+            "insert into d\nselect a from #t\nunion all\nselect 2",
+            "drop table\nif exists #t",
+        ],
+        ["with y as (select 1 as a)\ninsert into b\nselect a from y", "declare @x int = 5", "set @x = 6", "select 2"],
+        [
+            "merge into t using s on t.a = s.a\nwhen matched then\nupdate\nset b = 1\nwhen not matched then\ninsert (a)"
+            " values (1)",
+            "delete from t\nwhere a = 2",
+        ],
+        ["if object_id('x') is not null\n drop table x", "select a into x from b", "create view v as\nselect 1"],
+        ["if 1 = 1\nbegin\nselect 1\nselect 2\nend\nelse\nselect 3", "begin tran", "insert into a\nexec p", "commit"],
+        [
+            "alter table a\nalter column b int",
+            "insert into a\nvalues (1)",
+            "select case\nwhen 1 = 1 then 2 end",
+            "exec p",
+        ],
+        ["create table a (\nb int\n)", "select [insert], 'x\nselect 1' /*\nupdate b */ from a"],
+    ],
+)
+def test_a_verb_at_the_start_of_a_line_begins_a_t_sql_statement(script: list[str]) -> None:
+    assert texts("\n".join(script), "tsql") == script
+
+
+def test_a_t_sql_routine_keeps_its_statements() -> None:
+    routine = "create or alter procedure p as\nselect 1\ninsert into a\nselect 2"
+    assert texts(f"{routine}\ngo\nselect 3", "tsql") == [routine, "select 3"]
+
+
 def test_a_slash_of_its_own_ends_an_oracle_block() -> None:
     assert texts("begin\n x;\nend;\n/\nselect 4 / 2 from dual\n/\n", "oracle") == [
         "begin\n x;\nend",
