@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from ingestion.binding import BoundLog
 from ingestion.composition import Content, RelationReference
 from ingestion.contribution import ColumnEvidence, Contribution, Producer, ProducerKind
-from ingestion.entities import TableEntity
+from ingestion.entities import EntityReference, TableEntity
 from ingestion.graph import RealFlow
 from ingestion.lineage_request import AddLineageRequest, LineageSource, request_of
 from ingestion.model import NameKind
@@ -33,12 +33,13 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Evidences:
-    """Turns flows into evidence, given the entity of each relation (by number) that has one."""
+    """Turns flows into evidence, given the entity of each relation (by number) and routine (by key) that has one."""
 
     log: BoundLog
     groups: tuple[Group, ...]
     templates: Mapping[str, Template]
     entities: Mapping[int, TableEntity]
+    routines: Mapping[str, EntityReference] = field(default_factory=dict)
 
     def of(self, flow: RealFlow) -> Evidence:
         """The contributions of one flow whose target has an entity; sources without one contribute nothing."""
@@ -59,7 +60,7 @@ class Evidences:
     def _contribution(self, flow: RealFlow, target: TableEntity) -> Contribution:
         group = self.groups[flow.statement]
         template = self.templates[group.template]
-        producer, source = self._producer(flow, template, target)
+        producer, source = self._producer(flow, group, template, target)
         confidence = _CONFIDENCE[template.tier]
         if flow.too_deep or flow.content.stars:
             confidence *= _LESS_SURE
@@ -72,12 +73,17 @@ class Evidences:
             first_seen=group.first_seen or None,
             last_seen=group.last_seen or None,
             records=tuple(f"{digest & _UNSIGNED:016x}" for digest in group.digests),
+            pipeline=self.routines.get(group.routine) if group.routine else None,
             temp_lineage_tables=tuple(sorted((self._name(a), self._name(b)) for a, b in flow.content.hops)),
         )
 
-    def _producer(self, flow: RealFlow, template: Template, target: TableEntity) -> tuple[Producer, LineageSource]:
+    def _producer(
+        self, flow: RealFlow, group: Group, template: Template, target: TableEntity
+    ) -> tuple[Producer, LineageSource]:
         if is_view(self.log, flow):
             return Producer(ProducerKind.VIEW, target.fully_qualified_name), LineageSource.VIEW
+        if group.routine:
+            return Producer(ProducerKind.PROCEDURE, group.routine), LineageSource.QUERY
         names = [self.log.relations[number].key for number in (*flow.content.sources, flow.target)]
         if any(name.kind is NameKind.PATH for name in names):
             return Producer(ProducerKind.EXTERNAL_TABLE, template.fingerprint), LineageSource.EXTERNAL_TABLE

@@ -16,6 +16,7 @@ from ingestion.timeline import Before, Occurrence, Relation
 from workflows.evidence import EdgeKey, Evidence, Evidences, is_view, requests_of
 from workflows.occurrences import Group
 from workflows.relation_entities import EntityFate, RelationEntities
+from workflows.routine_entities import RoutineEntities
 from workflows.templates import Template
 
 
@@ -61,11 +62,14 @@ class LineageSource:
         self._evidence: dict[int, Evidence] = {}
         self._skipped: dict[int, str] = {}
 
-    def requests(self, entities: RelationEntities) -> Iterator[AddLineageRequest]:
+    def requests(
+        self, entities: RelationEntities, routines: RoutineEntities | None = None
+    ) -> Iterator[AddLineageRequest]:
         """One request for each pair of entities, in a fixed order, with all that the log says of it."""
-        evidences = Evidences(self.log, self._parsed, self._templates, entities.resolved)
+        routines = routines or RoutineEntities()
+        evidences = Evidences(self.log, self._parsed, self._templates, entities.resolved, routines.references)
         for number, flow in enumerate(self.flows):
-            reason = self._reason_to_skip(flow, entities)
+            reason = self._reason_to_skip(flow, entities, routines)
             if reason is not None:
                 self._skipped[number] = reason
                 continue
@@ -82,9 +86,13 @@ class LineageSource:
         views = {
             entities.resolved[flow.target].reference
             for number, flow in enumerate(self.flows)
-            if number in self._evidence and is_view(self.log, flow)
+            if self._is_settled(number) and is_view(self.log, flow)
         }
         return tuple(Replacement(view, Source.VIEW) for view in sorted(views, key=lambda ref: ref.id))
+
+    def _is_settled(self, number: int) -> bool:
+        """Whether all that a flow says is known: what cannot be resolved now may be what it said before."""
+        return number in self._evidence and self._skipped.get(number, "self_reference") in _SETTLED
 
     def fates(self, published: Mapping[EdgeKey, Published]) -> Iterator[tuple[Group, str, str]]:
         """For every group of runs: ("published" | "skipped" | "dead", the reason or "")."""
@@ -134,8 +142,31 @@ class LineageSource:
             return "temporary"
         return "definition" if lineage.changes else "no_lineage"
 
-    def _reason_to_skip(self, flow: RealFlow, entities: RelationEntities) -> str | None:
+    def routine_statements(self) -> dict[str, tuple[str, ...]]:
+        """The masked statements of each routine that the log or a definition shows, in their order."""
+        found: dict[str, dict[str, None]] = {}
+        for group in self._groups:
+            masked = self._templates[group.template].masked
+            if group.routine and masked:
+                found.setdefault(group.routine, {})[masked] = None
+        return {routine: tuple(statements) for routine, statements in found.items()}
+
+    def routines_settled(self, published: Mapping[EdgeKey, Published]) -> set[str]:
+        """The routines all of whose statements ended published, or have nothing to publish."""
+        unsettled = {
+            group.routine
+            for group, fate, reason in self.fates(published)
+            if group.routine and (fate == "dead" or reason in _UNSETTLED)
+        }
+        return {group.routine for group in self._groups if group.routine} - unsettled
+
+    def _reason_to_skip(self, flow: RealFlow, entities: RelationEntities, routines: RoutineEntities) -> str | None:
         view = is_view(self.log, flow)
+        group = self._parsed[flow.statement]
+        if group.standing:
+            return "unchanged"
+        if group.routine in routines.filtered:
+            return EntityFate.FILTERED
         if view and self.log.relations[flow.target].superseded:
             return "superseded"
         if not (self._settings.views if view else self._settings.queries):
@@ -164,6 +195,10 @@ def namespace_of(database: str, search_path: tuple[str, ...], settings: SourceSe
     if settings.two_level:
         return Namespace(settings.default_database, search_path or ((database,) if database else path))
     return Namespace(database or settings.default_database, path)
+
+
+_SETTLED = frozenset({"self_reference", "no_source"})
+_UNSETTLED = frozenset({EntityFate.AMBIGUOUS, EntityFate.UNRESOLVED})
 
 
 def _why_no_edge(flow: RealFlow, evidence: Evidence, entities: RelationEntities) -> str:

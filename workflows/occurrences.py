@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from pyspark.sql import Column, DataFrame, Row, Window
 from pyspark.sql import functions as F  # noqa: N812 the name that every PySpark user knows
 
-ORDER = ("time", "file", "line", "position")
+RECORD_ORDER = ("time", "file", "line")
+ORDER = (*RECORD_ORDER, "position", "step")
+_MEANING = ("fingerprint", "namespace_database", "namespace_path", "epoch", "routine", "standing")
 DIGESTS_KEPT = 1000
 """Record digests that an occurrence carries at most; beyond it only their count is exact."""
 
@@ -30,7 +32,11 @@ class TemplateNames:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Runs that mean the same: one occurrence for binding. Times are seconds since the epoch, `duration` their sum."""
+    """Runs that mean the same: one occurrence for binding. Times are seconds since the epoch, `duration` their sum.
+
+    `routine` is the routine (database.schema.name) that they are part of; `standing` marks a definition whose lineage
+    was published before.
+    """
 
     template: str
     database: str
@@ -43,6 +49,8 @@ class Group:
     users: tuple[str, ...]
     digests: tuple[int, ...]
     duration: float
+    routine: str | None = None
+    standing: bool = False
 
 
 def with_namespace(statements: DataFrame) -> DataFrame:
@@ -51,7 +59,7 @@ def with_namespace(statements: DataFrame) -> DataFrame:
     A `SET search_path` or `USE` holds until the next one of its session. A log that tells each statement's own default
     schema overrules it: recognised by a value other than the one that stood at the change itself.
     """
-    own_path = F.when(F.col("schema").isNotNull(), F.array("schema"))
+    own_path = F.coalesce("path", F.when(F.col("schema").isNotNull(), F.array("schema")))
     if not statements.where("sets").limit(1).count():
         return statements.withColumn("namespace_database", F.col("database")).withColumn("namespace_path", own_path)
     before = Window.partitionBy("session").orderBy(*ORDER).rowsBetween(Window.unboundedPreceding, -1)
@@ -62,12 +70,13 @@ def with_namespace(statements: DataFrame) -> DataFrame:
         "set_path_before", F.last(F.when(F.col("set_path").isNotNull(), change), ignorenulls=True).over(before)
     )
     told_otherwise = F.col("schema").isNotNull() & ~F.col("schema").eqNullSafe(F.col("set_path_before.schema"))
-    path = F.when(F.col("set_path_before").isNotNull() & ~told_otherwise, F.col("set_path_before.set_path")).otherwise(
-        own_path
-    )
+    set_before = F.col("set_path_before").isNotNull() & F.col("path").isNull() & ~told_otherwise
+    path = F.when(set_before, F.col("set_path_before.set_path")).otherwise(own_path)
+    # A routine with a path of its own is in its own database too, wherever it is called from.
+    set_database = F.when(F.col("path").isNull(), F.col("set_database_before"))
     return (
         followed.withColumn("namespace_path", path)
-        .withColumn("namespace_database", F.coalesce("set_database_before", "database"))
+        .withColumn("namespace_database", F.coalesce(set_database, "database"))
         .drop("set_database_before", "set_path_before")
     )
 
@@ -134,12 +143,11 @@ def _measures() -> list[Column]:
 
 
 def _plain_groups(marked: DataFrame) -> DataFrame:
-    keys = ("fingerprint", "namespace_database", "namespace_path", "epoch")
-    return marked.groupBy(*keys).agg(*_measures()).orderBy("at", "fingerprint")
+    return marked.groupBy(*_MEANING).agg(*_measures()).orderBy("at", "fingerprint")
 
 
 def _session_sequences(marked: DataFrame) -> DataFrame:
-    statement = F.struct(*ORDER, "fingerprint", "namespace_database", "namespace_path", "epoch", "digest")
+    statement = F.struct(*ORDER, *_MEANING, "digest")
     sessions = marked.groupBy("session").agg(
         F.array_sort(F.collect_list(statement)).alias("sequence"),
         F.min("time").alias("first_seen"),
@@ -147,9 +155,7 @@ def _session_sequences(marked: DataFrame) -> DataFrame:
         F.collect_set("user").alias("users"),
         F.min(F.struct(*ORDER)).alias("at"),
     )
-    meaning = F.transform(
-        "sequence", lambda s: F.struct(s["fingerprint"], s["namespace_database"], s["namespace_path"], s["epoch"])
-    )
+    meaning = F.transform("sequence", lambda s: F.struct(*(s[name] for name in _MEANING)))
     grouped = sessions.withColumn("meaning", meaning).groupBy("meaning")
     return grouped.agg(
         F.min_by("sequence", "at").alias("sequence"),
@@ -175,6 +181,8 @@ def _group(row: Row, position: int) -> Group:
         users=tuple(sorted(row["users"])),
         digests=tuple(row["digests"]),
         duration=row["duration"] or 0.0,
+        routine=row["routine"],
+        standing=row["standing"],
     )
 
 
@@ -192,6 +200,8 @@ def _groups_of_sequence(row: Row, number: int, position: int) -> Iterator[Group]
             last_seen=row["last_seen"],
             count=row["count"],
             users=tuple(row["users"]),
-            digests=tuple(session[offset] for session in row["digests"]),
+            digests=tuple(session[offset] for session in row["digests"] if session[offset] is not None),
             duration=0.0,
+            routine=statement["routine"],
+            standing=statement["standing"],
         )

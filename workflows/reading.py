@@ -8,15 +8,22 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from pyspark import StorageLevel
+from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 the name that every PySpark user knows
 
+from connectors.base import RECORD_SCHEMA
+from connectors.postgres import PostgresDatabase
 from connectors.query_log import QueryLogOptions, read_query_log
 from ingestion.errors import ConfigError
 from workflows.config import QueryLog, RunConfig, SourceKind
+from workflows.definitions import with_views
+from workflows.lineage_source import SourceSettings
 from workflows.occurrences import RECORD_ORDER
+from workflows.routines import with_routines
 from workflows.statement_rows import to_statements
 from workflows.status import RunCounts
+from workflows.surroundings import Surroundings
 
 _SECONDS_A_DAY = 86_400.0
 _NOT_A_STATEMENT = "not_a_statement"
@@ -31,27 +38,55 @@ class Statements:
 
 
 @contextmanager
-def read_statements(spark: SparkSession, config: RunConfig, dialect: str) -> Iterator[Statements]:
+def read_statements(
+    spark: SparkSession, config: RunConfig, settings: SourceSettings, surroundings: Surroundings
+) -> Iterator[Statements]:
     """The statements of the configured source, which Spark keeps for the block.
 
     Raises ConfigError where it cannot be read.
     """
-    records = _records(spark, config)
+    dialect = surroundings.dialect
+    records = _filtered(_records(spark, config, surroundings.database), config.filters.condition)
     kept = to_statements(records, dialect).persist(StorageLevel.DISK_ONLY)
     try:
-        frame = _within(kept, config.query_log) if config.source.kind is SourceKind.QUERY_LOG else kept
+        frame = _within(kept, config.query_log) if config.query_log.path is not None else kept
+        frame = with_views(frame, surroundings.definitions, dialect)
+        if config.steps.procedures:
+            frame = with_routines(frame, surroundings.definitions, dialect, settings)
         yield Statements(frame, _counts(frame))
     finally:
         # At once: a later run in this session must not be given what this one kept.
         kept.unpersist(blocking=True)
 
 
-def _records(spark: SparkSession, config: RunConfig) -> DataFrame:
-    if config.source.kind is SourceKind.QUERY_LOG:
-        if config.query_log.path is None:
-            raise ConfigError(f"{config.origin}: set sourceConfig.config.queryLogFilePath to the query log")
+def _records(spark: SparkSession, config: RunConfig, database: PostgresDatabase | None) -> DataFrame:
+    if config.query_log.path is not None:
         return read_query_log(spark, QueryLogOptions(config.query_log.path))
-    raise ConfigError(f"{config.origin}: source type {config.source.type} has no log to read; use query-log-lineage")
+    if config.source.kind is SourceKind.QUERY_LOG:
+        raise ConfigError(f"{config.origin}: set sourceConfig.config.queryLogFilePath to the query log")
+    if config.source.kind is SourceKind.SPARK_HISTORY:
+        raise ConfigError(
+            f"{config.origin}: source type {config.source.type} cannot be read yet; use query-log-lineage"
+        )
+    rows = database.statements(config.query_log.limit) if database is not None else None
+    names = RECORD_SCHEMA.fieldNames()
+    return spark.createDataFrame([tuple(row[name] for name in names) for row in rows or ()], RECORD_SCHEMA)
+
+
+def _filtered(records: DataFrame, condition: str | None) -> DataFrame:
+    """Marks the records that `filterCondition` leaves out: a Spark SQL condition over the columns of a record."""
+    if condition is None:
+        return records
+    try:
+        wanted = F.coalesce(F.expr(condition), F.lit(False))
+        status = F.when(F.col("status").isNull() & F.col("problem").isNull() & ~wanted, "filtered")
+        return records.withColumn("status", F.coalesce(status, F.col("status")))
+    except (AnalysisException, ParseException) as error:
+        reason = error.getCondition() or "not a condition"
+    columns = ", ".join(name for name in RECORD_SCHEMA.fieldNames() if name not in ("symbolic", "problem"))
+    raise ConfigError(
+        f"filterCondition is not a Spark SQL condition over a record ({reason}); its columns are {columns}"
+    )
 
 
 def _within(statements: DataFrame, log: QueryLog) -> DataFrame:

@@ -10,14 +10,16 @@ from contextlib import ExitStack, contextmanager
 from pyspark.sql import SparkSession
 
 from connectors.openmetadata.registration import register
+from connectors.postgres import PostgresDatabase
 from connectors.sink import WriteReport
 from ingestion.dialects import dialect_of
 from ingestion.errors import ConfigError
 from ingestion.naming import TWO_LEVEL_DIALECTS
 from ingestion.resolution import Resolver, Scope
 from workflows.before import before_of
-from workflows.config import RunConfig
+from workflows.config import RunConfig, SourceKind
 from workflows.dead_letters import write_dead_letters
+from workflows.evidence import EdgeKey
 from workflows.lineage_source import LineageSource, Published, SourceSettings
 from workflows.occurrences import Group, groups, with_namespace
 from workflows.options import RunOptions
@@ -26,14 +28,19 @@ from workflows.publication import Target, open_target
 from workflows.reading import Statements, read_statements
 from workflows.registration import Registrar
 from workflows.relation_entities import EntityFate, RelationEntities, relations_in, resolve_relations
+from workflows.routine_entities import RoutineEntities, RoutineResolver
 from workflows.schema_files import read_schemas
 from workflows.spark import spark_session
 from workflows.status import Pointer, RunCounts, RunSummary, total
+from workflows.surroundings import open_database, surroundings_of
 from workflows.template_names import names_of
 from workflows.templates import Parsing, Template, parse_templates
 
 _DEFAULT_DATABASE = "default"
 _ANY_SERVICE = "CustomDatabase"
+_NO_LOG = (
+    "there is no log of statements: only definitions were read; set queryLogFilePath, or install pg_stat_statements"
+)
 
 
 def run_workflow(config: RunConfig, options: RunOptions, progress: Progress) -> RunSummary:
@@ -42,9 +49,11 @@ def run_workflow(config: RunConfig, options: RunOptions, progress: Progress) -> 
     Raises ConfigError, TargetDown, and Unaccounted where the counts do not add up.
     """
     started = time.time()
-    dialect = _dialect(config)
-    with open_target(config, options.run_id, dry_run=options.dry_run) as target:
-        run = _Run(config, options, progress, target, dialect)
+    with (
+        open_database(config) as database,
+        open_target(config, options.run_id, dry_run=options.dry_run) as target,
+    ):
+        run = _Run(config, options, progress, target, database)
         counts, warnings = run.carry_out()
         counts.check_conservation()
         return RunSummary(
@@ -68,16 +77,23 @@ def _dialect(config: RunConfig) -> str:
 
 class _Run:
     def __init__(
-        self, config: RunConfig, options: RunOptions, progress: Progress, target: Target, dialect: str
+        self,
+        config: RunConfig,
+        options: RunOptions,
+        progress: Progress,
+        target: Target,
+        database: PostgresDatabase | None,
     ) -> None:
         self._config = config
         self._options = options
         self._progress = progress
         self._target = target
-        self._dialect = dialect
-        known = dialect_of(dialect)
+        self._database = database
+        self._dialect = _dialect(config)
+        known = dialect_of(self._dialect)
+        live = database.name if database is not None else None
         self._settings = SourceSettings(
-            default_database=config.default_database or _DEFAULT_DATABASE,
+            default_database=config.default_database or live or _DEFAULT_DATABASE,
             default_schema=config.default_schema or known.default_schema,
             two_level=known.name in TWO_LEVEL_DIALECTS,
             views=config.steps.views,
@@ -103,10 +119,12 @@ class _Run:
                 source, resolver = self._bind(templates, occurrences)
                 binding.advance(len(source.flows))
             entities, registered = self._resolve(source, resolver)
-            report = self._publish(source, entities)
+            routines = self._routines.resolve(source.routine_statements(), self._config.filters)
+            report = self._publish(source, entities, routines)
             published = {
                 result.request.edge.key: _published(result.accepted, result.reason) for result in report.results
             }
+            self._finish_routines(source, routines, published)
             fates = list(source.fates(published))
             dead = {group.template: reason for group, fate, reason in fates if fate == "dead"}
             if not self._options.dry_run:
@@ -118,7 +136,10 @@ class _Run:
     def _read(self, spark: SparkSession) -> Iterator[Statements]:
         with ExitStack() as kept:
             with self._progress.stage("read") as stage:
-                statements = kept.enter_context(read_statements(spark, self._config, self._dialect))
+                self._surroundings = surroundings_of(self._config, self._dialect, self._target.platform, self._database)
+                statements = kept.enter_context(
+                    read_statements(spark, self._config, self._settings, self._surroundings)
+                )
                 stage.advance(statements.counts.records_read)
             yield statements
 
@@ -136,7 +157,9 @@ class _Run:
 
     def _bind(self, templates: Mapping[str, Template], occurrences: Sequence[Group]) -> tuple[LineageSource, Resolver]:
         resolver = Resolver(self._target.search, self._scope)
-        schemas = read_schemas(self._config.schema_files, self._dialect, self._settings, self._config.limits)
+        live = self._surroundings.columns or {}
+        files = read_schemas(self._config.schema_files, self._dialect, self._settings, self._config.limits)
+        schemas = {**live, **files}
         return LineageSource(templates, occurrences, self._settings, before_of(schemas, resolver)), resolver
 
     def _resolve(self, source: LineageSource, resolver: Resolver) -> tuple[RelationEntities, int]:
@@ -155,15 +178,34 @@ class _Run:
             return entities, registered
 
     def _registrar(self) -> Registrar:
-        connection = self._config.source.connection
-        service_type = connection.type if connection is not None else _ANY_SERVICE
         return Registrar(
-            self._config.source.service, service_type, self._settings.default_database, self._settings.default_schema
+            self._config.source.service,
+            self._service_type,
+            self._settings.default_database,
+            self._settings.default_schema,
         )
 
-    def _publish(self, source: LineageSource, entities: RelationEntities) -> WriteReport:
+    @property
+    def _service_type(self) -> str:
+        connection = self._config.source.connection
+        return connection.type if connection is not None else _ANY_SERVICE
+
+    @property
+    def _routines(self) -> RoutineResolver:
+        config = self._config
+        return RoutineResolver(
+            self._target.platform, config.source.service, self._service_type, config.registers_tables
+        )
+
+    def _finish_routines(
+        self, source: LineageSource, routines: RoutineEntities, published: Mapping[EdgeKey, Published]
+    ) -> None:
+        settled = source.routines_settled(published)
+        self._routines.mark_processed(routines.references[key] for key in sorted(settled & set(routines.references)))
+
+    def _publish(self, source: LineageSource, entities: RelationEntities, routines: RoutineEntities) -> WriteReport:
         with self._progress.stage("publish") as stage:
-            requests = list(source.requests(entities))
+            requests = list(source.requests(entities, routines))
             stage.expect(len(requests))
             if self._options.show is not None:
                 for request in requests:
@@ -173,8 +215,10 @@ class _Run:
             return report
 
     def _warnings(self, counts: RunCounts) -> tuple[str, ...]:
-        if not counts.records_read:
+        if not counts.records_read and self._config.query_log.path is not None:
             return ("the log is empty: nothing was read; check queryLogFilePath",)
+        if not counts.records_read and self._config.source.kind is SourceKind.DATABASE:
+            return (_NO_LOG,)
         if not counts.templates:
             return ("no statement of the log bears lineage; the skipped ones are listed by reason",)
         return ()

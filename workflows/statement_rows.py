@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 import pyarrow as pa
-from ingestion.masking import fingerprint
 from pyspark.sql import DataFrame
 from pyspark.sql.types import (
     ArrayType,
@@ -23,7 +23,9 @@ from pyspark.sql.types import (
 )
 
 from ingestion.errors import Unparsable
-from ingestion.statements import Classification, StatementText, classify, split
+from ingestion.masking import fingerprint
+from ingestion.routines import Step, block_steps, called_routine
+from ingestion.statements import Classification, SkipReason, StatementText, classify, split
 
 STATEMENT_SCHEMA = StructType(
     [
@@ -32,33 +34,45 @@ STATEMENT_SCHEMA = StructType(
         StructField("file", StringType(), False),
         StructField("line", LongType(), False),
         StructField("position", IntegerType(), False),  # in its record
+        StructField("step", IntegerType(), False),  # in its block or routine; 0 is the statement itself
         StructField("session", StringType(), False),
         StructField("database", StringType()),
         StructField("schema", StringType()),
         StructField("sets", BooleanType(), False),  # whether it changes the session's defaults
         StructField("set_database", StringType()),
         StructField("set_path", ArrayType(StringType())),
+        StructField("path", ArrayType(StringType())),  # where a routine looks for names, whatever its caller does
+        StructField("called", ArrayType(StringType())),  # the routine that it runs, as it names it
+        StructField("routine", StringType()),  # the routine that it is part of
+        StructField("standing", BooleanType(), False),  # a definition whose lineage was published before
         StructField("fingerprint", StringType()),  # null: bears no lineage
         StructField("dialect", StringType(), False),
-        StructField("text", StringType()),  # of the first statement of its template in a task
+        StructField("text", StringType()),  # of a routine's definition, and the first of a template in a task
         StructField("symbolic", BinaryType()),
         StructField("skipped", StringType()),  # the reason
         StructField("dead", StringType()),  # the reason
         StructField("user", StringType()),
         StructField("duration", DoubleType()),
-        StructField("digest", LongType(), False),  # of session, time and text: what makes a record the same record
+        # of session, time and text: what makes a record the same record; null: it was not seen to run
+        StructField("digest", LongType()),
     ]
 )
 """A row for every statement, and one for each record without any."""
 
+Row = dict[str, object]
+
+STEP_STRIDE = 10_000
+"""Between two steps of a block there is room for what a call runs."""
 _BATCH = 2000
+_BLOCKS = frozenset({SkipReason.ANONYMOUS_BLOCK, SkipReason.DYNAMIC_SQL})
+_CALLS_ALONE = re.compile(r"\s*+select\s++(?:\*\s*+from\s++)?[\w$.\"]++\s*+\(", re.IGNORECASE)
+_NO_SESSION_CHANGE: Row = {"sets": False, "set_database": None, "set_path": None}
 _OWN_SCHEMA = "$user"
 """PostgreSQL's schema of the session's own user: rarely there, and never known from a log."""
-Row = dict[str, object]
 
 
 @dataclass(slots=True)
-class _TaskState:
+class TaskState:
     """What one task has seen: a template's text leaves it once."""
 
     dialect: str
@@ -69,7 +83,7 @@ def to_statements(records: DataFrame, dialect: str) -> DataFrame:
     """The statements of `records` (RECORD_SCHEMA), with STATEMENT_SCHEMA; `dialect` where a record names none."""
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        state = _TaskState(dialect)
+        state = TaskState(dialect)
         schema = _ARROW_SCHEMA
         rows: list[dict[str, object]] = []
         for batch in batches:
@@ -84,7 +98,13 @@ def to_statements(records: DataFrame, dialect: str) -> DataFrame:
     return records.mapInArrow(run, STATEMENT_SCHEMA)
 
 
-def _accounted(record: Row, state: _TaskState) -> list[Row]:
+def rows_of(records: Iterable[Row], dialect: str) -> list[Row]:
+    """The statements of records that are at hand: definitions, which are few beside a log."""
+    state = TaskState(dialect)
+    return [row for record in records for row in _accounted(record, state)]
+
+
+def _accounted(record: Row, state: TaskState) -> list[Row]:
     """The record boundary: whatever goes wrong inside one record costs that record and no other."""
     try:
         return _statements_of(record, state)
@@ -93,7 +113,7 @@ def _accounted(record: Row, state: _TaskState) -> list[Row]:
         return [{**row, "dead": f"internal_error:{type(error).__name__}"}]
 
 
-def _statements_of(record: Row, state: _TaskState) -> list[Row]:
+def _statements_of(record: Row, state: TaskState) -> list[Row]:
     """The statements of one record, or the one row that accounts for a record without any."""
     dialect = str(record["dialect"] or state.dialect)
     row = _record_row(record, dialect)
@@ -108,8 +128,9 @@ def _statements_of(record: Row, state: _TaskState) -> list[Row]:
     if not statements:
         return [{**row, "skipped": "empty"}]
     return [
-        {**row, "position": position, **_statement(statement, dialect, state)}
+        {**row, "position": position, **found}
         for position, statement in enumerate(statements)
+        for found in _with_steps(statement, dialect, state)
     ]
 
 
@@ -123,6 +144,8 @@ def _record_row(record: Row, dialect: str) -> Row:
         "file": file,
         "line": int(line) if line.isdigit() else 0,
         "position": 0,
+        "step": 0,
+        "standing": False,
         "session": session,
         "database": record["database"] or None,
         "schema": record["schema"] or None,
@@ -134,18 +157,51 @@ def _record_row(record: Row, dialect: str) -> Row:
     }
 
 
-def _statement(statement: StatementText, dialect: str, state: _TaskState) -> Row:
+def _with_steps(statement: StatementText, dialect: str, state: TaskState) -> list[Row]:
+    """A statement's row, and where it is a block one for each statement in it."""
+    row = _statement(statement.text, dialect, state)
+    if row.get("skipped") not in _BLOCKS:
+        return [row]
+    steps = block_steps(statement.text, dialect)
+    rows = ({"step": number * STEP_STRIDE, **step_row(step, dialect, state)} for number, step in enumerate(steps, 1))
+    return [row, *rows]
+
+
+def step_row(step: Step, dialect: str, state: TaskState) -> Row:
+    """What the row of one step of a block or routine has of its own."""
+    if step.problem:
+        return {"skipped": step.problem}
+    if step.calls:
+        return {"skipped": SkipReason.CALL, "called": list(step.calls)}
+    return {**_statement(step.text, dialect, state), **_NO_SESSION_CHANGE}
+
+
+def _statement(text: str, dialect: str, state: TaskState) -> Row:
     try:
-        found = classify(statement.text, dialect)
+        found = classify(text, dialect)
         if found.skip_reason is not None:
-            return {"skipped": found.skip_reason, **_session_change(found)}
-        key = fingerprint(statement.text, dialect)
+            return {
+                "skipped": found.skip_reason,
+                **_session_change(found),
+                **_of_routine(found.skip_reason, text, dialect),
+            }
+        key = fingerprint(text, dialect)
     except Unparsable:
         return {"dead": "ill_formed"}
     if (dialect, key) in state.seen:
         return {"fingerprint": key}
     state.seen.add((dialect, key))
-    return {"fingerprint": key, "text": statement.text}
+    return {"fingerprint": key, "text": text}
+
+
+def _of_routine(reason: SkipReason, text: str, dialect: str) -> Row:
+    """What a routine's definition and its calls keep, so that the one can be put in the place of the other."""
+    if reason is SkipReason.ROUTINE_DEFINITION:
+        return {"text": text}
+    if reason is SkipReason.CALL or (reason is SkipReason.SELECT and _CALLS_ALONE.match(text)):
+        called = called_routine(text, dialect)
+        return {"called": list(called)} if called else {}
+    return {}
 
 
 def _session_change(found: Classification) -> Row:

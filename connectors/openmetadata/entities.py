@@ -19,6 +19,9 @@ PAGE = 100
 COLUMNS_COMPLETE = "columnsComplete"
 """Attribute of tables that were registered from a log: whether all of their columns are known."""
 
+FILED_FROM_LOG = "filedFromLog"
+"""Attribute of procedures that were registered from a log: their code is what was seen of it, masked."""
+
 
 class Collection(StrEnum):
     """The paths of the entity types."""

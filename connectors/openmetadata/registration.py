@@ -13,11 +13,18 @@ from ingestion.fqn import build_fqn
 Json = dict[str, Any]
 
 # group: the key that names the parent; a service has none
-_PARENTS = {"databases": "service", "schemas": "database", "tables": "databaseSchema", "containers": "service"}
+_PARENTS = {
+    "databases": "service",
+    "schemas": "database",
+    "tables": "databaseSchema",
+    "storedProcedures": "databaseSchema",
+    "containers": "service",
+}
 _COLLECTIONS = {
     "databases": Collection.DATABASES,
     "schemas": Collection.SCHEMAS,
     "tables": Collection.TABLES,
+    "storedProcedures": Collection.PROCEDURES,
     "containers": Collection.CONTAINERS,
 }
 _SERVICES = {
@@ -28,7 +35,8 @@ _SERVICES = {
 
 def register(platform: Platform, groups: Mapping[str, Sequence[Json]], at: float | None = None) -> int:
     """How many of the entities were made. `groups` has OpenMetadata's create requests under services (with their
-    `type`), databases, schemas, tables and containers; `at` is when the definitions held (seconds since the epoch).
+    `type`), databases, schemas, tables, storedProcedures and containers; `at` is when the definitions held (seconds
+    since the epoch).
 
     Headwater's catalog also adds columns that are new to tables that it has; on an OpenMetadata whatever exists stays
     as it is. Raises Rejected, ConfigError, ServerFailed and TargetDown.

@@ -17,6 +17,7 @@ CONTAINERS = "container_search_index"
 PAGE = 100
 # a real server ignores `size` in field searches and shows so many
 SHOWN = 10
+_FIELDS = ["schemaDefinition", "fullyQualifiedName", "tableType", "processedLineage", "updatedAt", "extension"]
 _SCHEMES = {"s3a": "s3", "s3n": "s3", "abfss": "abfs", "wasbs": "wasb"}
 
 
@@ -51,7 +52,7 @@ def normal_path(path: str) -> str:
 
 
 def views(http: Http, service: str, *, unprocessed_only: bool) -> Iterator[Json]:
-    """fullyQualifiedName and schemaDefinition of every view of a service that has a definition."""
+    """Every view of a service that has a definition: its name, definition, type, and when it was changed last."""
     must: list[Json] = [
         {"term": {"service.name.keyword": service}},
         {"exists": {"field": "schemaDefinition"}},
@@ -74,7 +75,7 @@ def _pages(http: Http, index: str, must: list[Json], unprocessed_only: bool) -> 
         "deleted": "false",
         "index": index,
         "query_filter": json.dumps({"query": {"bool": bool_query}}),
-        "include_source_fields": ["schemaDefinition", "fullyQualifiedName"],
+        "include_source_fields": _FIELDS,
         "sort_field": "fullyQualifiedName",
         "sort_order": "desc",
     }

@@ -1,0 +1,18 @@
+"""Stored procedures, functions and blocks taken apart into the statements that they run."""
+
+from ingestion.routines.bodies import Routine, block_steps, take_apart
+from ingestion.routines.calls import called_routine
+from ingestion.routines.known import KnownRoutine, KnownRoutines, known_routines, routine_of
+from ingestion.routines.steps import Step
+
+__all__ = [
+    "KnownRoutine",
+    "KnownRoutines",
+    "Routine",
+    "Step",
+    "block_steps",
+    "called_routine",
+    "known_routines",
+    "routine_of",
+    "take_apart",
+]

@@ -1,0 +1,142 @@
+"""The routines whose definitions are at hand: which one a call means, and all that running it does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from ingestion.definitions import Definition, defines
+from ingestion.dialect_rules import DollarQuotes
+from ingestion.dialects import dialect_of
+from ingestion.fqn import build_fqn
+from ingestion.model import TableName
+from ingestion.naming import Namespace, candidates
+from ingestion.routines.bodies import Routine, block_steps, take_apart
+from ingestion.routines.steps import Step
+
+_DEEPEST = 20
+_EVER = float("inf")
+
+NamespaceOf = Callable[[str, tuple[str, ...]], Namespace]
+"""From a session's database and search path ("" and () where it has none) to where it looks for names."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownRoutine:
+    """A definition in force from `since` to `until` (seconds since the epoch); `key` is its FQN below the service.
+
+    `standing`: its lineage was published before.
+    """
+
+    key: str
+    parts: tuple[str, str, str]
+    routine: Routine
+    text: str
+    since: float
+    until: float = _EVER
+    standing: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class KnownRoutines:
+    """Routines by key, each with all its definitions in their order."""
+
+    dialect: str
+    namespace_of: NamespaceOf
+    by_key: Mapping[str, tuple[KnownRoutine, ...]]
+
+    def called(self, name: Sequence[str], database: str, path: tuple[str, ...]) -> str | None:
+        """The key of the routine that a name means to a session; None where none is known, or several may be meant."""
+        for place in candidates(TableName(tuple(name)), self.namespace_of(database, path)):
+            key = build_fqn(*place.parts[-3:])
+            if key in self.by_key:
+                return key
+        ending = tuple(part.casefold() for part in name)
+        similar = [
+            key
+            for key, versions in self.by_key.items()
+            if tuple(part.casefold() for part in versions[0].parts[-len(ending) :]) == ending
+        ]
+        return similar[0] if len(similar) == 1 else None
+
+    def steps(self, known: KnownRoutine) -> Iterator[tuple[KnownRoutine, Step]]:
+        """What a routine does, the routines that it calls followed: each step with the routine whose own it is.
+
+        A routine that calls itself, at whatever distance, is followed once.
+        """
+        yield from self._steps(known, (known.key,))
+
+    def nested(self) -> frozenset[str]:
+        """The routines that others call."""
+        return frozenset(
+            owner.key
+            for versions in self.by_key.values()
+            for known in versions
+            for owner, _step in self.steps(known)
+            if owner.key != known.key
+        )
+
+    def path_of(self, known: KnownRoutine, *, called: bool) -> tuple[str, ...]:
+        """Where a routine's own bare names stand; empty where that is its caller's to say."""
+        if known.routine.path:
+            return known.routine.path
+        if called and dialect_of(self.dialect).dollar_quotes is DollarQuotes.TAGGED:
+            return ()
+        default = self.namespace_of("", ()).search_path
+        return tuple(dict.fromkeys(part for part in (known.parts[1], *default) if part))
+
+    def _steps(self, known: KnownRoutine, path: tuple[str, ...]) -> Iterator[tuple[KnownRoutine, Step]]:
+        for step in known.routine.steps:
+            inner = self._inner(known, step)
+            if inner is None:
+                yield known, step
+            elif inner.key not in path and len(path) < _DEEPEST:
+                yield from self._steps(inner, (*path, inner.key))
+
+    def _inner(self, known: KnownRoutine, step: Step) -> KnownRoutine | None:
+        if not step.calls:
+            return None
+        key = self.called(step.calls, known.parts[0], self.path_of(known, called=False))
+        if key is None:
+            return None
+        in_force = [version for version in self.by_key[key] if version.since <= known.since]
+        return (in_force or self.by_key[key])[-1]
+
+
+def known_routines(
+    dialect: str,
+    namespace_of: NamespaceOf,
+    definitions: Iterable[Definition],
+    logged: Iterable[tuple[str, str, tuple[str, ...], float]],
+) -> KnownRoutines:
+    """The routines of a catalog or database, and those that a log defines: (text, database, search path, time)."""
+    found: dict[str, list[KnownRoutine]] = {}
+    for definition in definitions:
+        routine = None if definition.own else routine_of(definition, dialect)
+        if routine is not None:
+            key, since = build_fqn(*definition.place), definition.at or 0.0
+            known = KnownRoutine(key, definition.place, routine, definition.text, since, standing=definition.done)
+            found.setdefault(key, []).append(known)
+    for text, database, path, time in logged:
+        routine = take_apart(text, dialect)
+        if routine is not None:
+            parts = candidates(TableName(routine.name), namespace_of(database, path))[0].parts[-3:]
+            place = parts[0], parts[1], parts[2]
+            found.setdefault(build_fqn(*place), []).append(KnownRoutine(build_fqn(*place), place, routine, text, time))
+    return KnownRoutines(dialect, namespace_of, {key: _in_force(found[key]) for key in sorted(found)})
+
+
+def routine_of(definition: Definition, dialect: str) -> Routine | None:
+    """The routine in a definition, which may be the whole statement or the body alone."""
+    if defines(definition.text, dialect):
+        return take_apart(definition.text, dialect)
+    if definition.language.lower() not in ("", "sql", "plpgsql"):
+        return None
+    return Routine("procedure", definition.place[-1:], block_steps(definition.text, dialect))
+
+
+def _in_force(versions: Sequence[KnownRoutine]) -> tuple[KnownRoutine, ...]:
+    """Each definition until the next one; the first one from the beginning, since logs do not go back far enough."""
+    ordered = sorted(versions, key=lambda known: known.since)
+    ends = [*(known.since for known in ordered[1:]), _EVER]
+    return tuple(replace(known, until=end) for known, end in zip(ordered, ends, strict=True))

@@ -1,0 +1,128 @@
+"""A routine's variables: no columns, but what they were filled from may be read through them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ingestion.lexing import NAME, WORD
+from ingestion.routines.steps import Code
+
+_NAMED_AFTER = frozenset({".", "as", "@"})
+_LISTED_AFTER = frozenset({"into", "update", "conflict"})
+
+
+@dataclass(slots=True)
+class Variables:
+    """What a body's names stand for, as far as its text has been read.
+
+    `queries` has the query of each record and cursor, `values` the query of a variable that was filled once,
+    `texts` its constant text. A variable that is filled twice stands for neither.
+    """
+
+    declared: set[str] = field(default_factory=set)
+    queries: dict[str, str] = field(default_factory=dict)
+    values: dict[str, str | None] = field(default_factory=dict)
+    texts: dict[str, str | None] = field(default_factory=dict)
+
+    def declare(self, name: str) -> None:
+        """A name that is a variable from here on."""
+        if name:
+            self.declared.add(name.casefold())
+
+    def fill(self, name: str, query: str) -> None:
+        """A variable takes the value of a query."""
+        key = name.casefold()
+        self.declared.add(key)
+        known = self.values.get(key, query)
+        self.values[key] = query if known == query else None
+
+    def tell(self, name: str, text: str | None) -> None:
+        """A variable takes a text; None where that is not constant."""
+        key = name.casefold()
+        self.declared.add(key)
+        self.texts[key] = None if key in self.texts and self.texts[key] != text else text
+
+    def text_of(self, name: str) -> str | None:
+        """The one constant text of a variable."""
+        return self.texts.get(name.casefold())
+
+    def query_of(self, name: str) -> str | None:
+        """The query behind a record or cursor."""
+        return self.queries.get(name.casefold())
+
+
+def with_parameters(code: Code, first: int, last: int, variables: Variables) -> str:
+    """The text from token to token with every variable replaced: by its query, else by a parameter."""
+    pieces: list[str] = []
+    written = code.start_of(first)
+    listed = set(_listed_names(code, first, last))
+    for place in range(first, last):
+        token = code.tokens[place]
+        if token.kind not in (WORD, NAME) or place in listed or code.word(place - 1) in _NAMED_AFTER:
+            continue
+        put = _replacement(code, place, variables)
+        if put is None:
+            continue
+        text, until = put
+        start = code.start_of(place - 1) if code.word(place - 1) == ":" and place > first else token.start
+        pieces += [code.text[written:start], text]
+        written = code.end_of(until)
+    pieces.append(code.text[written : code.end_of(last - 1)] if last > first else "")
+    return "".join(pieces)
+
+
+def _replacement(code: Code, place: int, variables: Variables) -> tuple[str, int] | None:
+    """What stands for the name at `place`, and the last token that it stands for."""
+    token = code.tokens[place]
+    key = code.name(place).casefold()
+    follows = code.word(place + 1)
+    query = variables.query_of(key)
+    if query is not None and follows == ".":
+        field_name = code.tokens[place + 2].text if place + 2 < len(code.tokens) else ""
+        return f"(SELECT {token.text}.{field_name} FROM ({query}) {token.text})", place + 2
+    if key not in variables.declared or follows in (".", "("):
+        return None
+    value = variables.values.get(key)
+    if value is not None:
+        return f"({value})", place
+    return (token.text if token.text.startswith("@") else f":{token.text}"), place
+
+
+def _listed_names(code: Code, first: int, last: int) -> Iterator[int]:
+    """The tokens that must be columns: INSERT's list, and what SET assigns to."""
+    place = first
+    while place < last:
+        word = code.word(place)
+        if word in _LISTED_AFTER:
+            _parts, after = code.dotted(place + 1)
+            if code.word(after) == "(":
+                closing = code.closing(after)
+                yield from range(after, min(closing, last))
+                place = closing
+        elif word == "set":
+            for begin, end in code.items(place + 1, code.find(place + 1, frozenset({"from", "where", ";", "when"}))):
+                if code.word(begin + 1) in ("=", ".") and begin < last:
+                    yield from range(begin, min(end, code.find(begin, frozenset({"="}))))
+        place += 1
+
+
+def projections(query: str, code: Code) -> tuple[Sequence[str], str]:
+    """The output expressions of a plain SELECT, and the text after them; nothing where it is not plain."""
+    inner = Code.of(query, code.dialect)
+    if inner.word(0) != "select":
+        return (), ""
+    start = 2 if inner.word(1) in ("distinct", "all") else 1
+    until = inner.find(start, frozenset({"from", "union", "intersect", "except", ";"}))
+    if inner.word(until) not in ("from", ""):
+        return (), ""
+    listed = [inner.between(begin, end) for begin, end in inner.items(start, until)]
+    return listed, inner.text[inner.start_of(until) :] if until < len(inner.tokens) else ""
+
+
+def column_queries(query: str, names: Sequence[str], code: Code) -> Mapping[str, str]:
+    """For each variable that a query fills by position: the query of its value alone."""
+    listed, rest = projections(query, code)
+    if len(listed) != len(names):
+        return {}
+    return {name: f"SELECT {expression} {rest}".strip() for name, expression in zip(names, listed, strict=True)}

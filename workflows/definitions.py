@@ -1,0 +1,98 @@
+"""Definitions that are in no log: those of the catalog, or of the live database where there is one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from pyspark.sql import DataFrame
+
+from connectors.openmetadata.client import Platform
+from connectors.openmetadata.definitions import stored_routines, stored_views
+from ingestion.definitions import Definition, DefinitionKind, same_definition, view_statement
+from ingestion.errors import Unparsable
+from ingestion.fqn import build_fqn
+from ingestion.masking import QueryMasker
+from ingestion.routines import routine_of
+from workflows.config import Steps
+from workflows.routine_entities import code_of
+from workflows.statement_rows import STATEMENT_SCHEMA, Row, rows_of
+
+
+def catalog_definitions(platform: Platform, service: str, steps: Steps) -> tuple[Definition, ...]:
+    """The definitions that the catalog has, those of the steps that are wanted."""
+    found: list[Definition] = []
+    if steps.views:
+        found += stored_views(platform, service)
+    if steps.procedures:
+        found += stored_routines(platform, service)
+    return tuple(found if steps.incremental else (replace(definition, done=False) for definition in found))
+
+
+def current_definitions(
+    live: Iterable[Definition], stored: Sequence[Definition], dialect: str
+) -> tuple[Definition, ...]:
+    """The definitions of a live database; `done` where the catalog has the same and its lineage stands."""
+    known = {(definition.kind is DefinitionKind.ROUTINE, definition.place): definition for definition in stored}
+    return tuple(
+        replace(definition, done=_is_done(definition, known.get((_is_routine(definition), definition.place)), dialect))
+        for definition in live
+    )
+
+
+def _is_routine(definition: Definition) -> bool:
+    return definition.kind is DefinitionKind.ROUTINE
+
+
+def _is_done(current: Definition, stored: Definition | None, dialect: str) -> bool:
+    if stored is None or not stored.done:
+        return False
+    if not _is_routine(current):
+        return same_definition(view_statement(current, dialect), view_statement(stored, dialect), dialect)
+    return stored.text in (current.text, _masked_code(current, dialect))
+
+
+def _masked_code(definition: Definition, dialect: str) -> str | None:
+    routine = routine_of(definition, dialect)
+    masker = QueryMasker(dialect)
+    try:
+        masked = [masker.mask(step.text) for step in routine.steps if step.text] if routine is not None else []
+    except Unparsable:
+        return None
+    return code_of(tuple(dict.fromkeys(masked)))
+
+
+def with_views(statements: DataFrame, definitions: Iterable[Definition], dialect: str) -> DataFrame:
+    """`statements` and those that define the views."""
+    rows = [row for definition in definitions for row in _view_rows(definition, dialect)]
+    if not rows:
+        return statements
+    names = STATEMENT_SCHEMA.fieldNames()
+    values = [tuple(row.get(name) for name in names) for row in rows]
+    return statements.unionByName(statements.sparkSession.createDataFrame(values, STATEMENT_SCHEMA))
+
+
+def _view_rows(definition: Definition, dialect: str) -> list[Row]:
+    if definition.own or _is_routine(definition):
+        return []
+    database, schema, _name = definition.place
+    record: Row = {
+        "source_id": f"definition of {build_fqn(*definition.place)}:1",
+        "text": view_statement(definition, dialect),
+        "start_time": definition.at,
+        "end_time": None,
+        "duration": None,
+        "user": None,
+        "session": None,
+        "database": database,
+        "schema": schema,
+        "dialect": dialect,
+        "status": None,
+        "problem": None,
+        "symbolic": None,
+    }
+    # A definition is no run: it is not counted as one.
+    return [
+        {**row, "digest": None, "standing": definition.done, "path": [schema] if schema else None}
+        for row in rows_of([record], dialect)
+    ]

@@ -1,0 +1,97 @@
+"""The entity behind each routine of a log: found in the catalog, or registered there with what was seen of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from connectors.openmetadata.client import Platform
+from connectors.openmetadata.entities import FILED_FROM_LOG, Collection, get_by_name, mark_processed
+from connectors.openmetadata.registration import register
+from ingestion.entities import EntityReference
+from ingestion.fqn import build_fqn, encode_name, split_fqn
+from workflows.config import Filters
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class RoutineEntities:
+    """By routine key (database.schema.name); `filtered` are those that the configuration leaves out."""
+
+    references: Mapping[str, EntityReference] = field(default_factory=dict)
+    filtered: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class RoutineResolver:
+    """Finds routines in the catalog behind `platform`, below `service`; `registers` makes what it lacks."""
+
+    platform: Platform
+    service: str
+    service_type: str
+    registers: bool
+
+    def resolve(self, statements: Mapping[str, Sequence[str]], filters: Filters) -> RoutineEntities:
+        """The entities of routines, given the masked statements of each."""
+        wanted = {key: masked for key, masked in statements.items() if _allowed(key, filters)}
+        found = {key: self._stored(key) for key in sorted(wanted)}
+        if self.registers:
+            news = {key: masked for key, masked in wanted.items() if _is_news(found[key], masked)}
+            if news:
+                register(self.platform, self._requests(news))
+                found.update({key: self._stored(key) for key in sorted(news)})
+        references = {key: _reference(entity) for key, entity in found.items() if entity is not None}
+        return RoutineEntities(references, frozenset(statements) - frozenset(wanted))
+
+    def mark_processed(self, routines: Iterable[EntityReference]) -> None:
+        """Tells the catalog that the lineage of these is done, so that the next run may leave them out."""
+        for routine in routines:
+            if routine.fully_qualified_name:
+                mark_processed(self.platform.http, Collection.PROCEDURES, routine.fully_qualified_name)
+
+    def _stored(self, key: str) -> Json | None:
+        return get_by_name(self.platform.http, Collection.PROCEDURES, f"{build_fqn(self.service)}.{key}")
+
+    def _requests(self, news: Mapping[str, Sequence[str]]) -> dict[str, list[Json]]:
+        groups: dict[str, dict[str, Json]] = {"services": {}, "databases": {}, "schemas": {}, "storedProcedures": {}}
+        groups["services"][self.service] = {
+            "type": "databaseService",
+            "name": self.service,
+            "serviceType": self.service_type,
+        }
+        for key, masked in sorted(news.items()):
+            database, schema, name = split_fqn(key)
+            database_fqn = build_fqn(self.service, database)
+            schema_fqn = build_fqn(self.service, database, schema)
+            groups["databases"][database_fqn] = {"name": encode_name(database), "service": build_fqn(self.service)}
+            groups["schemas"][schema_fqn] = {"name": encode_name(schema), "database": database_fqn}
+            groups["storedProcedures"][key] = {
+                "name": encode_name(name),
+                "databaseSchema": schema_fqn,
+                "storedProcedureCode": {"language": "SQL", "code": code_of(masked)},
+                "extension": {FILED_FROM_LOG: True},
+            }
+        return {group: list(requests.values()) for group, requests in groups.items()}
+
+
+def code_of(masked: Sequence[str]) -> str:
+    """What the catalog keeps of a routine that it does not have from its database: its statements, masked."""
+    return ";\n".join(masked)
+
+
+def _allowed(key: str, filters: Filters) -> bool:
+    database, schema, name = split_fqn(key)
+    return filters.database.allows(database) and filters.schema.allows(schema) and filters.stored_procedure.allows(name)
+
+
+def _is_news(entity: Json | None, masked: Sequence[str]) -> bool:
+    if entity is None:
+        return True
+    own = FILED_FROM_LOG in (entity.get("extension") or {})
+    return own and (entity.get("storedProcedureCode") or {}).get("code") != code_of(masked)
+
+
+def _reference(entity: Json) -> EntityReference:
+    return EntityReference(str(entity["id"]), "storedProcedure", entity.get("name"), entity.get("fullyQualifiedName"))
