@@ -1,0 +1,109 @@
+"""Every command in the README works as it stands there, but for the test command itself."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import requests
+import yaml
+
+REPOSITORY = Path(__file__).parents[1]
+README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+TEST_COMMAND = re.compile(r"<!-- test command -->\n```sh\n(.*?)```", re.DOTALL)
+SET_UP = "python3 -m venv .venv && .venv/bin/pip install -q . && "
+FOREVER = ("serve", "schedule")
+
+
+def commands() -> Iterator[str]:
+    """The lines of all shell blocks, without the set-up, which whoever runs this has done."""
+    (test_command,) = TEST_COMMAND.findall(README)
+    for block in re.findall(r"```sh\n(.*?)```", README, re.DOTALL):
+        if block != test_command:
+            yield from (line.removeprefix(SET_UP) for line in block.splitlines() if line.strip())
+
+
+def is_endless(command: str) -> bool:
+    return any(f"ingest {name}" in command and "--help" not in command for name in FOREVER)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a clone has and the commands need, with the interpreter that runs the tests as its .venv."""
+    folder = tmp_path_factory.mktemp("clone")
+    shutil.copytree(REPOSITORY / "config", folder / "config")
+    (folder / ".venv").mkdir()
+    (folder / ".venv" / "bin").symlink_to(Path(sys.executable).parent)
+    (folder / "models").mkdir()
+    (folder / "models" / "top_customers.sql").write_text("SELECT cid, sum(total) AS spent FROM orders GROUP BY cid")
+    return folder
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("command", [command for command in commands() if not is_endless(command)])
+def test_command_of_the_readme_works(command: str, folder: Path) -> None:
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", command],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=280,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("command", [command for command in commands() if is_endless(command)])
+def test_server_of_the_readme_answers(command: str, folder: Path) -> None:
+    serving = subprocess.Popen(["bash", "-c", f"exec {command}"], cwd=folder, stderr=subprocess.DEVNULL)
+    try:
+        for _attempt in range(200):
+            time.sleep(0.1)
+            try:
+                answer = requests.get("http://127.0.0.1:8585/api/v1/system/version", timeout=5)
+                break
+            except requests.ConnectionError:
+                continue
+        assert answer.json()["version"].startswith("2.0")
+    finally:
+        serving.terminate()
+        assert serving.wait(20) == 143
+
+
+def test_the_python_example_prints_what_its_comments_say(folder: Path) -> None:
+    (example,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    done = subprocess.run(
+        [sys.executable, "-c", example], cwd=folder, capture_output=True, text=True, timeout=60, check=True
+    )
+    for promised in re.findall(r"#\s*(.+?)(?:, …)?$", example, re.MULTILINE):
+        assert promised in done.stdout
+
+
+@pytest.mark.parametrize("block", re.findall(r"```yaml\n(.*?)```", README, re.DOTALL))
+def test_yaml_of_the_readme_is_accepted(block: str, tmp_path: Path) -> None:
+    from workflows.config import load_config
+
+    content = yaml.safe_load((REPOSITORY / "config" / "lineage.yaml").read_text())
+    content["source"]["sourceConfig"]["config"]["queryLogFilePath"] = str(REPOSITORY / "config/sample/query_log.csv")
+    content["headwater"].pop("schemaFiles")
+    shown = yaml.safe_load(block)
+    shown.get("headwater", {}).pop("schemaFiles", None)
+    shown.get("source", {}).get("sourceConfig", {}).get("config", {}).pop("queryLogFilePath", None)
+    merged = _merged(content, shown)
+    (tmp_path / "lineage.yaml").write_text(yaml.safe_dump(merged))
+    load_config(tmp_path / "lineage.yaml", environment={"OPENMETADATA_TOKEN": "t"})
+
+
+def _merged(base: dict[str, object], more: dict[str, object]) -> dict[str, object]:
+    merged = dict(base)
+    for key, value in more.items():
+        old = merged.get(key)
+        merged[key] = _merged(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
+    return merged
