@@ -51,10 +51,6 @@ def select_clauses(queries: QueryTranslator, node: exp.Expr) -> Iterator[Clause]
     distinct = args.get("distinct")
     if distinct is not None and distinct.args.get("on") is not None:
         yield from _keys(queries, _flat([distinct.args["on"]]), GROUP_BY, 1)
-    match = args.get("match")
-    if match is not None:
-        queries.unsupported("MATCH_RECOGNIZE")
-        yield from _keys(queries, match.args.get("partition_by") or [], GROUP_BY, 0)
     limit_by = args.get("limit")
     if limit_by is not None and limit_by.args.get("expressions"):  # ClickHouse: LIMIT n BY keys
         yield from _keys(queries, limit_by.args["expressions"], GROUP_BY, 2)

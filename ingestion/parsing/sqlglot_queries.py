@@ -21,6 +21,7 @@ from ingestion.parsing.relational import (
 from ingestion.parsing.roles import GROUP_BY, IDENTITY, JOIN
 from ingestion.parsing.sqlglot_clauses import order_clauses, select_clauses
 from ingestion.parsing.sqlglot_expressions import ATOM, translate_expression
+from ingestion.parsing.sqlglot_matches import matched
 from ingestion.parsing.sqlglot_names import Names
 from ingestion.parsing.sqlglot_projections import translate_projections
 from ingestion.parsing.sqlglot_relations import translate_relations
@@ -133,6 +134,8 @@ class QueryTranslator:
         relations += args.get("joins") or ()
         relations += args.get("laterals") or ()
         translated = translate_relations(self, relations) if relations else ()
+        if args.get("match") is not None:
+            translated = matched(self, args["match"], translated)
         return Select(
             tuple(translate_projections(self, args["expressions"])),
             translated,

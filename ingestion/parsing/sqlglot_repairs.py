@@ -15,7 +15,8 @@ _Repair = Callable[[str, list[Token]], Iterator[_Edit]]
 
 _PHRASES = keywords("TITLE FORMAT CASESPECIFIC CS UPPERCASE COMPRESS")
 _QUERY_STARTS = keywords("SELECT SEL WITH FROM VALUES TABLE (")
-_PHYSICAL_TAIL = keywords("SEGMENTED UNSEGMENTED KSAFE PARTITIONED CLUSTERED ENCODED")
+_PHYSICAL_TAIL = keywords("SEGMENTED UNSEGMENTED KSAFE PARTITIONED CLUSTERED ENCODED DISTRIBUTED DISTRIBUTE ORGANIZE")
+_HINTS = keywords("TABLOCK TABLOCKX HOLDLOCK ROWLOCK PAGLOCK UPDLOCK XLOCK NOLOCK READPAST SERIALIZABLE KEEPIDENTITY")
 _IMPALA_HINTS = keywords("SHUFFLE NOSHUFFLE BROADCAST CLUSTERED NOCLUSTERED")
 
 
@@ -25,6 +26,10 @@ def repaired(text: str, dialect: str, grammar: SqlglotDialect) -> str | None:
         tokens = list(grammar.tokenize(text))
     except SqlglotError:
         return None
+    if tokens and tokens[0].text.upper() == "CREATE":
+        plain = without_create_options(text, tokens)
+        if plain is not None:
+            return plain
     edits = [edit for repair in (*_REPAIRS.get(dialect, ()), _compound_assignments) for edit in repair(text, tokens)]
     return _applied(text, edits) if edits else None
 
@@ -141,6 +146,30 @@ def _teradata_update(text: str, tokens: list[Token]) -> Iterator[_Edit]:
         return
 
 
+def _table_hints(text: str, tokens: list[Token]) -> Iterator[_Edit]:
+    """T-SQL: INSERT INTO t WITH (TABLOCK) …."""
+    if not tokens or tokens[0].text.upper() not in ("INSERT", "WITH"):
+        return
+    for number in range(2, len(tokens) - 2):
+        if _words(tokens, number, "WITH", "(") and tokens[number + 2].text.upper() in _HINTS:
+            yield _span(tokens, number, _matching(tokens, number + 1))
+
+
+def _overriding(text: str, tokens: list[Token]) -> Iterator[_Edit]:
+    """INSERT INTO t OVERRIDING SYSTEM VALUE …."""
+    for number in range(2, len(tokens) - 2):
+        if tokens[number].text.upper() == "OVERRIDING":
+            yield _span(tokens, number, number + 2)
+
+
+def _log_errors(text: str, tokens: list[Token]) -> Iterator[_Edit]:
+    """Oracle: LOG ERRORS INTO … REJECT LIMIT … ends a statement."""
+    for number in range(2, len(tokens) - 1):
+        if _words(tokens, number, "LOG", "ERRORS"):
+            yield _span(tokens, number, len(tokens) - 1)
+            return
+
+
 def _oracle_merge(text: str, tokens: list[Token]) -> Iterator[_Edit]:
     """WHEN MATCHED THEN UPDATE … DELETE WHERE …: the rows that go are left out."""
     if not tokens or tokens[0].text.upper() not in ("MERGE", "WITH"):
@@ -161,6 +190,8 @@ def _db2(text: str, tokens: list[Token]) -> Iterator[_Edit]:
         if word == "CONCAT" and not _words(tokens, number + 1, "("):
             yield _span(tokens, number, number, "||")
         elif word == "ELSE" and _words(tokens, number, "ELSE", "IGNORE"):
+            yield _span(tokens, number, number + 1)
+        elif word == "WITH" and number == len(tokens) - 2 and tokens[-1].text.upper() in ("UR", "CS", "RS", "RR"):
             yield _span(tokens, number, number + 1)
         elif word == "DEFINITION" and _words(tokens, number, "DEFINITION", "ONLY"):
             yield _span(tokens, number, number + 1, "WITH NO DATA")
@@ -223,8 +254,12 @@ _REPAIRS: dict[str, tuple[_Repair, ...]] = {
     "druid": (_druid,),
     "impala": (_impala,),
     "informix": (_informix,),
-    "oracle": (_oracle_merge,),
+    "greenplum": (_overriding,),
+    "oracle": (_oracle_merge, _log_errors),
+    "postgres": (_overriding,),
     "starrocks": (_with_label,),
+    "fabric": (_table_hints,),
+    "tsql": (_table_hints,),
     "teradata": (_teradata_phrases, _teradata_update),
     "vertica": (_vertica,),
 }

@@ -149,6 +149,12 @@ DIALECT_CASES = [
     ("teradata", "sel a from t qualify rank() over (order by b) = 1", {"a = t.a", "* filter t.b"}),
     ("trino", "select n from t cross join unnest(t.arr) with ordinality as u(n, i)", {"n f t.arr"}),
     ("mysql", "select straight_join t.a from t join u on t.k = u.k", {"a = t.a", "* join t.k", "* join u.k"}),
+    (
+        "oracle",
+        """select * from t match_recognize (partition by a order by b measures last(c.x) as d one row per match
+           pattern (c+) define c as c.y > 1) m""",
+        {"A = T.A", "D agg T.X", "* window T.A", "* window T.B", "* filter T.Y"},
+    ),
     ("redshift", "select a as x, x + 1 as y from t", {"x = t.a", "y f t.x|t.a"}),
 ]
 
