@@ -27,7 +27,7 @@ from ingestion.parsing.sandbox_process import CHILD_MODULE
 from ingestion.symbolic import loads
 
 PLAIN = "INSERT INTO sales SELECT o.id, o.total FROM orders o"
-ONLY_SQLFLUFF = "CREATE TABLE sales AS SELECT o.id FROM orders o SEGMENTED BY HASH(id) ALL NODES"  # Vertica's
+ONLY_SQLFLUFF = "INSERT INTO sales SELECT id FROM orders TIMESERIES t AS '1 hour' OVER (ORDER BY x)"  # Vertica's
 HOPELESS = "INSERT INTO ~~~ ???"
 ONLY_TOKENS = "INSERT INTO sales SELECT id ~~~ FROM orders ??? WHERE"
 WORDS = """SELECT FROM INSERT INTO t u , ( ) a b.c * WITH AS JOIN ON UPDATE SET = MERGE USING ; ' -- 1""".split()  # noqa: SIM905
