@@ -115,6 +115,19 @@ def _native_nested(base: str, inner: str, own: str | None, dialect: str) -> str:
     return own.format(*parts, "") if own is not None else f"{base}<{', '.join(parts)}>"
 
 
+def field_type(struct: str, name: str) -> str:
+    """The type of a struct's field, "" where the struct does not say."""
+    if struct in ("JSON", "VARIANT"):
+        return struct
+    if not struct.startswith("STRUCT<"):
+        return ""
+    for part in _split(struct[7:-1]):
+        field, _, kind = part.partition(" ")
+        if field.lower() == name.lower():
+            return kind
+    return ""
+
+
 def base_of(name: str) -> str:
     """The type without its parameters."""
     for number, character in enumerate(name):

@@ -254,7 +254,12 @@ class Scope:
         return self.outputs.get(name)
 
     def _proven(self, guesses: list[tuple[Visible, Value]], name: str) -> Value | None:
-        """The candidate that the same SELECT also names with its prefix: were it in two, this were an error."""
+        """The candidate that is surely there, from elsewhere in the statement: were it in two, this were an error."""
+        sure = [
+            value for visible, value in guesses if isinstance(visible.rows, TableRows) and name in visible.rows.proven
+        ]
+        if len(sure) == 1:
+            return sure[0]
         qualified = self._qualified_names()
         found = [
             value

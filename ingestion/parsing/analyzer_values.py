@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from ingestion.model import ColumnRef, TableName
 from ingestion.parsing.relational import Expression
 from ingestion.parsing.roles import COMPOSED, ROLES, TRANSFORMED
-from ingestion.types import rule_type, widest
+from ingestion.types import field_type, rule_type, widest
 
 SHIFT = ROLES.bit_length() - 1
 ROLE_MASK = ROLES - 1
@@ -172,7 +172,10 @@ def combined(values: Iterable[tuple[int, Value]]) -> dict[int, None]:
 def field_of(value: Value, path: Sequence[str]) -> Value:
     """A field inside a value."""
     keys = [key & ~ROLE_MASK | TRANSFORMED[key & ROLE_MASK] for key in value.keys]
-    return Value(keys).known_as(cut(".".join((value.text(), *path))))
+    type_ = value.type()
+    for name in path:
+        type_ = field_type(type_, name)
+    return Value(keys).known_as(cut(".".join((value.text(), *path))), type_)
 
 
 def union_of(branches: Sequence[Value]) -> Value:

@@ -189,9 +189,9 @@ def _db2(text: str, tokens: list[Token]) -> Iterator[_Edit]:
         word = tokens[number].text.upper()
         if word == "CONCAT" and not _words(tokens, number + 1, "("):
             yield _span(tokens, number, number, "||")
-        elif word == "ELSE" and _words(tokens, number, "ELSE", "IGNORE"):
-            yield _span(tokens, number, number + 1)
-        elif word == "WITH" and number == len(tokens) - 2 and tokens[-1].text.upper() in ("UR", "CS", "RS", "RR"):
+        elif (word == "ELSE" and _words(tokens, number, "ELSE", "IGNORE")) or (
+            word == "WITH" and number == len(tokens) - 2 and tokens[-1].text.upper() in ("UR", "CS", "RS", "RR")
+        ):
             yield _span(tokens, number, number + 1)
         elif word == "DEFINITION" and _words(tokens, number, "DEFINITION", "ONLY"):
             yield _span(tokens, number, number + 1, "WITH NO DATA")

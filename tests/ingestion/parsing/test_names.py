@@ -35,6 +35,11 @@ def test_a_prefix_elsewhere_in_the_query_settles_a_name_between_unknown_tables()
     assert tell("select a from t, u where u.a = t.k") == {"a = u.a", "* filter u.a", "* filter t.k"}
 
 
+def test_a_prefix_earlier_in_the_statement_settles_it_too() -> None:
+    text = "select a from (select u.a as p from u) d join t on t.k = d.p join u on u.k = d.p"
+    assert "a = u.a" in tell(text)
+
+
 def test_a_derived_table_that_lacks_the_name_is_no_candidate() -> None:
     assert tell("select a from (select b from t) d, u") == {"a = u.a"}
 
