@@ -17,6 +17,7 @@ from ingestion.statements.cleaning import unwrap_executable_comments
 
 _ITEM = r"(?:- )?(?:[\x02\x03?]|\w+ \x04|\$\d+|% s|null|NULL)"
 _IN_LIST = re.compile(rf" ([iI][nN]|array|ARRAY) [(\[] {_ITEM}(?: , {_ITEM})*+ [)\]]")
+_ROW_LIST = re.compile(rf" ([iI][nN]) \( (\( {_ITEM}(?: , {_ITEM})*+ \))(?: , \2)*+ \)")
 _ROWS = re.compile(r"\b(values) (\( [^()]*+\))(?: , \2)++", re.IGNORECASE)
 
 
@@ -63,6 +64,8 @@ def _fingerprint(scanned: Scan, lexicon: Lexicon) -> str:
     normal = " ".join(words)
     if scanned.literals:
         normal = _IN_LIST.sub(" \\1 \x05", normal)
+        if "( (" in normal:
+            normal = _ROW_LIST.sub(" \\1 \x05 \\2", normal)
         if ") , (" in normal:
             normal = _ROWS.sub(r"\1 \2", normal)
     return blake2b(normal.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

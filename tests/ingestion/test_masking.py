@@ -165,6 +165,7 @@ SAME = [
     ("select a from t where b like 'x'", "select a from t where b like'y'"),
     ("insert into t values (1, 'a')", "insert into t values (2,'b'),(3,'c')"),
     ("select a from t limit 5", "select a from t limit 10"),
+    ("select a from t where (b, c) in ((1, 'x'))", "select a from t where (b, c) in ((2, 'y'), (3, 'z'))"),
     ("select interval '1 day', 5 from t", "select interval '2 days', 6.5e3 from t"),
 ]
 
