@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from workflows.commands.doctor import doctor
+from workflows.commands.export import export
 from workflows.commands.init import init, schema
 from workflows.commands.lineage import lineage
 from workflows.commands.run import run
@@ -21,6 +22,7 @@ Examples:
   ingest run -c lineage.yaml                    read the log, publish its lineage
   ingest run -c lineage.yaml --dry-run          print what would be published
   ingest serve                                  keep the embedded catalog up, to look at
+  ingest export --html lineage.html             what the catalog knows, in one page
   ingest lineage model.sql --dialect snowflake  one file's lineage, at once
 """
 
@@ -47,7 +49,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (run, validate, serve, doctor, lineage, init, schema):
+for command in (run, validate, serve, export, doctor, lineage, init, schema):
     app.command(epilog=_EXIT_CODES if command is run else None)(command)
 
 

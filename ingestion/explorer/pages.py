@@ -69,7 +69,7 @@ def self_contained_page(document: Mapping[str, Any], title: str) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         f"<title>{html.escape(title)}</title>\n<style>{style}</style>"
     )
-    data = f'<script type="application/json" id="lineage-data">{_json(document)}</script>'
+    data = f'<script type="application/json" id="lineage-data">{_json(_interned(document))}</script>'
     return _page(head, data, f'<script type="module">{script}</script>')
 
 
@@ -85,6 +85,28 @@ def _hash(text: str) -> str:
 
 def _json(document: Mapping[str, Any]) -> str:
     return json.dumps(document, separators=(",", ":"), ensure_ascii=False).translate(_ESCAPES)
+
+
+def _interned(document: Mapping[str, Any]) -> dict[str, Any]:
+    """The document with each SQL text and expression once: an edge for each source repeats its statement."""
+    texts: dict[str, int] = {}
+
+    def number(text: str) -> int:
+        return texts.setdefault(text, len(texts))
+
+    def column(one: Mapping[str, Any]) -> dict[str, Any]:
+        expression = one.get("expression")
+        return {**one, "expression": number(expression)} if expression else dict(one)
+
+    def contribution(one: Mapping[str, Any]) -> dict[str, Any]:
+        sql = one.get("sqlQuery")
+        interned = {**one, "columns": [column(item) for item in one["columns"]]}
+        return {**interned, "sqlQuery": number(sql)} if sql else interned
+
+    edges = [
+        {**edge, "contributions": [contribution(one) for one in edge["contributions"]]} for edge in document["edges"]
+    ]
+    return {**document, "edges": edges, "texts": list(texts)}
 
 
 def _page(head: str, data: str, script: str) -> str:

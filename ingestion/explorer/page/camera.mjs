@@ -1,6 +1,6 @@
 // The camera over the picture: drag to pan, wheel or pinch to zoom, and moves to what is asked for.
 
-const [NEAREST, FARTHEST] = [2.5, 0.04];
+const [NEAREST, READABLE, FARTHEST] = [2.5, 0.7, 0.04];
 
 export class Camera {
   constructor(surface, moved) {
@@ -60,6 +60,16 @@ export class Camera {
     const k = Math.min(largest, (width - 2 * space) / area.width, (height - 2 * space) / area.height);
     const kept = Math.max(FARTHEST, k);
     this.set((width - area.width * kept) / 2 - area.x * kept, (height - area.height * kept) / 2 - area.y * kept, kept);
+  }
+
+  /** The first look at a scene: all of it where it can be read at that size, else the box that was asked for. */
+  begin(scene, root) {
+    this.fit({ x: 0, y: 0, width: scene.width, height: scene.height });
+    if (this.k >= READABLE || !root) return;
+    const { width, height } = this.size;
+    const wider = scene.width * READABLE > width - 80;
+    const [x, y] = [wider ? root.x + root.width / 2 : scene.width / 2, root.y + Math.min(root.height, 300) / 2];
+    this.set(width / 2 - x * READABLE, height / 2 - y * READABLE, READABLE);
   }
 
   /** Moves as little as needed for an area to be in sight. */

@@ -63,7 +63,7 @@ function farName({ card, width, height }) {
 function describe({ card, rows }) {
   const hidden = card.hidden.upstream + card.hidden.downstream;
   const rest = hidden ? `, ${card.hidden.upstream} upstream and ${card.hidden.downstream} downstream not shown` : "";
-  return `${card.kind} ${card.fqn}, ${rows.length} of ${card.columns.length} columns shown${rest}`;
+  return `${card.kind} ${card.title}, ${rows.length} of ${card.columns.length} columns shown${rest}`;
 }
 
 function head(box) {
@@ -77,7 +77,7 @@ function head(box) {
     svg("path", { d: box.mode === "none" ? "M-3 -1.5L0 1.5L3 -1.5" : "M-3 1.5L0 -1.5L3 1.5" }),
     svg("title", {}, box.mode === "none" ? "Show the columns" : "Hide the columns"),
   );
-  return [icon, name, schema, fold, svg("title", {}, card.fqn)];
+  return [icon, name, schema, fold, svg("title", {}, card.title)];
 }
 
 function columnElement(box, row, at) {

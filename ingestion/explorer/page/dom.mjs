@@ -26,6 +26,11 @@ export function byId(id) {
   return document.getElementById(id);
 }
 
+/** A long name that may break after its dots and underscores, and nowhere else unless it must. */
+export function breakable(text) {
+  return text.split(/(?<=[._])(?=[^._])/).flatMap((part, at) => (at ? [html("wbr"), part] : [part]));
+}
+
 /** Offers `text` as a file to save. */
 export function download(name, type, text) {
   const url = URL.createObjectURL(new Blob([text], { type }));

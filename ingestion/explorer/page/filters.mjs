@@ -87,7 +87,7 @@ function counted(names) {
 function choice(kind, name, count, on, changed) {
   const box = html("input", { type: "checkbox", "data-choice": kind, value: name, onchange: (event) => changed(event.target.checked) });
   box.checked = on;
-  return html("label", { class: "choice" }, box, html("span", { class: "choice-name" }, name.replaceAll("_", " ") || "(none)"), html("span", { class: "count" }, count));
+  return html("label", { class: "choice" }, box, html("span", { class: "choice-name" }, (kind === "producer" ? name.replaceAll("_", " ") : name) || "(none)"), html("span", { class: "count" }, count));
 }
 
 /** The window that the lineage was read through, for people. */

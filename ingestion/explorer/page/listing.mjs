@@ -1,6 +1,6 @@
 // The same lineage as text: one table of links, for screen readers, for sorting, for copying.
-import { html } from "./dom.mjs";
-import { kindOf, label } from "./model.mjs";
+import { byId, html } from "./dom.mjs";
+import { keyOf, kindOf, label } from "./model.mjs";
 
 const KINDS = { direct: "direct", indirect: "indirect", both: "direct and indirect", table: "tables only" };
 const MOST = 2000;
@@ -20,12 +20,21 @@ export function linkRows(graph, links) {
     .sort((a, b) => a.to.localeCompare(b.to) || a.from.localeCompare(b.from));
 }
 
-/** The list view; choosing a row opens its edge beside it. */
-export function listElement(graph, links, act) {
+/** Shows or hides the list view; choosing a row opens its edge beside it. */
+export function showList(explorer) {
+  const { list } = explorer.view;
+  byId("list-toggle").setAttribute("aria-pressed", String(list));
+  byId("list").hidden = !list;
+  byId("stage").classList.toggle("listed", list);
+  if (list) byId("list").replaceChildren(...listElements(explorer).filter(Boolean));
+}
+
+function listElements(explorer) {
+  const { graph, links } = explorer;
   const rows = linkRows(graph, links);
   const head = ["To", "From", "Kind", "How", "Said by", "Confidence"].map((text) => html("th", { scope: "col" }, text));
   const body = rows.slice(0, MOST).map((row) => html("tr", {},
-    html("th", { scope: "row" }, html("button", { type: "button", onclick: () => act.open(row.link) }, row.to)),
+    html("th", { scope: "row" }, html("button", { type: "button", onclick: () => explorer.openEdge([row.link]) }, row.to)),
     html("td", {}, row.from),
     html("td", {}, html("span", { class: `sample ${kindOf(row.link)}`, "aria-hidden": "true" }), ` ${row.kind}`),
     html("td", {}, row.how),
@@ -33,12 +42,12 @@ export function listElement(graph, links, act) {
     html("td", { class: "number" }, `${Math.round(row.confidence * 100)} %`),
   ));
   const tables = [...graph.cards.values()].sort((a, b) => a.fqn.localeCompare(b.fqn)).map((card) => html("li", {},
-    html("button", { type: "button", onclick: () => act.table(card) }, card.fqn),
+    html("button", { type: "button", onclick: () => explorer.openColumn(keyOf(card.id, "")) }, card.title),
     ` ${card.kind}, ${card.columns.length} columns; not shown: ${card.hidden.upstream} upstream, ${card.hidden.downstream} downstream`,
   ));
   return [
     html("h2", {}, `${rows.length} links between ${graph.cards.size} tables`),
-    html("p", {}, html("button", { type: "button", id: "list-csv", onclick: act.csv }, "Save as CSV")),
+    html("p", {}, html("button", { type: "button", id: "list-csv", onclick: () => byId("save-csv").click() }, "Save as CSV")),
     html("table", { class: "rows links" }, html("caption", {}, "Column lineage in the picture"), html("thead", {}, html("tr", {}, head)), html("tbody", {}, body)),
     rows.length > MOST ? html("p", { class: "note" }, `and ${rows.length - MOST} more: the CSV has them all`) : null,
     html("h2", {}, "Tables"),

@@ -10,11 +10,29 @@ export function splitKey(key) {
   return [key.slice(0, at), key.slice(at + 1)];
 }
 
-/** The graph of a document as the catalog's graph call answers it. */
+/** The graph of a document as the catalog's graph call answers it; in a page of its own its texts stand aside. */
 export function readGraph(document) {
+  if (document.texts) restoreTexts(document);
   const cards = new Map(document.nodes.map((node) => [node.id, readCard(node)]));
   const edges = document.edges.filter((edge) => cards.has(edge.from) && cards.has(edge.to));
   return { cards, edges, roots: document.roots ?? [], window: document.window ?? {}, truncated: Boolean(document.truncated) };
+}
+
+function restoreTexts({ edges, texts }) {
+  for (const contribution of edges.flatMap((edge) => edge.contributions)) {
+    if (typeof contribution.sqlQuery === "number") contribution.sqlQuery = texts[contribution.sqlQuery];
+    for (const column of contribution.columns) {
+      if (typeof column.expression === "number") column.expression = texts[column.expression];
+    }
+  }
+}
+
+// what names may not hold on the platform travels under these words
+const RESERVED = { colon: "::", arrow: ">", quote: '"', newline: "\n", carriage_return: "\r", tab: "\t" };
+
+/** A stored name as its database has it. */
+export function readable(name) {
+  return name.replace(/__reserved__([a-z_]+?)__/g, (word, kind) => RESERVED[kind] ?? word);
 }
 
 function readCard(node) {
@@ -22,15 +40,16 @@ function readCard(node) {
   return {
     id: node.id,
     fqn: node.fullyQualifiedName,
-    name: node.name,
-    schema,
+    name: readable(node.name),
+    title: readable(node.fullyQualifiedName),
+    schema: readable(schema),
     service: node.service ?? "",
     kind: node.tableType === "View" || node.tableType === "MaterializedView" ? "view" : (node.type ?? "table"),
     description: node.description ?? "",
     gone: Boolean(node.deleted),
     columns: (node.columns ?? []).map((column) => ({
       path: column.path,
-      name: column.name,
+      name: readable(column.name),
       type: column.dataTypeDisplay || column.dataType || "",
       description: column.description ?? "",
     })),
@@ -43,7 +62,7 @@ function readCard(node) {
 export function label(graph, key) {
   const [card, path] = splitKey(key);
   const name = graph.cards.get(card)?.name ?? card;
-  return path ? `${name}.${path}` : name;
+  return path ? `${name}.${readable(path)}` : name;
 }
 
 /** Which of the things that are said count. */
@@ -115,12 +134,4 @@ export function involved(links) {
     note(link.toCard, link.toPath);
   }
   return found;
-}
-
-/** A graph that holds what either holds; what the newer one says of a card or an edge wins. */
-export function merged(graph, newer) {
-  const cards = new Map([...graph.cards, ...newer.cards]);
-  const edges = new Map(graph.edges.map((edge) => [`${edge.from}\t${edge.to}`, edge]));
-  for (const edge of newer.edges) edges.set(`${edge.from}\t${edge.to}`, edge);
-  return { ...newer, cards, edges: [...edges.values()] };
 }

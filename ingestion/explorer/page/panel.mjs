@@ -1,6 +1,6 @@
 // The panel at the side: what is said of an edge and by whom; what a column comes from and what it reaches.
-import { html, when } from "./dom.mjs";
-import { kindOf, splitKey } from "./model.mjs";
+import { breakable, html, when } from "./dom.mjs";
+import { kindOf, readable, splitKey } from "./model.mjs";
 import { sqlElement } from "./sql.mjs";
 
 const KIND_NAMES = { direct: "direct", indirect: "indirect", both: "direct and indirect", table: "tables only" };
@@ -22,7 +22,7 @@ function facts(rows) {
 function nameOf(graph, key) {
   const [id, path] = splitKey(key);
   const card = graph.cards.get(id);
-  return html("span", { class: "fqn" }, html("span", { class: "of" }, `${card?.fqn ?? id}${path ? "." : ""}`), html("b", {}, path || " (every row)"));
+  return html("span", { class: "fqn" }, html("span", { class: "of" }, breakable(`${card?.title ?? id}${path ? "." : ""}`)), html("b", {}, path ? breakable(readable(path)) : " (every row)"));
 }
 
 /** Everything that is said of the links of a wire. */
@@ -57,7 +57,7 @@ function contribution({ contribution: one, columns }, link) {
     html("h3", {}, html("span", { class: "producer" }, one.producer.kind.replace("_", " ")), html("code", { class: "key" }, one.producer.key)),
     facts([
       ["Transformation", ways.length ? ways.map((way) => html("span", { class: "way" }, way)) : "the tables only: no columns are known"],
-      ["Expression", expressions.length ? expressions.map((text) => html("code", { class: "expression" }, text)) : null],
+      ["Expression", expressions.length ? expressions.map((text) => html("code", { class: "expression" }, breakable(text))) : null],
       ["Read by", one.parser],
       ["Confidence", one.confidence === undefined || one.confidence === null ? null : confidence(one.confidence)],
       ["First seen", one.firstSeen ? when(one.firstSeen) : null],
@@ -83,8 +83,8 @@ export function columnPanel(graph, key, act) {
   const column = card.columns.find((one) => one.path === path);
   const button = (text, title, run) => html("button", { type: "button", title, onclick: run }, text);
   return [
-    html("h2", {}, path || card.name),
-    html("p", { class: "fqn" }, card.fqn, path ? `.${path}` : ""),
+    html("h2", {}, breakable(path ? readable(path) : card.name)),
+    html("p", { class: "fqn" }, breakable(card.title + (path ? `.${readable(path)}` : ""))),
     facts([
       ["Type", path ? column?.type : card.kind],
       ["Description", column?.description || (path ? "" : card.description)],
@@ -114,7 +114,7 @@ export function impactElement(name, rows, act) {
   const kinds = ["DIRECT", "INDIRECT", "TABLE"].filter(counted).map((type) => html("span", { class: `pill ${TYPE_KINDS[type]}` }, html("span", { class: `sample ${TYPE_KINDS[type]}` }), `${counted(type)} ${KIND_NAMES[TYPE_KINDS[type]]}`));
   const body = rows.slice(0, 500).map((row) => html("tr", {},
     html("td", {}, html("span", { class: `sample ${TYPE_KINDS[row.type]}`, role: "img", "aria-label": KIND_NAMES[TYPE_KINDS[row.type]] })),
-    html("td", {}, html("button", { type: "button", class: "go", title: row.way.join(" → "), onclick: () => act.go(row.table, row.path) }, html("span", { class: "of" }, `${row.table.split(".").slice(-2).join(".")}${row.path ? "." : ""}`), html("b", {}, row.path))),
+    html("td", {}, html("button", { type: "button", class: "go", title: row.way.join(" → "), onclick: () => act.go(row.table, row.path) }, html("b", {}, breakable(row.path ? readable(row.path) : "every row")), html("span", { class: "of" }, breakable(readable(row.table.split(".").slice(-2).join(".")))))),
     html("td", { class: "number" }, row.depth),
   ));
   return [

@@ -1,7 +1,8 @@
 // The picture on the screen: only the cards in sight exist, wires are paths or one canvas, light follows the pointer.
 import { cardElement } from "./cards.mjs";
 import { svg } from "./dom.mjs";
-import { splitKey } from "./model.mjs";
+import { keyOf, splitKey } from "./model.mjs";
+import { ROW } from "./scene.mjs";
 import { CANVAS_FROM, WireIndex, drawWires, wireElement } from "./wires.mjs";
 
 const FAR = 0.42;
@@ -114,10 +115,25 @@ export class Picture {
       column.classList.toggle("pinned", this.pins.has(key));
       column.setAttribute("aria-pressed", String(this.pins.has(key)));
     }
-    if (columns && !any && (this.far || this.scene.boxes[this.scene.number.get(id)].mode === "none")) {
-      any = [...columns.keys()].some((key) => splitKey(key)[0] === id);
-    }
+    const box = this.scene.boxes[this.scene.number.get(id)];
+    if (this.far) any = this.#paintBars(element, box) || any;
+    if (columns && !any && (this.far || box.mode === "none")) any = [...columns.keys()].some((key) => splitKey(key)[0] === id);
     element.classList.toggle("on", any);
+  }
+
+  /** From afar a lit column is a bar: its name could not be read. */
+  #paintBars(element, box) {
+    element.querySelectorAll(".bar").forEach((bar) => bar.remove());
+    if (!this.light) return false;
+    let any = false;
+    for (const [path, y] of box.port) {
+      const strength = this.light.columns.get(keyOf(box.id, path));
+      if (strength === undefined) continue;
+      any = true;
+      const kind = strength === 0 ? "direct" : "indirect";
+      element.insertBefore(svg("rect", { class: `bar ${kind}`, x: 1, y: y - ROW / 2, width: box.width - 2, height: ROW }), element.children[2]);
+    }
+    return any;
   }
 
   #paintCanvas() {

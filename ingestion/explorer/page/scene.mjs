@@ -1,7 +1,7 @@
 // From a graph and what the reader wants to see of it to boxes and wires with places.
 import { fitted, textWidth } from "./dom.mjs";
 import { layout } from "./layout.mjs";
-import { involved, keyOf, kindOf } from "./model.mjs";
+import { involved, keyOf, kindOf, readable } from "./model.mjs";
 
 export const HEAD = 48;
 export const ROW = 22;
@@ -29,12 +29,12 @@ export function sceneOf(graph, links, view) {
 /** Which columns of a card show: those that links touch, all, or none; long lists end in a button. */
 function boxOf(card, touched, view) {
   const mode = view.modes[card.fqn] ?? view.columns;
-  const wanted = mode === "none" ? [] : mode === "involved" ? card.columns.filter((one) => touched.has(one.path)) : card.columns;
+  const wanted = mode === "none" ? [] : mode === "involved" || mode === "path" ? card.columns.filter((one) => touched.has(one.path)) : card.columns;
   const rows = mode === "full" || wanted.length <= ROWS + 1 ? wanted : wanted.slice(0, ROWS);
   const known = new Set(card.columns.map((column) => column.path));
   // a column that a contribution names and the table does not have (any more)
   const lost = mode === "none" ? [] : [...touched].filter((path) => !known.has(path));
-  for (const path of lost) rows.push({ path, name: path, type: "", description: "", lost: true });
+  for (const path of lost) rows.push({ path, name: readable(path), type: "", description: "", lost: true });
   const width = widthOf(card, rows);
   const more = card.columns.length + lost.length - rows.length;
   return {

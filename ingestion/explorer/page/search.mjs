@@ -1,5 +1,6 @@
 // The search box: any table or column, chosen with the keyboard or the pointer.
 import { byId, html } from "./dom.mjs";
+import { readable } from "./model.mjs";
 
 const PAUSE = 120;
 
@@ -82,8 +83,8 @@ function item(result, at, text, take) {
   const qualifier = result.path ? result.entity : result.entity.slice(0, -result.name.length).replace(/[."]+$/, "");
   const element = html("li", { id: `result-${at}`, role: "option", "aria-selected": "false" },
     html("span", { class: `symbol ${result.kind}`, "aria-hidden": "true" }, result.path ? "▪" : "▤"),
-    html("span", { class: "found" }, emphasised(result.path || result.name, text)),
-    html("span", { class: "where" }, qualifier),
+    html("span", { class: "found" }, emphasised(readable(result.path || result.name), text)),
+    html("span", { class: "where" }, readable(qualifier)),
   );
   element.addEventListener("pointerdown", (event) => {
     event.preventDefault();

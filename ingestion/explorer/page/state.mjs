@@ -47,7 +47,7 @@ export function readView(hash) {
   if (ends.length === 2) view.chosen = { from: end(ends[0]), to: end(ends[1]) };
   view.asOf = number("asof");
   view.days = number("days");
-  if (["all", "none"].includes(given.get("columns"))) view.columns = given.get("columns");
+  if (["all", "none", "path"].includes(given.get("columns"))) view.columns = given.get("columns");
   for (const text of given.getAll("m")) {
     const at = text.indexOf(".");
     if (["all", "none", "involved", "full"].includes(text.slice(0, at))) view.modes[text.slice(at + 1)] = text.slice(0, at);
@@ -59,4 +59,37 @@ export function readView(hash) {
   view.filter.confidence = Math.min(1, number("sure") ?? 0);
   view.filter.since = number("since");
   return view;
+}
+
+/** The page's address: says which view it holds, keeps up with the view, and tells `opened` of the way back and forth. */
+export class Address {
+  #kept = null;
+  #steps = 0;
+
+  constructor(opened) {
+    addEventListener("hashchange", () => {
+      if (location.hash.slice(1) === this.#kept) return;
+      const view = this.view;
+      [this.#kept, this.#steps] = [location.hash.slice(1), view.steps.length];
+      opened(view);
+    });
+  }
+
+  get view() {
+    return readView(location.hash);
+  }
+
+  /** Writes the view; another choice of tables is a new entry in the browser's history. */
+  keep(view) {
+    const address = written(view);
+    if (address === this.#kept) return;
+    const way = this.#kept !== null && view.steps.length !== this.#steps ? "pushState" : "replaceState";
+    this.#kept = address;
+    this.#steps = view.steps.length;
+    try {
+      history[way](null, "", `#${address}`);
+    } catch (error) {
+      if (!(error instanceof DOMException)) throw error; // a frame without an origin has no address of its own
+    }
+  }
 }

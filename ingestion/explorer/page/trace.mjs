@@ -92,3 +92,16 @@ export function impact(ties, start) {
     .map(([key, step]) => ({ key, type: STRENGTHS[step.strength], depth: step.hops, path: step.path }))
     .sort((a, b) => a.depth - b.depth || a.key.localeCompare(b.key));
 }
+
+/** The light of some links alone. */
+export function litOnly(links) {
+  const columns = new Map(links.flatMap((link) => [[link.from, link.direct ? 0 : 1], [link.to, 0]]));
+  return { columns, links: new Map(links.map((link) => [link.key, 0])) };
+}
+
+/** The graph and the links that a light falls on. */
+export function onPaths(graph, all, { columns, links }) {
+  const cards = new Set([...columns.keys()].map((key) => splitKey(key)[0]));
+  const kept = new Map([...graph.cards].filter(([id]) => cards.has(id)));
+  return [{ ...graph, cards: kept }, all.filter((link) => links.has(link.key))];
+}

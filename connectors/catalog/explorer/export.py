@@ -1,0 +1,56 @@
+"""A catalog's lineage as a document of its own: what the explorer carries when it stands in one file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlalchemy import Connection, select
+
+from connectors.catalog.errors import ApiError
+from connectors.catalog.explorer.neighbourhood import Step, picture, whole
+from connectors.catalog.store.database import Json, open_database
+from connectors.catalog.store.explore import MAX_CARDS
+from connectors.catalog.store.schema import entities
+from connectors.catalog.store.window import Window, window
+from ingestion.errors import ConfigError
+
+_SHOWN = ("table", "container", "storedProcedure", "pipeline")
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """What to export: the neighbourhoods of `steps` (none: everything), as of a moment, observed within `days`.
+
+    `as_of` is in milliseconds since the epoch; None is now. `days` None is the catalog's default, 0 any age.
+    """
+
+    steps: tuple[Step, ...] = ()
+    as_of: int | None = None
+    days: int | None = None
+
+
+def catalog_document(file: Path, extent: Extent) -> Json:
+    """The lineage of a catalog's file, as its graph call answers it.
+
+    Raises ConfigError when there is no such file, it is no catalog, or a step names nothing in it.
+    """
+    if not file.is_file():
+        raise ConfigError(f"{file}: no such catalog; `ingest run` makes one, and its YAML says where")
+    database = open_database(file)
+    try:
+        with database.read() as connection:
+            return _document(connection, extent, window(connection, extent.as_of, extent.days))
+    finally:
+        database.close()
+
+
+def _document(connection: Connection, extent: Extent, span: Window) -> Json:
+    if not extent.steps:
+        everything = select(entities.c.id).where(entities.c.type.in_(_SHOWN), entities.c.deleted.is_(False))
+        return {**whole(connection, list(connection.scalars(everything)), span), "roots": []}
+    try:
+        return picture(connection, extent.steps, MAX_CARDS, span)
+    except ApiError as error:
+        names = ", ".join(step.entity for step in extent.steps)
+        raise ConfigError(f"{names}: not in this catalog; give the name with service, database and schema") from error

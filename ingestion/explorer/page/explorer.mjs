@@ -1,0 +1,319 @@
+// The explorer: takes the view from the address, asks for the graph, and keeps picture, panel and list in step.
+import { showBeginnings } from "./beginnings.mjs";
+import { Camera } from "./camera.mjs";
+import { Details } from "./details.mjs";
+import { byId } from "./dom.mjs";
+import { filters, showFilters, windowText } from "./filters.mjs";
+import { keys } from "./keys.mjs";
+import { showList } from "./listing.mjs";
+import { Minimap } from "./minimap.mjs";
+import { keyOf, label, linksOf, splitKey } from "./model.mjs";
+import { Picture } from "./picture.mjs";
+import { buttons, pointer } from "./pointer.mjs";
+import { sceneOf } from "./scene.mjs";
+import { search } from "./search.mjs";
+import { Unauthorised } from "./source.mjs";
+import { Address, emptyView } from "./state.mjs";
+import { adjacency, lit, litOnly, onPaths } from "./trace.mjs";
+
+const SMALL = 40;
+const NOTHING = { cards: new Map(), edges: [], roots: [], window: {} };
+
+export class Explorer {
+  /** `unauthorised` is told when the source wants a token. */
+  constructor(source, unauthorised) {
+    this.unauthorised = unauthorised;
+    this.source = source;
+    this.view = emptyView();
+    this.graph = NOTHING;
+    this.pins = new Set();
+    this.focused = null;
+    this.hovered = [];
+    this.surface = byId("picture");
+    this.picture = new Picture(this.surface, byId("wires"));
+    this.camera = new Camera(this.surface, () => this.looked());
+    this.minimap = new Minimap(byId("minimap"), this.camera);
+    this.details = new Details(source, this);
+    this.address = new Address((view) => this.open(view));
+    const failed = (error) => this.failed(error);
+    search(source, (result) => this.start(result.entity, result.path), failed);
+    filters(() => this.view, source.live, (what) => this.changed(what));
+    keys(this, byId("search"));
+    pointer(this);
+    buttons(this);
+  }
+
+  /** Shows a view from the beginning. */
+  async open(view = this.address.view) {
+    const [pins, ends] = [view.pins, view.chosen];
+    this.view = view;
+    this.focused = null;
+    this.pins = new Set();
+    this.graph = NOTHING;
+    this.closePanel();
+    if (!view.steps.length && !this.source.live && this.source.graph.cards.size <= SMALL) {
+      view.steps = [...this.source.graph.cards.values()].map((card) => ({ entity: card.fqn, upstream: 0, downstream: 0 }));
+    }
+    if (!view.steps.length) return this.#begin();
+    await this.load({ fit: true });
+    this.pins = new Set(pins.map((pin) => this.#keyOf(pin)).filter(Boolean));
+    if (this.#onPaths) {
+      this.#draw();
+      this.camera.begin(this.scene, this.picture.boxOf(this.graph.roots[0]));
+    }
+    const chosen = ends && [this.#keyOf(ends.from), this.#keyOf(ends.to)];
+    const link = chosen && this.links.find((one) => one.from === chosen[0] && one.to === chosen[1]);
+    if (link) this.openEdge([link]);
+    this.relight();
+    return undefined;
+  }
+
+  home() {
+    return this.open(emptyView());
+  }
+
+  async #begin() {
+    this.graph = NOTHING;
+    this.#draw();
+    try {
+      showBeginnings(await this.source.overview(), (entity) => this.start(entity, ""));
+      this.say("Search for a table or a column");
+    } catch (error) {
+      this.failed(error);
+    }
+  }
+
+  #keyOf(end) {
+    const card = [...this.graph.cards.values()].find((one) => one.fqn === end.entity);
+    return card ? keyOf(card.id, end.path) : null;
+  }
+
+  #endOf(key) {
+    const [id, path] = splitKey(key);
+    return { entity: this.graph.cards.get(id).fqn, path };
+  }
+
+  /** One table with its neighbours; a column of it is pinned. */
+  async start(entity, path) {
+    const { asOf, days, filter, columns } = this.view;
+    const pins = path ? [{ entity, path }] : [];
+    await this.open({ ...emptyView(), asOf, days, filter, columns, pins, steps: [{ entity, upstream: 1, downstream: 1 }] });
+    const card = [...this.graph.cards.values()].find((one) => one.fqn === entity);
+    if (!card) return;
+    if (path) this.openColumn(keyOf(card.id, path));
+    this.focus(keyOf(card.id, path), { quiet: true });
+  }
+
+  async load({ fit = false, around = null } = {}) {
+    byId("start").hidden = true;
+    try {
+      const before = around && this.picture.boxOf(around);
+      const place = before && { x: before.x * this.camera.k + this.camera.x, y: before.y * this.camera.k + this.camera.y };
+      const graph = await this.source.picture(this.view.steps, this.view);
+      for (const [id, card] of graph.cards) if (this.view.removed.includes(card.fqn)) graph.cards.delete(id);
+      graph.edges = graph.edges.filter((edge) => graph.cards.has(edge.from) && graph.cards.has(edge.to));
+      this.graph = graph;
+      this.#draw();
+      const now = place && this.picture.boxOf(around);
+      // the card that was expanded stays under the pointer
+      if (now) this.camera.set(place.x - now.x * this.camera.k, place.y - now.y * this.camera.k, this.camera.k);
+      else if (fit) this.camera.begin(this.scene, this.picture.boxOf(this.graph.roots[0]));
+      const window = windowText(graph.window);
+      const cut = graph.truncated ? "; there is more than is shown: start nearer to what you look for" : "";
+      this.say(`${graph.cards.size} tables, ${this.links.length} links${window ? `; ${window}` : ""}${cut}`);
+    } catch (error) {
+      this.failed(error);
+    }
+  }
+
+  #draw() {
+    this.links = linksOf(this.graph, this.view.filter);
+    this.ties = adjacency(this.links);
+    this.pins = new Set([...this.pins].filter((key) => this.graph.cards.has(splitKey(key)[0])));
+    this.scene = this.#onPaths ? sceneOf(...onPaths(this.graph, this.links, lit(this.ties, this.pins)), this.view) : sceneOf(this.graph, this.links, this.view);
+    this.picture.show(this.scene, this.graph.roots, this.camera);
+    this.minimap.draw(this.scene);
+    showFilters(this.view, this.graph, (what) => this.changed(what));
+    showList(this);
+    this.hovered = [];
+    this.relight();
+    document.body.dataset.ready = String(this.graph.cards.size);
+  }
+
+  get #onPaths() {
+    return this.view.columns === "path" && this.pins.size > 0;
+  }
+
+  changed(what) {
+    if (what === "graph" && this.view.steps.length) this.load();
+    else this.#draw();
+  }
+
+  looked() {
+    this.picture.look(this.camera);
+    this.minimap.draw(this.scene);
+  }
+
+  fit() {
+    if (this.scene) this.camera.fit({ x: 0, y: 0, width: this.scene.width, height: this.scene.height });
+  }
+
+  expand(card, side, hops) {
+    const step = this.view.steps.find((one) => one.entity === card.fqn);
+    if (step) step[side] = Math.max(step[side] + (hops === 1 && !card.hidden[side] ? 1 : 0), hops);
+    else this.view.steps.push({ entity: card.fqn, upstream: 0, downstream: 0, [side]: hops });
+    this.view.removed = [];
+    return this.load({ around: card.id });
+  }
+
+  remove(card) {
+    this.view.removed.push(card.fqn);
+    this.closePanel();
+    this.focused = null;
+    this.load();
+  }
+
+  // Light
+
+  hoverOver(keys) {
+    if (String(keys) === String(this.hovered)) return;
+    this.hovered = keys;
+    this.relight();
+  }
+
+  /** Lights the paths of the pins and of what the pointer is on: a column, or both ends of a wire. */
+  relight() {
+    const starts = new Set([...this.pins, ...this.hovered]);
+    const open = this.details.links;
+    if (starts.size) this.lit = lit(this.ties, starts);
+    else this.lit = open.length ? litOnly(open) : null;
+    this.picture.paint({ light: this.lit, pins: this.pins, chosen: open.length ? open[0].key : null });
+    byId("clear-pins").hidden = !this.pins.size;
+    byId("clear-pins").textContent = `Clear ${this.pins.size} pin${this.pins.size === 1 ? "" : "s"}`;
+    this.#keepAddress();
+  }
+
+  pin(key) {
+    if (!this.pins.delete(key)) this.pins.add(key);
+    if (this.view.columns === "path") this.#draw();
+    this.relight();
+    const columns = (this.lit?.columns.size ?? 1) - 1;
+    this.say(this.pins.size ? `${this.pins.size} pinned; ${columns} columns on their paths` : "No pins");
+  }
+
+  unpin() {
+    this.pins.clear();
+    if (this.view.columns === "path") this.#draw();
+    this.relight();
+  }
+
+  /** What a click does: a column is pinned and explained, a card explained. */
+  pick(key) {
+    const [, path] = splitKey(key);
+    if (path) this.pin(key);
+    if (!path || this.pins.has(key)) this.openColumn(key);
+    else this.closePanel();
+  }
+
+  fold(card) {
+    const box = this.picture.boxOf(card.id);
+    return this.mode(card, box.mode === "none" ? (this.view.columns === "none" ? "involved" : this.view.columns) : "none");
+  }
+
+  mode(card, mode) {
+    this.view.modes[card.fqn] = mode;
+    this.#draw();
+  }
+
+  // Focus
+
+  focus(key, { quiet = false } = {}) {
+    const [id, path] = splitKey(key);
+    const box = this.picture.boxOf(id);
+    if (!box) return;
+    const y = path ? box.y + (box.port.get(path) ?? 0) - 11 : box.y;
+    if (!quiet) this.camera.reveal({ x: box.x, y, width: box.width, height: path ? 22 : 48 });
+    this.focused = key;
+    const element = this.picture.elementOf(key) ?? this.picture.elementOf(keyOf(id, ""));
+    element?.focus({ preventScroll: true });
+  }
+
+  focusedOn(element) {
+    const column = element.closest(".column");
+    const card = element.closest(".card");
+    if (!card) return;
+    this.focused = (column ?? card).getAttribute(column ? "data-key" : "data-head");
+    this.hoverOver(column ? [this.focused] : []);
+  }
+
+  escape() {
+    if (!byId("panel").hidden) this.closePanel();
+    else if (this.pins.size) this.unpin();
+    else document.querySelectorAll("details[open]").forEach((one) => (one.open = false));
+  }
+
+  // Panel
+
+  closePanel() {
+    this.details.close();
+    this.relight();
+  }
+
+  openEdge(links) {
+    this.details.edge(this.graph, links);
+    this.relight();
+    this.say(`Link from ${label(this.graph, links[0].from)} to ${label(this.graph, links[0].to)}`);
+  }
+
+  async openColumn(key) {
+    try {
+      await this.details.column(this.graph, key, this.view);
+    } catch (error) {
+      this.failed(error);
+    }
+  }
+
+  /** Goes to a column: where it is not in the picture yet, it is brought in. */
+  async go(entity, path) {
+    const find = () => [...this.graph.cards.values()].find((one) => one.fqn === entity);
+    if (!find()) {
+      this.view.steps.push({ entity, upstream: 0, downstream: 0 });
+      await this.load();
+    }
+    if (find()) this.focus(keyOf(find().id, path));
+  }
+
+  // List, files, help
+
+  toggleList() {
+    this.view.list = !this.view.list;
+    this.#draw();
+    if (this.view.list) byId("list").focus();
+  }
+
+  help() {
+    const dialog = byId("help");
+    if (dialog.open) dialog.close();
+    else dialog.showModal();
+  }
+
+  say(text) {
+    byId("status").textContent = text;
+  }
+
+  failed(error) {
+    if (error instanceof Unauthorised) return this.unauthorised(this);
+    this.say(`That did not work: ${error.message}`);
+    byId("status").classList.add("failed");
+    setTimeout(() => byId("status").classList.remove("failed"), 4000);
+    return undefined;
+  }
+
+  /** The view with its pins and its open edge, as the address holds it. */
+  #keepAddress() {
+    this.view.pins = [...this.pins].map((key) => this.#endOf(key));
+    const [one] = this.details.links;
+    this.view.chosen = one ? { from: this.#endOf(one.from), to: this.#endOf(one.to) } : null;
+    this.address.keep(this.view);
+  }
+}

@@ -1,0 +1,65 @@
+// What the pointer does to the picture, and what the buttons around it do.
+import { byId } from "./dom.mjs";
+import { keyOf } from "./model.mjs";
+import { saveGraph, saveLinks, savePicture } from "./saving.mjs";
+
+/** Hovering, clicking and double clicking on the picture. */
+export function pointer(explorer) {
+  const { surface, camera } = explorer;
+  surface.addEventListener("pointermove", (event) => !event.buttons && hover(explorer, event));
+  surface.addEventListener("pointerleave", () => explorer.hoverOver([]));
+  surface.addEventListener("click", (event) => camera.dragged || clicked(explorer, event));
+  surface.addEventListener("dblclick", (event) => event.target.closest(".card") || camera.zoom(1.5, event.clientX, event.clientY));
+  surface.addEventListener("focusin", (event) => explorer.focusedOn(event.target));
+  surface.addEventListener("focus", () => {
+    const [first] = explorer.scene?.boxes ?? [];
+    if (!explorer.focused && first) explorer.focus(keyOf(first.id, ""));
+  });
+}
+
+function hover(explorer, event) {
+  const column = event.target.closest(".column");
+  const card = event.target.closest(".card");
+  const wire = card ? null : explorer.picture.wireAt(event.clientX, event.clientY);
+  explorer.surface.classList.toggle("over-wire", Boolean(wire));
+  explorer.hoverOver(column ? [column.getAttribute("data-key")] : (wire?.ends ?? []));
+}
+
+function clicked(explorer, event) {
+  const at = (selector) => event.target.closest(selector);
+  const cardOf = (element, attribute) => explorer.graph.cards.get(element.getAttribute(attribute));
+  const [expand, fold, more] = [at("[data-expand]"), at("[data-fold]"), at("[data-more]")];
+  if (expand) return explorer.expand(cardOf(expand, "data-of"), expand.getAttribute("data-expand"), event.shiftKey ? 100 : 1);
+  if (fold) return explorer.fold(cardOf(fold, "data-fold"));
+  if (more) return explorer.mode(cardOf(more, "data-more"), "full");
+  if (at(".column")) return explorer.pick(at(".column").getAttribute("data-key"));
+  if (at(".card")) return explorer.pick(at(".card").getAttribute("data-head"));
+  const wire = explorer.picture.wireAt(event.clientX, event.clientY);
+  return wire ? explorer.openEdge(wire.links) : explorer.closePanel();
+}
+
+/** The buttons of the page. */
+export function buttons(explorer) {
+  const { camera } = explorer;
+  const acts = {
+    "zoom-in": () => camera.zoom(1.25),
+    "zoom-out": () => camera.zoom(0.8),
+    "zoom-fit": () => explorer.fit(),
+    "list-toggle": () => explorer.toggleList(),
+    "close-panel": () => explorer.closePanel(),
+    "save-svg": () => savePicture(explorer),
+    "save-json": () => saveGraph(explorer),
+    "save-csv": () => saveLinks(explorer),
+    "clear-pins": () => explorer.unpin(),
+    "help-toggle": () => explorer.help(),
+  };
+  for (const [id, act] of Object.entries(acts)) byId(id).addEventListener("click", act);
+  byId("home").addEventListener("click", (event) => {
+    event.preventDefault();
+    explorer.home();
+  });
+  addEventListener("pointerdown", (event) => {
+    for (const menu of document.querySelectorAll("details[open]")) if (!menu.contains(event.target)) menu.open = false;
+  });
+  addEventListener("resize", () => explorer.looked());
+}
