@@ -14,14 +14,15 @@ from ingestion.model import (
     StatementLineage,
     TableName,
     Target,
+    WriteMode,
 )
 from ingestion.parsing.analyzer_binding import bind_lineage
 from ingestion.parsing.analyzer_queries import QueryAnalysis
 from ingestion.parsing.analyzer_rows import Entry, Rows, SchemaLookup, StarRun
 from ingestion.parsing.analyzer_targets import Place, places_of
-from ingestion.parsing.analyzer_values import ROLE_MASK, SHIFT, Value
+from ingestion.parsing.analyzer_values import ROLE_MASK, Value
 from ingestion.parsing.relational import RelationalStatement, Write
-from ingestion.parsing.roles import IDENTITY, TRANSFORMATIONS, is_direct
+from ingestion.parsing.roles import IDENTITY
 
 
 def analyze(statement: RelationalStatement | StatementLineage, schema_of: SchemaLookup) -> StatementLineage:
@@ -40,7 +41,7 @@ def analyze(statement: RelationalStatement | StatementLineage, schema_of: Schema
         statement.changes,
         statement.aliases,
         statement.problems + analysis.problems,
-        analysis.unused_columns(flows),
+        analysis.unused_columns(),
     )
 
 
@@ -53,25 +54,18 @@ def _flow(analysis: QueryAnalysis, write: Write, schema_of: SchemaLookup) -> Flo
     outputs: tuple[Output, ...] = ()
     if not write.deletes:
         outputs = _outputs(analysis, rows, write, schema_of)
-        if target is not None:
+        if target is not None and target.mode is WriteMode.UPDATE:
             _keep_own_values(outputs, target, sources)
-    indirect = tuple(
-        Reference(analysis.sources.all[key >> SHIFT], TRANSFORMATIONS[key & ROLE_MASK], _text_of(value))  # type: ignore[arg-type]
-        for key, value in rows.indirect.items()
-    )
+    indirect = tuple(analysis.reference(key, _text_of(value)) for key, value in rows.indirect.items())
     return Flow(target, outputs, indirect, tuple(sources))
 
 
 def _text_of(value: Value) -> str:
     """The expression behind a value; "" where it is a column as it is."""
-    return (
-        ""
-        if value.expression is None
-        and not value.branches
-        and len(value.keys) == 1
-        and value.keys[0] & ROLE_MASK == IDENTITY
-        else value.text()
-    )
+    keys = value.keys
+    if value.expression is None and not value.branches and len(keys) == 1 and keys[0] & ROLE_MASK == IDENTITY:
+        return ""
+    return value.text()
 
 
 def _keep_own_values(outputs: tuple[Output, ...], target: Target, sources: dict[TableName, None]) -> None:
@@ -117,7 +111,6 @@ def references_of(analysis: QueryAnalysis, value: Value) -> tuple[Reference, ...
     """The references of an output's value; those of a set operation's branches each with their own expression."""
     found: dict[int, Reference] = {}
     stack = [value]
-    sources = analysis.sources.all
     while stack:
         current = stack.pop()
         if current.branches:
@@ -128,8 +121,8 @@ def references_of(analysis: QueryAnalysis, value: Value) -> tuple[Reference, ...
                 role = key & ROLE_MASK
                 origin = current.origins.get(key, current) if current.origins else current
                 text = "" if role == IDENTITY else origin.text()
-                found[key] = Reference(sources[key >> SHIFT], TRANSFORMATIONS[role], text)  # type: ignore[arg-type]
+                found[key] = analysis.reference(key, text)
     return tuple(found.values())
 
 
-__all__ = ["SchemaLookup", "analyze", "is_direct"]
+__all__ = ["SchemaLookup", "analyze"]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from ingestion.model import ColumnRef, Flow, Problem, ProblemKind, TableName
+from ingestion.model import ColumnRef, Problem, ProblemKind, Reference, TableName
 from ingestion.parsing.analyzer_clauses import all_columns, apply_clauses
 from ingestion.parsing.analyzer_common import CommonTables, renamed
 from ingestion.parsing.analyzer_joins import join_relation
@@ -14,7 +12,7 @@ from ingestion.parsing.analyzer_rules import rules_of
 from ingestion.parsing.analyzer_scopes import Scope, Visible
 from ingestion.parsing.analyzer_sets import combine_branches, combine_by_name
 from ingestion.parsing.analyzer_stars import star_entries
-from ingestion.parsing.analyzer_values import ROLE_MASK, Sources, Value, combined
+from ingestion.parsing.analyzer_values import ROLE_MASK, SHIFT, Sources, Value, combined
 from ingestion.parsing.relational import (
     Query,
     QuerySlot,
@@ -25,7 +23,7 @@ from ingestion.parsing.relational import (
     TableFunction,
     Values,
 )
-from ingestion.parsing.roles import COMPOSED, GROUP_BY, IDENTITY, TRANSFORMATION
+from ingestion.parsing.roles import COMPOSED, GROUP_BY, IDENTITY, TRANSFORMATION, TRANSFORMATIONS
 
 
 class QueryAnalysis:
@@ -37,6 +35,7 @@ class QueryAnalysis:
         self._schema_of = schema_of
         self._problems: dict[Problem, None] = {}
         self._tables: dict[TableName, TableRows] = {}
+        self._used: set[int] = set()
         self.common = CommonTables(self)
 
     @property
@@ -48,23 +47,29 @@ class QueryAnalysis:
         """Note what stays unsettled."""
         self._problems[Problem(kind, subject)] = None
 
-    def unused_columns(self, flows: Iterable[Flow]) -> tuple[ColumnRef, ...]:
-        """The columns that were met for sure and have no part in the flows."""
-        met = self.sources.certain
-        used = {
-            id(column)
-            for flow in flows
-            for references in (*(output.references for output in flow.outputs), flow.indirect)
-            for reference in references
-            for column in reference.sources
-        }
-        tables = self._tables
+    def reference(self, key: int, text: str) -> Reference:
+        """The reference that a key stands for; its source is in use from now on."""
+        number = key >> SHIFT
+        self._used.add(number)
+        return Reference(self.sources.all[number], TRANSFORMATIONS[key & ROLE_MASK], text)
+
+    def unused_columns(self) -> tuple[ColumnRef, ...]:
+        """The columns that were met for sure and that no reference has."""
+        if len(self._used) == len(self.sources.all):
+            return ()
+        candidates = {c for number in self._used if len(found := self.sources.all[number]) > 1 for c in found}
         return tuple(
-            column
-            for column in met
-            if id(column) not in used
-            and (tables[column.table].columns is not None or column.column in tables[column.table].proven)
+            columns[0]
+            for number, columns in enumerate(self.sources.all)
+            if number not in self._used and len(columns) == 1 and self._is_sure(columns[0])
+            if columns[0] not in candidates
         )
+
+    def _is_sure(self, column: ColumnRef) -> bool:
+        rows = self._tables.get(column.table)
+        if rows is None or column.column == "*":
+            return False
+        return rows.columns is not None or column.column in rows.proven
 
     def query(self, query: Query, parent: Scope | None) -> Rows:
         """The rows of a query."""
@@ -93,7 +98,12 @@ class QueryAnalysis:
             entries: list[Entry] = []
             for item in select.projections:
                 if isinstance(item, Star):
-                    entries += star_entries(self, item, scope)
+                    starred = star_entries(self, item, scope)
+                    entries += starred
+                    if select.clauses:  # ORDER BY means an output before any other column of that name
+                        for entry in starred:
+                            if isinstance(entry, tuple):
+                                scope.outputs.setdefault(*entry)
                 else:
                     value = scope.evaluate(item.expression)
                     entries.append((item.name, value))

@@ -138,7 +138,7 @@ def star_value(sources: Sources, star: StarRun, column: str) -> Value:
 class TableRows:
     """A base table. Without a schema it is one run of unknown columns; `proven` are those it surely has."""
 
-    __slots__ = ("_folded", "_schema", "columns", "proven", "sources", "table")
+    __slots__ = ("_folded", "_guesses", "_schema", "columns", "proven", "sources", "table")
 
     indirect: dict[int, Value] = {}
 
@@ -147,6 +147,7 @@ class TableRows:
         self.table = table
         self.columns = columns
         self.proven: set[str] = set()
+        self._guesses: dict[str, list[Value]] = {}
         self._schema: dict[str, Column] | None = None
         self._folded: dict[str, Column | None] | None = None
 
@@ -199,7 +200,12 @@ class TableRows:
 
     def guesses(self, name: str) -> list[Value]:
         """The columns that may be called `name`."""
-        return [self.sources.column(self.table, name)] if self.columns is None else []
+        if self.columns is not None:
+            return []
+        found = self._guesses.get(name)
+        if found is None:
+            found = self._guesses[name] = [self.sources.column(self.table, name)]
+        return found
 
 
 class FunctionRows:

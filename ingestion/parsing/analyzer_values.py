@@ -6,7 +6,7 @@ types are put together only for the values that reach an output.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from ingestion.model import ColumnRef, TableName
 from ingestion.parsing.relational import Expression
@@ -121,11 +121,6 @@ class Sources:
         self.all: list[tuple[ColumnRef, ...]] = []
         self._numbers: dict[tuple[ColumnRef, ...], int] = {}
         self._columns: dict[TableName, dict[str, Value]] = {}
-
-    @property
-    def certain(self) -> Iterator[ColumnRef]:
-        """The columns of base tables that were met by name."""
-        return (columns[0] for columns in self.all if len(columns) == 1 and columns[0].column != "*")
 
     def column(self, table: TableName, column: str, type_: str = "") -> Value:
         """The value that a column of a base table is."""

@@ -24,11 +24,10 @@ _SUBTYPES = (
     Subtype.CONDITIONAL,
 )
 
-TRANSFORMATIONS: tuple[Transformation | None, ...] = tuple(
-    Transformation(_SUBTYPES[role & 15], bool(role & MASKING)) if role & 15 < len(_SUBTYPES) else None
-    for role in range(ROLES)
+TRANSFORMATIONS: tuple[Transformation, ...] = tuple(
+    Transformation(_SUBTYPES[min(role & 15, len(_SUBTYPES) - 1)], bool(role & MASKING)) for role in range(ROLES)
 )
-"""The transformation of each role."""
+"""The transformation of each role (numbers that are no role repeat the last)."""
 
 
 def is_direct(role: int) -> bool:
