@@ -29,7 +29,6 @@ __all__ = [
     "WORD",
     "Lexicon",
     "Token",
-    "blank",
     "ill_formed",
     "keywords",
     "lexicon_of",
@@ -84,7 +83,7 @@ def tokens(text: str, dialect: Dialect | str, start: int = 0, end: int = sys.max
             yield Token(kind, match.group(), match.start())
 
 
-def blank(text: str, dialect: Dialect | str) -> str:
+def _blank(text: str, dialect: Dialect | str) -> str:
     """`text` with a space for each comment, string and quoted name; raises Unparsable where one never ends."""
 
     def replacement(match: re.Match[str]) -> str:
@@ -105,7 +104,7 @@ def unterminated(match: re.Match[str]) -> Unparsable:
 def ill_formed(text: str, dialect: Dialect | str) -> str | None:
     """Why no parser should be given `text`: a quote or comment that never ends, unbalanced parentheses; or None."""
     try:
-        return unbalanced(blank(text, dialect))
+        return unbalanced(_blank(text, dialect))
     except Unparsable as problem:
         return str(problem)
 

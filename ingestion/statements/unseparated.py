@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -11,6 +12,10 @@ from ingestion.lexing import WORD, keywords, tokens
 _VERBS = keywords(
     "select insert update delete merge truncate create alter drop declare set exec execute print use if while begin"
     " commit rollback return grant revoke deny raiserror throw waitfor open close deallocate bulk"
+)
+_VERB_ON_LINE = re.compile(rf"\n\s*+({'|'.join(sorted(_VERBS))})\b", re.IGNORECASE)
+_INSERT_OF_QUERY = re.compile(
+    r"\s*+insert\b(?:(?!\b(?:select|values|exec(?:ute)?|default)\b)[\s\S])*?\n\s*+select\b", re.IGNORECASE
 )
 # After these a verb goes on with the statement that it stands in.
 _GOES_ON_AFTER = keywords(
@@ -22,6 +27,9 @@ _ROUTINES = keywords("procedure proc function trigger")
 
 def unseparated_starts(text: str, dialect: Dialect, start: int, end: int) -> Iterator[int]:
     """The positions of the verbs that begin a statement at the start of a line, after the first; none in a routine."""
+    on_lines = _VERB_ON_LINE.findall(text, start, end)
+    if not on_lines or (len(on_lines) == 1 and _INSERT_OF_QUERY.match(text, start, end)):
+        return
     reading = _Reading()
     after = start
     for token in tokens(text, dialect, start, end):
