@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -17,6 +18,7 @@ from connectors.catalog.store.database import Database, open_database
 from ingestion.errors import ConfigError
 
 _START_SECONDS = 30.0
+_ENDINGS = (signal.SIGINT, signal.SIGTERM)
 _STOP_SECONDS = 10
 _HEAD_BYTES = 2 * 1024 * 1024  # filters and fully qualified names travel in URLs, escaped
 
@@ -52,11 +54,33 @@ def serve(config: CatalogConfig, announce: Callable[[CatalogAddress], None]) -> 
     listener = _listen(config)
     with listener:
         database = open_database(config.file)
-        try:
+        server = _server(config, database)
+        with _signals_after_closing(server, database):
             announce(CatalogAddress(_url(config.host, listener.getsockname()[1])))
-            _server(config, database).run(sockets=[listener])
-        finally:
-            database.close()
+            server.run(sockets=[listener])
+
+
+@contextmanager
+def _signals_after_closing(server: uvicorn.Server, database: Database) -> Iterator[None]:
+    """Closes the store before the signal that ended the server takes effect: uvicorn raises it again at its end."""
+    received: list[int] = []
+
+    def note(number: int, _: object) -> None:
+        received.append(number)
+        server.should_exit = True
+
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    handlers = {number: signal.getsignal(number) for number in _ENDINGS} if in_main_thread else {}
+    for number in handlers:
+        signal.signal(number, note)
+    try:
+        yield
+    finally:
+        database.close()
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        if received:
+            signal.raise_signal(received[0])
 
 
 @contextmanager

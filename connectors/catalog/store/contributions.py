@@ -62,8 +62,7 @@ class LineageWriter:
         identifier = self._contribution(contribution)
         version, fresh = self._version(identifier, contribution.content)
         count = self._count(identifier, contribution)
-        known = self._seen(version)
-        news = fresh or count > 0 or known is None or contribution.first < known[0] or contribution.last > known[1]
+        news = fresh or count > 0 or not self._covered(version, contribution)
         values = {
             "version_id": version,
             "batch": self.batch,
@@ -128,13 +127,14 @@ class LineageWriter:
             self.connection.execute(upsert(records).on_conflict_do_nothing(), rows)
         return (self.connection.scalar(_records_of(contribution)) or 0) - before
 
-    def _seen(self, version: int) -> tuple[int, int] | None:
-        row = self.connection.execute(
-            select(func.min(sightings.c.first_seen), func.max(sightings.c.last_seen)).where(
-                sightings.c.version_id == version
-            )
-        ).one()
-        return None if row[0] is None else (row[0], row[1])
+    def _covered(self, version: int, given: Contribution) -> bool:
+        """Whether one sighting that is stored already spans the given one: its time then tells nothing new."""
+        where = and_(
+            sightings.c.version_id == version,
+            sightings.c.first_seen <= given.first,
+            sightings.c.last_seen >= given.last,
+        )
+        return self.connection.execute(select(sightings.c.batch).where(where).limit(1)).first() is not None
 
     def _scoped(self, given: Contribution) -> bool:
         return any(ending.to_id in (None, given.to_id) for ending in self._endings)
