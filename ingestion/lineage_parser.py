@@ -36,7 +36,8 @@ class TargetColumn:
 class ColumnEdge:
     """One source column's part in one target column.
 
-    `certain` is False where the name is ambiguous; `expression` is masked, "" where the column is taken as it is.
+    `certain` is False where a name is ambiguous, or where the target's column is taken to be named as the source's is
+    (an INSERT by position into a table of unknown schema); `expression` is masked, "" where the column is taken as is.
     """
 
     source: ColumnRef
@@ -198,7 +199,8 @@ def _edges_of(flow: Flow) -> Iterator[ColumnEdge]:
         target = TargetColumn(table, output.name)
         for reference in (*output.references, *flow.indirect):
             how = reference.transformation
+            certain = reference.certain and not output.name_assumed
             for source in reference.sources:
                 yield ColumnEdge(
-                    source, target, how.type, how.subtype, how.masking, reference.expression, reference.certain
+                    source, target, how.type, how.subtype, how.masking, reference.expression, certain=certain
                 )

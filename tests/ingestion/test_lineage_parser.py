@@ -72,6 +72,13 @@ def test_a_column_that_may_be_of_two_tables_is_uncertain() -> None:
     assert {(str(edge.source), edge.certain) for edge in parser.edges} == {("s.a", False), ("u.a", False)}
 
 
+def test_a_target_column_that_position_alone_gives_is_uncertain_without_its_schema() -> None:
+    (edge,) = LineageParser("INSERT INTO t SELECT a FROM s").edges
+    assert (str(edge.target), edge.certain) == ("t.a", False)
+    (edge,) = LineageParser("INSERT INTO t SELECT a FROM s", schema={"t": {"x": "int"}}).edges
+    assert (str(edge.target), edge.certain) == ("t.x", True)
+
+
 def test_one_bad_statement_costs_itself_only_and_is_named_by_line() -> None:
     parser = LineageParser("INSERT INTO t SELECT a FROM s;\nINSERT INTO u SELECT a FROM (((s;\nSELECT 1")
     assert [str(name) for name in parser.target_tables] == ["t"]
