@@ -24,14 +24,13 @@ def repaired(text: str, dialect: str, grammar: SqlglotDialect) -> str | None:
     """The text without what sqlglot does not know of the dialect; None where there is nothing to mend."""
     try:
         tokens = list(grammar.tokenize(text))
-    except SqlglotError:
-        return None
-    if tokens and tokens[0].text.upper() == "CREATE":
         plain = without_create_options(text, tokens)
         if plain is not None:
-            return plain
+            text, tokens = plain, list(grammar.tokenize(plain))
+    except SqlglotError:
+        return None
     edits = [edit for repair in (*_REPAIRS.get(dialect, ()), _compound_assignments) for edit in repair(text, tokens)]
-    return _applied(text, edits) if edits else None
+    return _applied(text, edits) if edits else plain
 
 
 def needs_repair(text: str, dialect: str) -> bool:

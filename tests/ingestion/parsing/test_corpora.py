@@ -30,8 +30,6 @@ NOT_OURS = {
     "test_nested_cte_with_partial_wildcard_expansion",
     # Branches of a different number of columns: no system takes this.
     "test_union_where_later_branch_introduces_new_output_columns",
-    # T-SQL without a separator between statements: taking it apart is the splitter's.
-    "test_tsql_multi_statement_no_semicolon",
     # PostgreSQL calls an unnamed expression ?column?, not _0.
     "tests_simple::test_column_name_inference",
 }

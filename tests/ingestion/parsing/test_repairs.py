@@ -24,6 +24,7 @@ from tests.ingestion.told import tell
         ("informix", 'select first 5 x from s where y = "text"', {"x = s.x", "* filter s.y"}),
         ("informix", "select x from s where y > 1 into temp n", {"x = s.x", "* filter s.y"}),
         ("starrocks", "insert into n with label l (a) select x from s", {"a = s.x"}),
+        ("teradata", "create view n as select x, y (title 'Y') from s", {"x = s.x", "y = s.y"}),
         ("teradata", "sel x (named p), y (title 'Y') from s", {"p = s.x", "y = s.y"}),
         (
             "tsql",
