@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ingestion.model import NameKind, TableName
+from ingestion.storage_paths import canonical_path
 
 QUALIFIED_PARTS = 3
 TWO_LEVEL_DIALECTS = frozenset(
@@ -51,6 +52,8 @@ class RelationKey:
 
 def candidates(name: TableName, namespace: Namespace) -> tuple[RelationKey, ...]:
     """The places where `name` may stand, in the order in which the session looks."""
+    if name.kind is NameKind.PATH:
+        return (RelationKey((canonical_path(name.dotted),), name.kind),)
     if name.kind is not NameKind.TABLE:
         return (RelationKey(name.parts, name.kind),)
     if len(name.parts) >= QUALIFIED_PARTS:

@@ -15,6 +15,7 @@ from ingestion.entity_search import EntitySearch, Hits, LookupCounts, PartialNam
 from ingestion.fqn import build_fqn, split_fqn
 from ingestion.model import NameKind, TableName
 from ingestion.naming import Namespace
+from ingestion.storage_paths import canonical_path, containers_of
 
 PREFETCHED = 250
 QUALIFIED_PARTS = 3
@@ -222,7 +223,9 @@ class Resolver:
         return Ambiguous(tuple(sorted(names)), all(item.complete for item in ambiguous))
 
     def _at_path(self, path: str) -> Resolution:
-        found = self._search.at_path(path)
+        found: Sequence[TableEntity] = ()
+        for place in containers_of(canonical_path(path)):
+            found = found or self._search.at_path(place)
         if len(found) == 1:
             return Resolved(found[0], FoundBy.QUALIFICATION)
         if found:

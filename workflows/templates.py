@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
-from ingestion.masking import QueryMasker
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 the name that every PySpark user knows
 
 from ingestion.errors import Unparsable
+from ingestion.external_tables import with_location
+from ingestion.masking import QueryMasker
 from ingestion.parsing.cascade import Limits, ParseOutcome, Parser, ParseRequest, ThreadedParser
-from ingestion.symbolic import Symbolic, loads
+from ingestion.symbolic import Symbolic, dumps, loads
 
 _RESULT_SCHEMA = (
     "fingerprint string, dialect string, tier string, symbolic binary, masked string, dead string, timed_out boolean"
@@ -28,6 +30,9 @@ _ARROW_SCHEMA = pa.schema(
         ("timed_out", pa.bool_()),
     ]
 )
+TemplateKey = tuple[str, str]
+"""Fingerprint and dialect."""
+
 PLAN_TIER = "plan"
 """The tier of what a connector brought parsed already."""
 
@@ -54,8 +59,16 @@ class Template:
     timed_out: bool
 
 
-def parse_templates(statements: DataFrame, parsing: Parsing) -> Iterator[Template]:
-    """The templates of all statements that have a fingerprint, as they are parsed; none of them is ever missing."""
+def parse_templates(
+    statements: DataFrame,
+    parsing: Parsing,
+    known: Collection[TemplateKey] = (),
+    texts: Mapping[TemplateKey, str] | None = None,
+) -> Iterator[Template]:
+    """The templates of all statements that have a fingerprint, as they are parsed; none of them is ever missing.
+
+    All but those that are `known` already; `texts` are parsed for templates of which no statement is at hand.
+    """
     spark = statements.sparkSession
     tasks = max(1, min(parsing.threads, spark.sparkContext.defaultParallelism))
     at = F.struct("file", "line", "position")
@@ -63,22 +76,31 @@ def parse_templates(statements: DataFrame, parsing: Parsing) -> Iterator[Templat
         statements.where(F.col("fingerprint").isNotNull() & (F.col("text").isNotNull() | F.col("symbolic").isNotNull()))
         .groupBy("fingerprint", "dialect")
         .agg(F.min_by("text", at).alias("text"), F.min_by("symbolic", at).alias("symbolic"))
-        # By fingerprint, so that the statements that are slow in one log are not all in one task.
-        .repartition(tasks, "fingerprint")
     )
+    if texts:
+        rows = [(*key, text, None) for key, text in sorted(texts.items())]
+        distinct = distinct.unionByName(spark.createDataFrame(rows, distinct.schema))
+    if known:
+        looked_up = spark.createDataFrame(sorted(known), "fingerprint string, dialect string")
+        distinct = distinct.join(F.broadcast(looked_up), ["fingerprint", "dialect"], "left_anti")
     per_task = Parsing(parsing.limits, max(1, parsing.threads // tasks), parsing.parser)
-    parsed = distinct.mapInArrow(_parser_task(per_task), _RESULT_SCHEMA)
+    # By fingerprint, so that the statements that are slow in one log are not all in one task.
+    parsed = distinct.repartition(tasks, "fingerprint").mapInArrow(_parser_task(per_task), _RESULT_SCHEMA)
     for row in parsed.toLocalIterator():
-        symbolic = loads(row["symbolic"]) if row["symbolic"] is not None else None
-        yield Template(
-            row["fingerprint"],
-            row["dialect"],
-            row["tier"] or "",
-            symbolic,
-            row["masked"] or "",
-            row["dead"],
-            row["timed_out"],
-        )
+        yield template_of(row.asDict())
+
+
+def template_of(row: Mapping[str, Any]) -> Template:
+    """The template in a row that a parser task gave."""
+    return Template(
+        row["fingerprint"],
+        row["dialect"],
+        row["tier"] or "",
+        loads(row["symbolic"]) if row["symbolic"] is not None else None,
+        row["masked"] or "",
+        row["dead"],
+        row["timed_out"],
+    )
 
 
 def _parser_task(parsing: Parsing) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
@@ -96,7 +118,7 @@ def _parser_task(parsing: Parsing) -> Callable[[Iterator[pa.RecordBatch]], Itera
         with ThreadedParser(parsing.threads, parsing.limits, parsing.parser) as parser:
             rows = []
             for outcome in parser.parse(requests()):
-                rows.append(_parsed(waiting.pop(outcome.key), outcome))
+                rows.append(parsed_row(waiting.pop(outcome.key), outcome))
                 if len(rows) == _BATCH:
                     yield pa.RecordBatch.from_pylist(rows, schema=_ARROW_SCHEMA)
                     rows = []
@@ -109,16 +131,25 @@ def _parser_task(parsing: Parsing) -> Callable[[Iterator[pa.RecordBatch]], Itera
 _BATCH = 500
 
 
-def _parsed(row: dict[str, object], outcome: ParseOutcome) -> dict[str, object]:
+def parsed_row(row: Mapping[str, object], outcome: ParseOutcome) -> dict[str, object]:
+    """What a parser task gives of one template: its lineage and its masked text."""
     return {
         "fingerprint": row["fingerprint"],
         "dialect": row["dialect"],
         "tier": str(outcome.tier) if outcome.tier else None,
-        "symbolic": outcome.symbolic,
+        "symbolic": _with_location(outcome.symbolic, row),
         "masked": _masked(str(row["text"]), str(row["dialect"])),
         "dead": outcome.dead_reason,
         "timed_out": any(attempt.reason == "timeout" for attempt in outcome.attempts),
     }
+
+
+def _with_location(symbolic: bytes | None, row: Mapping[str, object]) -> bytes | None:
+    if symbolic is None:
+        return None
+    parsed = loads(symbolic)
+    located = with_location(parsed, str(row["text"]), str(row["dialect"]))
+    return symbolic if located is parsed else dumps(located)
 
 
 def _brought(row: dict[str, object]) -> dict[str, object]:

@@ -1,0 +1,50 @@
+"""Storage paths: one spelling for what different tools write of the same data."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+_SCHEMES = {"s3a": "s3", "s3n": "s3", "abfss": "abfs", "wasbs": "wasb", "gcs": "gs"}
+_PATTERN = re.compile(r"[*?\[{]")
+_PARTITION = re.compile(r"[^=/]+=[^/]*")
+_LOGIN = re.compile(r"^[^/@]*:[^/@]*@")
+_FILE = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,9}(?:\.(?:gz|bz2|zst|snappy|lz4|zip|xz))?$")
+
+
+def canonical_path(path: str) -> str:
+    """A path with its scheme's common name, up to its first pattern or partition directory, without a slash at its end.
+
+    `s3a://b/t/dt=2026-01-01/*.parquet` is data of `s3://b/t`. Logins, queries and signatures go; the container of
+    `abfs://container@account` is no login.
+    """
+    scheme, separator, rest = _split(path)
+    rest = _LOGIN.sub("", rest)
+    if separator == "://":
+        rest = re.split(r"[?#](?=.*=)", rest, maxsplit=1)[0]
+    root, *folders = rest.split("/")
+    kept = [root]
+    for folder in folders:
+        if _PATTERN.search(folder) or _PARTITION.fullmatch(folder):
+            break
+        kept.append(folder)
+    cut = "/".join(kept).rstrip("/")
+    return f"{scheme}{separator}{cut or '/'}" if separator else cut or "/"
+
+
+def containers_of(path: str) -> Iterator[str]:
+    """The paths of the containers that may hold the data of a canonical path: its own, then a file's directory."""
+    yield path
+    parent, _slash, name = path.rpartition("/")
+    if _FILE.search(name) and "/" in parent.partition("://")[2].strip("/"):
+        yield parent
+
+
+def _split(path: str) -> tuple[str, str, str]:
+    scheme, separator, rest = path.partition("://")
+    if not separator:
+        if path.lower().startswith("file:/"):
+            return "file", "://", path[5:]
+        return "", "", path
+    scheme = scheme.lower()
+    return _SCHEMES.get(scheme, scheme), separator, rest

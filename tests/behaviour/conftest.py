@@ -1,0 +1,58 @@
+"""One embedded catalog for the tests of a module; each test has a service of its own in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+
+import pytest
+
+from connectors.openmetadata.client import Platform
+from tests.behaviour.harness import Outcome, Record, Warehouse, add_tables, catalog_with, publish
+from tests.workflows.published import Catalog
+
+_numbers = count()
+
+
+@dataclass(frozen=True)
+class Shop:
+    """A service with tables, into which logs are run."""
+
+    platform: Platform
+    catalog: Catalog
+    warehouse: Warehouse
+
+    def run(self, *log: Record | str, **changes: object) -> Outcome:
+        return publish(self.platform, log, replace(self.warehouse, **changes))  # type: ignore[arg-type]
+
+    def add(self, tables: Mapping[str, Sequence[str]], service: str = "") -> None:
+        """More tables: "schema.table" or "database.schema.table" -> columns."""
+        add_tables(self.platform, {_fqn(service or self.warehouse.service, name): tables[name] for name in tables})
+
+
+Opened = Callable[..., Shop]
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Platform, Catalog]]:
+    with catalog_with(tmp_path_factory.mktemp("catalog") / "catalog.db", {}) as served:
+        yield served
+
+
+@pytest.fixture
+def shop(served: tuple[Platform, Catalog]) -> Opened:
+    """A service with the given tables and dialect."""
+
+    def opened(tables: Mapping[str, Sequence[str]], **settings: object) -> Shop:
+        warehouse = replace(Warehouse(service=f"svc{next(_numbers)}"), **settings)  # type: ignore[arg-type]
+        made = Shop(served[0], served[1], warehouse)
+        made.add(tables)
+        return made
+
+    return opened
+
+
+def _fqn(service: str, name: str) -> str:
+    parts = name.split(".")
+    return ".".join([service, *(["db"] if len(parts) == 2 else []), *parts])

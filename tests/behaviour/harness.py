@@ -1,0 +1,203 @@
+"""A run without Spark: the same statements, templates, binding, resolution and catalog, over a handful of records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from connectors.openmetadata.client import CatalogSearch, Platform, connect
+from connectors.openmetadata.connection import Connection
+from connectors.openmetadata.registration import register
+from connectors.openmetadata.rest_sink import RestSink, SinkOptions
+from connectors.sink import WriteReport
+from ingestion.dialects import dialect_of
+from ingestion.fqn import split_fqn
+from ingestion.lineage_parser import warm_parser
+from ingestion.lineage_request import AddLineageRequest
+from ingestion.naming import TWO_LEVEL_DIALECTS
+from ingestion.parsing.cascade import Limits, ParseRequest
+from ingestion.resolution import Resolver, Scope
+from tests.workflows.published import Catalog, opened
+from workflows.before import before_of
+from workflows.config.values import Filters
+from workflows.lineage_source import LineageSource, Published, SourceSettings
+from workflows.occurrences import Group
+from workflows.relation_entities import RelationEntities, relations_in, resolve_relations
+from workflows.routine_entities import RoutineEntities
+from workflows.statement_rows import rows_of
+from workflows.templates import Template, parsed_row, template_of
+
+LIMITS = Limits(seconds=20)
+
+
+@dataclass(frozen=True)
+class Record:
+    """One record of a log; `at` is in seconds."""
+
+    text: str
+    session: str = "s1"
+    at: float | None = None
+    database: str | None = None
+    schema: str | None = None
+
+
+@dataclass(frozen=True)
+class Warehouse:
+    """What a run is configured with."""
+
+    dialect: str = "postgres"
+    service: str = "svc"
+    database: str = "db"
+    schema: str = "public"
+    others: tuple[str, ...] = ()
+    catalogs: Mapping[str, str] = field(default_factory=dict)
+    filters: Filters = field(default_factory=Filters)
+    fold_temporary: bool = True
+
+    @property
+    def settings(self) -> SourceSettings:
+        two_level = dialect_of(self.dialect).name in TWO_LEVEL_DIALECTS
+        return SourceSettings(self.database, self.schema, two_level, fold_temporary=self.fold_temporary)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run made of a log: edges by (source, target), and what became of each statement."""
+
+    requests: tuple[AddLineageRequest, ...]
+    report: WriteReport
+    entities: RelationEntities
+    fates: tuple[tuple[str, str], ...]
+    lookups: object
+
+    @property
+    def edges(self) -> dict[tuple[str, str], AddLineageRequest]:
+        return {
+            (_short(one.edge.from_entity.fully_qualified_name), _short(one.edge.to_entity.fully_qualified_name)): one
+            for one in self.requests
+        }
+
+    @property
+    def columns(self) -> set[tuple[str, str]]:
+        """("table.column", "table.column") of every column edge on the wire."""
+        return {
+            (_column(source), _column(mapping.to_column))
+            for one in self.requests
+            for mapping in one.edge.lineage_details.columns_lineage
+            for source in mapping.from_columns
+        }
+
+    def sql(self, source: str, target: str) -> str:
+        return self.edges[source, target].edge.lineage_details.sql_query or ""
+
+
+@contextmanager
+def catalog_with(file: Path, tables: Mapping[str, Sequence[str]]) -> Iterator[tuple[Platform, Catalog]]:
+    """An embedded catalog over HTTP that has these tables: "service.database.schema.table" -> columns."""
+    with opened(file) as catalog:
+        platform = connect(Connection(catalog.url))
+        try:
+            add_tables(platform, tables)
+            yield platform, catalog
+        finally:
+            platform.close()
+
+
+def add_tables(platform: Platform, tables: Mapping[str, Sequence[str]]) -> None:
+    groups: dict[str, dict[str, dict[str, object]]] = {"services": {}, "databases": {}, "schemas": {}, "tables": {}}
+    for fqn, columns in tables.items():
+        service, database, schema, table = split_fqn(fqn)
+        groups["services"][service] = {"type": "databaseService", "name": service, "serviceType": "Postgres"}
+        groups["databases"][f"{service}.{database}"] = {"name": database, "service": service}
+        groups["schemas"][f"{service}.{database}.{schema}"] = {"name": schema, "database": f"{service}.{database}"}
+        groups["tables"][fqn] = {
+            "name": table,
+            "databaseSchema": f"{service}.{database}.{schema}",
+            "columns": [{"name": column, "dataType": "VARCHAR", "dataLength": 9} for column in columns],
+        }
+    register(platform, {group: list(requests.values()) for group, requests in groups.items()})
+
+
+def publish(platform: Platform, log: Sequence[Record | str], warehouse: Warehouse | None = None) -> Outcome:
+    """Runs a log into the catalog, and tells what became of it. Nothing is registered: the catalog is as it is."""
+    warehouse = warehouse or Warehouse()
+    rows = _rows(log, warehouse)
+    templates = _templates(rows)
+    groups = [_group(number, row) for number, row in enumerate(rows) if row.get("fingerprint")]
+    scope = Scope(warehouse.service, warehouse.others, warehouse.catalogs, warehouse.settings.two_level)
+    resolver = Resolver(CatalogSearch(platform), scope)
+    source = LineageSource(templates, groups, warehouse.settings, before_of({}, resolver))
+    entities = resolve_relations(source.log, relations_in(source.flows), resolver, warehouse.filters)
+    requests = tuple(source.requests(entities, RoutineEntities()))
+    sink = RestSink(platform, SinkOptions(f"run {id(requests)}"))
+    report = sink.write(requests, source.replacements(entities))
+    published = {
+        result.request.edge.key: Published() if result.accepted else Published(result.reason)
+        for result in report.results
+    }
+    skipped = [(str(row["skipped"]), "") for row in rows if row.get("skipped")]
+    fates = tuple((fate, reason) for _group, fate, reason in source.fates(published))
+    return Outcome(requests, report, entities, (*fates, *skipped), resolver.counts)
+
+
+def _rows(log: Sequence[Record | str], warehouse: Warehouse) -> list[dict[str, object]]:
+    records = []
+    for number, given in enumerate(log):
+        record = given if isinstance(given, Record) else Record(given)
+        records.append(
+            {
+                "source_id": f"log:{number + 1}",
+                "text": record.text,
+                "start_time": 1000.0 + number if record.at is None else record.at,
+                "end_time": None,
+                "duration": 0.5,
+                "user": "ann",
+                "session": record.session,
+                "database": record.database,
+                "schema": record.schema,
+                "dialect": None,
+                "query_type": None,
+                "status": None,
+                "problem": None,
+                "symbolic": None,
+            }
+        )
+    return rows_of(records, dialect_of(warehouse.dialect).name)
+
+
+def _templates(rows: Sequence[dict[str, object]]) -> dict[str, Template]:
+    waiting = {str(row["fingerprint"]): row for row in rows if row.get("fingerprint") and row.get("text")}
+    requests = [ParseRequest(key, str(row["text"]), str(row["dialect"])) for key, row in waiting.items()]
+    return {
+        outcome.key: template_of(parsed_row(waiting[outcome.key], outcome))
+        for outcome in warm_parser(LIMITS).parse(requests)
+    }
+
+
+def _group(number: int, row: dict[str, object]) -> Group:
+    time = float(str(row["time"]))
+    schema = row.get("schema")
+    return Group(
+        template=str(row["fingerprint"]),
+        database=str(row.get("database") or ""),
+        search_path=(str(schema),) if schema else (),
+        session=str(row["session"]),
+        order=(time, number),
+        first_seen=time,
+        last_seen=time,
+        count=1,
+        users=("ann",),
+        digests=(int(str(row["digest"])),),
+        duration=0.5,
+    )
+
+
+def _short(fqn: str | None) -> str:
+    parts = split_fqn(fqn or "")
+    return ".".join(parts[2:]) if len(parts) == 4 else parts[-1]
+
+
+def _column(fqn: str) -> str:
+    return ".".join(split_fqn(fqn)[-2:])

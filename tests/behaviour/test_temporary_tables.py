@@ -1,0 +1,85 @@
+"""Temporary and staging tables: whose they are, when they live, and what is read through them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tests.behaviour.conftest import Shop
+from tests.behaviour.harness import Record
+
+Opened = Callable[..., Shop]
+
+
+def two_sessions() -> list[Record]:
+    return [
+        Record("create temp table tmp as select a from src1", "s1", 1.0),
+        Record("create temp table tmp as select a from src2", "s2", 2.0),
+        Record("insert into tgt1 select a from tmp", "s1", 3.0),
+        Record("insert into tgt2 select a from tmp", "s2", 4.0),
+    ]
+
+
+TABLES = {f"public.{name}": ("a", "b") for name in ("src1", "src2", "tgt1", "tgt2")}
+
+
+def test_a_name_that_two_sessions_use_gives_two_edges_and_not_four(shop: Opened) -> None:
+    outcome = shop(TABLES).run(*two_sessions())
+    assert set(outcome.edges) == {("public.src1", "public.tgt1"), ("public.src2", "public.tgt2")}
+
+
+def test_columns_and_text_are_carried_through(shop: Opened) -> None:
+    outcome = shop(TABLES).run(*two_sessions())
+    assert outcome.columns == {("src1.a", "tgt1.a"), ("src2.a", "tgt2.a")}
+    assert outcome.sql("public.src1", "public.tgt1") == "insert into tgt1 select a from tmp"
+
+
+def test_the_hops_are_told(shop: Opened) -> None:
+    outcome = shop(TABLES).run(*two_sessions())
+    hops = outcome.edges["public.src1", "public.tgt1"].edge.lineage_details.temp_lineage_tables
+    assert {(hop.from_entity.rpartition(".")[2], hop.to_entity.rpartition(".")[2]) for hop in hops} == {
+        ("src1", "tmp"),
+        ("tmp", "tgt1"),
+    }
+
+
+def test_a_table_dropped_and_made_again_starts_anew(shop: Opened) -> None:
+    outcome = shop(TABLES).run(
+        "create temp table tmp as select a from src1",
+        "insert into tgt1 select a from tmp",
+        "drop table tmp",
+        "create temp table tmp as select b as a from src2",
+        "insert into tgt2 select a from tmp",
+    )
+    assert outcome.columns == {("src1.a", "tgt1.a"), ("src2.b", "tgt2.a")}
+
+
+def test_a_temporary_view_is_read_through_like_a_table(shop: Opened) -> None:
+    outcome = shop(TABLES).run(
+        "create temp view v as select a, b from src1 where a > 7", "insert into tgt1 (b) select a from v"
+    )
+    assert outcome.columns == {("src1.a", "tgt1.b")}
+
+
+def test_without_the_step_no_temporary_table_is_followed(shop: Opened) -> None:
+    outcome = shop(TABLES).run(*two_sessions(), fold_temporary=False)
+    assert outcome.edges == {}
+
+
+def test_a_graph_with_59049_paths_is_one_edge_at_once(shop: Opened) -> None:
+    layers, width = 10, 3
+    log = [f"create temp table l0_{i} as select a from src1" for i in range(width)]
+    for layer in range(1, layers):
+        for i in range(width):
+            above = " union all ".join(f"select a from l{layer - 1}_{j}" for j in range(width))
+            log.append(f"create temp table l{layer}_{i} as {above}")
+    last = " union all ".join(f"select a from l{layers - 1}_{j}" for j in range(width))
+    outcome = shop(TABLES).run(*log, f"insert into tgt1 (a) {last}")
+    assert set(outcome.edges) == {("public.src1", "public.tgt1")}
+    assert outcome.columns == {("src1.a", "tgt1.a")}
+
+
+def test_a_staging_table_that_is_dropped_for_good_does_not_break_the_chain(shop: Opened) -> None:
+    outcome = shop(TABLES).run(
+        "create table stage as select a from src1", "insert into tgt1 (a) select a from stage", "drop table stage"
+    )
+    assert outcome.columns == {("src1.a", "tgt1.a")}
