@@ -132,12 +132,13 @@ export class Explorer {
     this.pins = new Set([...this.pins].filter((key) => this.graph.cards.has(splitKey(key)[0])));
     this.scene = this.#onPaths ? sceneOf(...onPaths(this.graph, this.links, lit(this.ties, this.pins)), this.view) : sceneOf(this.graph, this.links, this.view);
     this.picture.show(this.scene, this.graph.roots, this.camera);
-    this.minimap.draw(this.scene);
+    this.minimap.show(this.scene);
     showFilters(this.view, this.graph, (what) => this.changed(what));
     showList(this);
     this.hovered = [];
     this.relight();
     document.body.dataset.ready = String(this.graph.cards.size);
+    performance.mark("drawn");
   }
 
   get #onPaths() {
@@ -151,7 +152,14 @@ export class Explorer {
 
   looked() {
     this.picture.look(this.camera);
-    this.minimap.draw(this.scene);
+    this.minimap.look();
+  }
+
+  /** The window has another size, or the page other colours. */
+  resized() {
+    this.picture.recolour();
+    if (this.scene) this.minimap.show(this.scene);
+    this.looked();
   }
 
   fit() {

@@ -1,9 +1,13 @@
 // The whole picture in a corner; the frame is what is in sight, a click goes there.
 
+const EDGE = 6;
+const FEWEST = 8;
+
 export class Minimap {
   constructor(canvas, camera) {
     this.canvas = canvas;
     this.camera = camera;
+    this.cards = document.createElement("canvas"); // drawn once a scene; the frame moves over it
     canvas.addEventListener("pointerdown", (event) => {
       canvas.setPointerCapture(event.pointerId);
       this.#go(event);
@@ -11,30 +15,43 @@ export class Minimap {
     canvas.addEventListener("pointermove", (event) => event.buttons && this.#go(event));
   }
 
-  draw(scene) {
-    this.scene = scene;
-    const { canvas, camera } = this;
-    canvas.hidden = !scene || scene.boxes.length < 8;
+  show(scene) {
+    const { canvas, cards } = this;
+    canvas.hidden = scene.boxes.length < FEWEST;
     if (canvas.hidden) return;
     const ratio = devicePixelRatio || 1;
     const [width, height] = [canvas.clientWidth, canvas.clientHeight];
-    [canvas.width, canvas.height] = [width * ratio, height * ratio];
-    this.scale = Math.min((width - 12) / scene.width, (height - 12) / scene.height);
+    for (const one of [canvas, cards]) [one.width, one.height] = [width * ratio, height * ratio];
+    this.scale = Math.min((width - 2 * EDGE) / scene.width, (height - 2 * EDGE) / scene.height);
     this.left = (width - scene.width * this.scale) / 2;
     this.top = (height - scene.height * this.scale) / 2;
     const style = getComputedStyle(canvas);
-    const context = canvas.getContext("2d");
+    this.accent = style.getPropertyValue("--accent");
+    const context = cards.getContext("2d");
     context.scale(ratio, ratio);
     context.fillStyle = style.getPropertyValue("--faint");
     for (const box of scene.boxes) {
-      const [w, h] = [Math.max(2, box.width * this.scale), Math.max(1.5, box.height * this.scale)];
-      context.fillRect(this.left + box.x * this.scale, this.top + box.y * this.scale, w, h);
+      const size = [Math.max(2, box.width * this.scale), Math.max(1.5, box.height * this.scale)];
+      context.fillRect(this.left + box.x * this.scale, this.top + box.y * this.scale, ...size);
     }
+    this.look();
+  }
+
+  /** Draws the frame where the camera looks now. */
+  look() {
+    const { canvas, camera, scale } = this;
+    if (canvas.hidden) return;
+    const ratio = devicePixelRatio || 1;
+    const context = canvas.getContext("2d");
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    context.clearRect(0, 0, canvas.width, canvas.height);
+    context.drawImage(this.cards, 0, 0);
+    context.scale(ratio, ratio);
     const sight = camera.sight();
-    context.strokeStyle = style.getPropertyValue("--accent");
+    context.strokeStyle = this.accent;
     context.lineWidth = 1.5;
-    const frame = [this.left + sight.left * this.scale, this.top + sight.top * this.scale];
-    context.strokeRect(...frame, (sight.right - sight.left) * this.scale, (sight.bottom - sight.top) * this.scale);
+    const corner = [this.left + sight.left * scale, this.top + sight.top * scale];
+    context.strokeRect(...corner, (sight.right - sight.left) * scale, (sight.bottom - sight.top) * scale);
   }
 
   #go(event) {

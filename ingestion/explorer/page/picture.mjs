@@ -3,7 +3,7 @@ import { cardElement } from "./cards.mjs";
 import { svg } from "./dom.mjs";
 import { keyOf, splitKey } from "./model.mjs";
 import { ROW } from "./scene.mjs";
-import { CANVAS_FROM, WireIndex, drawWires, wireElement } from "./wires.mjs";
+import { CANVAS_FROM, WireIndex, drawWires, prepareWires, wireElement } from "./wires.mjs";
 
 const FAR = 0.42;
 const MARGIN = 300;
@@ -31,8 +31,7 @@ export class Picture {
     this.roots = new Set(roots);
     this.index = new WireIndex(scene.wires);
     this.onCanvas = scene.wires.length > CANVAS_FROM;
-    this.byLink = new Map();
-    scene.wires.forEach((wire, at) => wire.links.forEach((link) => this.byLink.set(link.key, at)));
+    if (this.onCanvas) prepareWires(scene.wires);
     this.elements.forEach((element) => element.remove());
     this.elements.clear();
     this.wireElements = this.onCanvas ? [] : scene.wires.map(wireElement);
@@ -65,7 +64,14 @@ export class Picture {
         this.elements.delete(box.id);
       }
     });
-    if (this.onCanvas) this.#paintCanvas();
+    if (this.onCanvas) this.#moveCanvas();
+  }
+
+  /** On the move wires are drawn fast; when the camera rests, as they should be. */
+  #moveCanvas() {
+    clearTimeout(this.resting);
+    this.resting = setTimeout(() => this.#paintCanvas(), 140);
+    this.#paintCanvas({ haste: true });
   }
 
   #enter(box) {
@@ -136,16 +142,21 @@ export class Picture {
     return any;
   }
 
-  #paintCanvas() {
-    const style = getComputedStyle(this.surface);
-    const colours = Object.fromEntries(
-      ["direct", "indirect", "both", "table"].map((kind) => [kind, style.getPropertyValue(`--${kind}`).trim()]),
-    );
-    drawWires(this.canvas, this.scene.wires, this.camera, (wire) => {
+  #paintCanvas({ haste = false } = {}) {
+    if (!this.onCanvas) return;
+    this.colours ??= coloursOf(this.surface);
+    const paint = (wire) => {
       const on = this.#strengthOf(wire) !== null || this.#isChosen(wire);
       const opacity = on ? 1 : this.light ? 0.1 : wire.certain ? 0.6 : 0.35;
-      return { colour: colours[wire.kind], width: on ? 2.4 : 1.4, opacity };
-    });
+      return { colour: this.colours[wire.kind], width: on ? 2.4 : 1.4, opacity };
+    };
+    drawWires(this.canvas, this.scene.wires, this.camera, { paint, haste });
+  }
+
+  /** The page took other colours. */
+  recolour() {
+    this.colours = null;
+    this.#paintCanvas();
   }
 
   /** The wire under a point of the screen, or null. */
@@ -168,4 +179,10 @@ export class Picture {
     const card = this.elements.get(id);
     return path ? [...card.querySelectorAll(".column")].find((column) => column.getAttribute("data-key") === key) : card;
   }
+}
+
+function coloursOf(element) {
+  const style = getComputedStyle(element);
+  const kinds = ["direct", "indirect", "both", "table"];
+  return Object.fromEntries(kinds.map((kind) => [kind, style.getPropertyValue(`--${kind}`).trim()]));
 }

@@ -61,5 +61,5 @@ export function buttons(explorer) {
   addEventListener("pointerdown", (event) => {
     for (const menu of document.querySelectorAll("details[open]")) if (!menu.contains(event.target)) menu.open = false;
   });
-  addEventListener("resize", () => explorer.looked());
+  addEventListener("resize", () => explorer.resized());
 }

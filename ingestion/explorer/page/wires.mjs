@@ -101,8 +101,16 @@ export function wireElement(wire, number) {
 
 const DASHES = { direct: [], indirect: [1.5, 4.5], both: [9, 3, 1.5, 3], table: [7, 5] };
 
-/** Draws all wires on a canvas; `paint` says colour, width and opacity of each. */
-export function drawWires(canvas, wires, camera, paint) {
+/** Gives wires what a canvas needs of them again and again: their curve, and the box around it. */
+export function prepareWires(wires) {
+  for (const wire of wires) {
+    wire.curve = pieces(wire.points);
+    wire.around = around(wire.points);
+  }
+}
+
+/** Draws prepared wires on a canvas; `paint` says colour, width and opacity of each. In haste (on the move): no dashes. */
+export function drawWires(canvas, wires, camera, { paint, haste }) {
   const ratio = devicePixelRatio || 1;
   const { clientWidth: width, clientHeight: height } = canvas;
   if (canvas.width !== width * ratio || canvas.height !== height * ratio) [canvas.width, canvas.height] = [width * ratio, height * ratio];
@@ -116,7 +124,8 @@ export function drawWires(canvas, wires, camera, paint) {
   seen.bottom = seen.top + height / camera.k;
   const groups = new Map();
   wires.forEach((wire, at) => {
-    if (!inside(wire.points, seen)) return;
+    const { left, right, top, bottom } = wire.around;
+    if (right < seen.left || left > seen.right || bottom < seen.top || top > seen.bottom) return;
     const style = paint(wire, at);
     const key = `${style.colour} ${style.width} ${style.opacity} ${wire.kind}`;
     if (!groups.has(key)) groups.set(key, { style, kind: wire.kind, wires: [] });
@@ -128,10 +137,9 @@ export function drawWires(canvas, wires, camera, paint) {
     context.globalAlpha = style.opacity;
     context.lineWidth = style.width;
     // far away a dash is smaller than a pixel: it would cost much and show nothing
-    context.setLineDash(camera.k < 0.3 ? [] : DASHES[kind]);
+    context.setLineDash(haste || camera.k < 0.3 ? [] : DASHES[kind]);
     context.beginPath();
-    for (const wire of members) {
-      const curve = pieces(wire.points);
+    for (const { curve } of members) {
       context.moveTo(curve[0][0], curve[0][1]);
       for (const piece of curve) context.bezierCurveTo(...piece.slice(2));
     }
@@ -139,13 +147,13 @@ export function drawWires(canvas, wires, camera, paint) {
   }
 }
 
-function inside(points, seen) {
-  let [left, right, top, bottom] = [Infinity, -Infinity, Infinity, -Infinity];
+function around(points) {
+  const box = { left: Infinity, right: -Infinity, top: Infinity, bottom: -Infinity };
   for (let at = 0; at < points.length; at += 2) {
-    left = Math.min(left, points[at]);
-    right = Math.max(right, points[at]);
-    top = Math.min(top, points[at + 1]);
-    bottom = Math.max(bottom, points[at + 1]);
+    box.left = Math.min(box.left, points[at] - 60);
+    box.right = Math.max(box.right, points[at] + 60);
+    box.top = Math.min(box.top, points[at + 1] - 60);
+    box.bottom = Math.max(box.bottom, points[at + 1] + 60);
   }
-  return right + 60 >= seen.left && left - 60 <= seen.right && bottom + 60 >= seen.top && top - 60 <= seen.bottom;
+  return box;
 }
