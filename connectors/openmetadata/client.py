@@ -24,11 +24,15 @@ SPOKEN_VERSION = "2.0"
 
 @dataclass(frozen=True, slots=True)
 class Platform:
-    """The platform behind `http`; `capabilities` is what it offers beyond OpenMetadata's contract."""
+    """The platform behind `http`; `capabilities` is what it offers beyond OpenMetadata's contract.
+
+    `store` tells its data from those of another that takes its place; "" where it does not say.
+    """
 
     http: Http
     version: str
     capabilities: frozenset[str] = frozenset()
+    store: str = ""
 
     def close(self) -> None:
         self.http.close()
@@ -44,7 +48,8 @@ def connect(connection: Connection, policy: RetryPolicy | None = None, timing: T
     try:
         version = _version(http)
         _check_version(version, strict=connection.validate_version)
-        return Platform(http, version, extension.capabilities(http))
+        offer = extension.offer(http)
+        return Platform(http, version, offer.capabilities, offer.store)
     except BaseException:
         http.close()
         raise

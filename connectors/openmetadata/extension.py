@@ -40,8 +40,16 @@ class BatchCounts:
         )
 
 
-def capabilities(http: Http) -> frozenset[str]:
-    """What the server offers beyond the contract; nothing where it is an OpenMetadata."""
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What a server offers beyond the contract, nothing where it is an OpenMetadata; `store` tells its data apart."""
+
+    capabilities: frozenset[str] = frozenset()
+    store: str = ""
+
+
+def offer(http: Http) -> Offer:
+    """What the server says of itself."""
 
     def ask() -> Any:
         try:
@@ -50,8 +58,9 @@ def capabilities(http: Http) -> frozenset[str]:
             return None
 
     answer = http.retrying(ask)
-    offered = answer.get("capabilities") if isinstance(answer, dict) else None
-    return frozenset(map(str, offered or ()))
+    if not isinstance(answer, dict):
+        return Offer()
+    return Offer(frozenset(map(str, answer.get("capabilities") or ())), str(answer.get("store") or ""))
 
 
 def look_up(http: Http, service: str, names: Sequence[PartialName]) -> list[list[TableEntity]]:

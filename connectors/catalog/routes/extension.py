@@ -14,9 +14,9 @@ CAPABILITIES = ("bulkLineage", "bulkLookup", "bulkTables", "impact", "names", "o
 
 
 @router.get("")
-def capabilities() -> Response:
-    """What this server offers beyond the contract."""
-    return reply({"capabilities": CAPABILITIES})
+def capabilities(store: Store) -> Response:
+    """What this server offers beyond the contract, and what tells its store from another."""
+    return reply({"capabilities": CAPABILITIES, "store": store.identity})
 
 
 @router.post("/tables/lookup")

@@ -6,6 +6,7 @@ WAL with full synchronisation: what a client was told is stored survives a kille
 from __future__ import annotations
 
 import json
+import secrets
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -41,6 +42,13 @@ class Database:
             metadata.create_all(connection)
             connection.execute(text(_SEARCH_TABLE))
             _check_version(connection, file)
+            _identify(connection)
+
+    @property
+    def identity(self) -> str:
+        """What tells this store from another that takes its place under the same name."""
+        with self.read() as connection:
+            return f"{connection.scalar(select(meta.c.value).where(meta.c.key == 'identity')):016x}"
 
     def close(self) -> None:
         """Closes every connection; the last one folds the write-ahead log back into the file."""
@@ -116,6 +124,11 @@ def _check_version(connection: Connection, file: Path) -> None:
     elif found != SCHEMA_VERSION:
         message = f"{file} was written by another version (store {found}, this is {SCHEMA_VERSION}): use another file"
         raise ConfigError(message)
+
+
+def _identify(connection: Connection) -> None:
+    if connection.scalar(select(meta.c.value).where(meta.c.key == "identity")) is None:
+        connection.execute(insert(meta).values(key="identity", value=secrets.randbits(63)))
 
 
 def open_database(file: Path) -> Database:
