@@ -60,7 +60,8 @@ def _key_alias(analysis: QueryAnalysis, clause: Clause, scope: Scope) -> Value |
 def _ordinal(ordinal: int, rows: Rows) -> Value | None:
     if any(isinstance(entry, StarRun) for entry in rows.entries[:ordinal]) or not 0 < ordinal <= len(rows.entries):
         return None
-    return rows.entries[ordinal - 1][1]  # type: ignore[index]
+    entry = rows.entries[ordinal - 1]
+    return entry[1] if isinstance(entry, tuple) else None
 
 
 def all_columns(analysis: QueryAnalysis, rows: Rows, role: int, indirect: dict[int, Value]) -> None:

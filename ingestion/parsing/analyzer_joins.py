@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from ingestion.model import ProblemKind
 from ingestion.parsing.analyzer_clauses import act
-from ingestion.parsing.analyzer_scopes import Scope, Visible
+from ingestion.parsing.analyzer_scopes import Scope
 from ingestion.parsing.analyzer_values import Value, combined
+from ingestion.parsing.analyzer_visible import Visible
 from ingestion.parsing.relational import Relation
 from ingestion.parsing.roles import CONDITIONAL, JOIN, TRANSFORMATION
 

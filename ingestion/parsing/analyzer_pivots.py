@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from ingestion.parsing.analyzer_clauses import act
 from ingestion.parsing.analyzer_common import renamed
 from ingestion.parsing.analyzer_rows import Entry, Rows, StarRun
-from ingestion.parsing.analyzer_scopes import Scope, Visible
+from ingestion.parsing.analyzer_scopes import Scope
 from ingestion.parsing.analyzer_values import Value, combined
+from ingestion.parsing.analyzer_visible import Visible
 from ingestion.parsing.relational import Pivot, Relation, Select, Slot
 from ingestion.parsing.roles import CONDITIONAL, GROUP_BY, IDENTITY
 

@@ -9,10 +9,11 @@ from ingestion.parsing.analyzer_joins import join_relation
 from ingestion.parsing.analyzer_pivots import pivoted
 from ingestion.parsing.analyzer_rows import AnyRows, Entry, FunctionRows, Rows, SchemaLookup, TableRows
 from ingestion.parsing.analyzer_rules import rules_of
-from ingestion.parsing.analyzer_scopes import Scope, Visible
+from ingestion.parsing.analyzer_scopes import Scope
 from ingestion.parsing.analyzer_sets import combine_branches, combine_by_name
 from ingestion.parsing.analyzer_stars import star_entries
 from ingestion.parsing.analyzer_values import ROLE_MASK, SHIFT, Sources, Value, combined
+from ingestion.parsing.analyzer_visible import Visible
 from ingestion.parsing.relational import (
     Query,
     QuerySlot,

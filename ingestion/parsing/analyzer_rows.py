@@ -97,8 +97,8 @@ class Rows:
         if index is None:
             index = self._index = {}
             for entry in self.entries:
-                if type(entry) is not StarRun:
-                    index.setdefault(entry[0], entry[1])  # type: ignore[index]
+                if isinstance(entry, tuple):
+                    index.setdefault(entry[0], entry[1])
         return index.get(name)
 
     def guesses(self, name: str) -> list[Value]:
@@ -115,8 +115,8 @@ class Rows:
     def names(self) -> Iterator[str]:
         """The known names."""
         for entry in self.entries:
-            if type(entry) is not StarRun:
-                yield entry[0]  # type: ignore[index]
+            if isinstance(entry, tuple):
+                yield entry[0]
 
 
 def star_value(sources: Sources, star: StarRun, column: str) -> Value:
@@ -153,6 +153,7 @@ class TableRows:
 
     @property
     def tables(self) -> dict[TableName, None]:
+        """The tables behind the rows."""
         return {self.table: None}
 
     @property
@@ -162,6 +163,7 @@ class TableRows:
 
     @property
     def stars(self) -> list[StarRun]:
+        """The runs of columns that are not known."""
         return [StarRun(self.table)] if self.columns is None else []
 
     @property
@@ -237,7 +239,7 @@ class FunctionRows:
 
     def find(self, name: str) -> Value | None:
         """The column that is surely called `name`."""
-        return next((entry[1] for entry in self.entries if entry[0] == name), None)  # type: ignore[index]
+        return next((entry[1] for entry in self.entries if isinstance(entry, tuple) and entry[0] == name), None)
 
     def guesses(self, name: str) -> list[Value]:
         """The columns that may be called `name`: none unprefixed, as its rows are seldom more than one column."""

@@ -9,38 +9,12 @@ from typing import TYPE_CHECKING
 from ingestion.model import ProblemKind, TableName
 from ingestion.parsing.analyzer_rows import AnyRows, FunctionRows, TableRows
 from ingestion.parsing.analyzer_values import Value, combined, field_of
-from ingestion.parsing.relational import Expression, Projection, Relation, Select, Slot
+from ingestion.parsing.analyzer_visible import Visible, called, qualified_names
+from ingestion.parsing.relational import Expression, Select, Slot
 from ingestion.parsing.roles import COMPOSED, TRANSFORMATION
 
 if TYPE_CHECKING:
     from ingestion.parsing.analyzer_queries import QueryAnalysis
-
-
-class Visible:
-    """One relation in scope: how it may be called, and its columns. `hidden` ones are those of semi and anti joins."""
-
-    __slots__ = ("alias", "hidden", "parts", "rows", "written")
-
-    def __init__(self, relation: Relation, rows: AnyRows, alias: str) -> None:
-        self.rows = rows
-        self.alias = alias
-        self.parts = relation.source.parts if isinstance(relation.source, TableName) else ()
-        self.hidden = False
-        self.written = relation.written
-
-    def is_called(self, qualifier: tuple[str, ...]) -> bool:
-        """Whether a column's qualifier means this relation."""
-        if len(qualifier) == 1 and self.alias:
-            return qualifier[0] == self.alias
-        if self.alias:
-            return False
-        return _suffix(self.parts, qualifier)
-
-
-def _suffix(parts: tuple[str, ...], qualifier: tuple[str, ...]) -> bool:
-    if not parts or len(parts) < len(qualifier):
-        return bool(parts) and qualifier[-len(parts) :] == parts
-    return parts[-len(qualifier) :] == qualifier
 
 
 class OutputNames(Enum):
@@ -134,20 +108,7 @@ class Scope:
 
     def relation(self, qualifier: tuple[str, ...], loosely: bool = True) -> Visible | None:
         """The relation that a qualifier means in this scope; `loosely` also by the name that its alias hides."""
-        for visible in self.relations:
-            if visible.is_called(qualifier):
-                return visible
-        if not loosely:
-            return None
-        for visible in self.relations:  # a table's own name although it has an alias: nothing else can be meant
-            if visible.alias and visible.parts and _suffix(visible.parts, qualifier):
-                return visible
-        if len(qualifier) == 1:
-            lowered = qualifier[0].lower()
-            same = [v for v in self.relations if (v.alias or (v.parts[-1] if v.parts else "")).lower() == lowered]
-            if len(same) == 1:
-                return same[0]
-        return None
+        return called(self.relations, qualifier, loosely)
 
     def _column_of(self, visible: Visible, name: str) -> Value | None:
         rows = visible.rows
@@ -205,8 +166,9 @@ class Scope:
     def _by_position(self, number: int, name: str) -> Value | None:
         """Snowflake: $2 is the second column of what is read; of a stage its name."""
         entries = [entry for visible in self.relations for entry in visible.rows.entries]
-        if len(entries) >= number and all(isinstance(entry, tuple) for entry in entries[:number]):
-            return entries[number - 1][1]  # type: ignore[index]
+        before = [entry[1] for entry in entries[:number] if isinstance(entry, tuple)]
+        if len(before) == number:
+            return before[-1]
         guesses = [guess for visible in self.relations for guess in visible.rows.guesses(name)]
         return guesses[0] if len(guesses) == 1 else None
 
@@ -260,25 +222,14 @@ class Scope:
         ]
         if len(sure) == 1:
             return sure[0]
-        qualified = self._qualified_names()
-        found = [
-            value
-            for visible, value in guesses
-            if name in qualified.get(visible.alias or (visible.parts[-1] if visible.parts else ""), ())
-        ]
+        if self._qualified is None:
+            self._qualified = qualified_names(self.select)
+        qualified = self._qualified
+        found = [value for visible, value in guesses if name in qualified.get(visible.name, ())]
         return found[0] if len(found) == 1 else None
 
-    def _qualified_names(self) -> dict[str, set[str]]:
-        if self._qualified is None:
-            self._qualified = {}
-            for slot in _slots_of(self.select) if self.select is not None else ():
-                if len(slot.parts) >= 2:
-                    self._qualified.setdefault(slot.parts[-2], set()).add(slot.parts[-1])
-        return self._qualified
-
     def _maybe_whole_row(self, visible: Visible, name: str) -> Value | None:
-        called = visible.alias or (visible.parts[-1] if visible.parts else "")
-        if self.analysis.rules.whole_rows and called == name:
+        if self.analysis.rules.whole_rows and visible.name == name:
             return self.whole_row(visible)
         return None
 
@@ -330,13 +281,13 @@ class Scope:
         keys: dict[int, None] = {}
         origins: dict[int, Value] = {}
         for slot in slots:
-            if type(slot) is Slot:
+            if isinstance(slot, Slot):
                 value = self.resolve(slot.parts)
                 row = COMPOSED[slot.role]
                 for key in value.keys:
                     keys[key & ~31 | row[key & 31]] = None
             else:
-                value = self.analysis.subquery(slot, self)  # type: ignore[arg-type]
+                value = self.analysis.subquery(slot, self)
                 for key in value.keys:
                     keys[key] = None
                 if value.origins:
@@ -345,11 +296,3 @@ class Scope:
         made = Value(keys, expression, inputs)
         made.origins = origins or None
         return made
-
-
-def _slots_of(select: Select) -> list[Slot]:
-    expressions = [item.expression for item in select.projections if isinstance(item, Projection)]
-    expressions += [clause.expression for clause in select.clauses if clause.expression is not None]
-    for relation in select.relations:
-        expressions += [clause.expression for clause in relation.on if clause.expression is not None]
-    return [slot for expression in expressions for slot in expression.slots if type(slot) is Slot]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ingestion.parsing.analyzer_rows import Entry, Rows, StarRun
 from ingestion.parsing.analyzer_values import Sources, Value, union_of
 from ingestion.parsing.relational import SetOperation
@@ -15,12 +17,8 @@ def combine_branches(sources: Sources, branches: list[Rows], operation: SetOpera
     if any(branch.stars for branch in branches):
         return _around_stars(sources, branches)
     width = max(len(branch.entries) for branch in branches)
-    combined: list[Entry] = []
-    for number in range(width):
-        values = [branch.entries[number][1] for branch in branches if number < len(branch.entries)]  # type: ignore[index]
-        owner = next(branch for branch in branches if number < len(branch.entries))
-        combined.append((owner.entries[number][0], union_of(values)))  # type: ignore[index]
-    return combined
+    lists = [[entry for entry in branch.entries if isinstance(entry, tuple)] for branch in branches]
+    return [_opposite([entries[number] for entries in lists if number < len(entries)]) for number in range(width)]
 
 
 def _around_stars(sources: Sources, branches: list[Rows]) -> list[Entry]:
@@ -43,7 +41,7 @@ def _run(entries: list[Entry]) -> int:
     return len(entries)
 
 
-def _opposite(entries: list[Entry]) -> Entry:
+def _opposite(entries: Sequence[Entry]) -> Entry:
     values = [entry[1] for entry in entries if isinstance(entry, tuple)]
     name = next(entry[0] for entry in entries if isinstance(entry, tuple))
     return name, union_of(values)
@@ -76,8 +74,7 @@ def _misaligned(sources: Sources, middles: list[list[Entry]]) -> list[Entry]:
         candidates = [entry[1] if isinstance(entry, tuple) else sources.column(entry.table, "*") for entry in middle]
         if not candidates:
             continue
-        # Two candidates at least, so that it stays uncertain which one it is.
-        loose.append(sources.one_of(_at_least_two(sources, candidates, middle), "?"))
+        loose.append(sources.one_of(candidates, "?"))
     found: list[Entry] = []
     for entry in first:
         if isinstance(entry, StarRun):
@@ -94,10 +91,6 @@ def _misaligned(sources: Sources, middles: list[list[Entry]]) -> list[Entry]:
                     branches.append(fallback)
             found.append((name, union_of(branches)))
     return found
-
-
-def _at_least_two(sources: Sources, candidates: list[Value], middle: list[Entry]) -> list[Value]:
-    return candidates
 
 
 def combine_by_name(sources: Sources, branches: list[Rows], operation: SetOperation) -> list[Entry]:

@@ -101,40 +101,22 @@ def _distinct(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> Typ
 
 def write_function(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
     """Any function, and any other node, by its arguments."""
-    kind = type(node)
-    known: Behaviour = FUNCTIONS.get(kind) or behaviour_of(node)
-    inner = known.inner[role]
-    args = node.args
-    parts = w.parts
+    known: Behaviour = FUNCTIONS.get(type(node)) or behaviour_of(node)
     name = known.name
     if name is None:  # a function that is known by its written name only
-        written = args["this"]
+        written = node.args["this"]
         name = written.upper() if isinstance(written, str) else written.sql()
         if name == "MULTIIF":
             return write_decode(w, node, role, tight)
-        if name == "VALUES" and type(args["expressions"][0]) is exp.Identifier:
-            return w.slot(("excluded", w.names.column(args["expressions"][0])), role, tight)
+        first = node.args["expressions"][:1] if name == "VALUES" else []
+        if first and type(first[0]) is exp.Identifier:  # MySQL: VALUES(a) is the incoming row's a
+            return w.slot(("excluded", w.names.column(first[0])), role, tight)
         known = behaviour_of(node, name)
-        inner = known.inner[role]
-    parts.append(name + "(")
-    first = True
-    rules: list[TypeRule] = []
-    for key, value in args.items():
-        if value is None or value is False or (key == "this" and isinstance(value, str)):
-            continue
-        for item in value if type(value) is list else (value,):
-            if not isinstance(item, exp.Expr):
-                continue
-            if not first:
-                parts.append(", ")
-            first = False
-            if kind in _TRUNCATIONS and key == "unit" and w.names.dialect.name not in _BARE_UNITS:
-                parts.append("?")  # a string in the text: DATE_TRUNC('month', a)
-                continue
-            rules.append(w.write(item, inner))
+    w.parts.append(name + "(")
+    rules = _arguments(w, node, known.inner[role])
     if known.last_filters and w.slots and type(w.slots[-1]) is Slot:
         w.slots[-1] = w.slots[-1]._replace(role=COMPOSED[role][FILTER])
-    parts.append(")")
+    w.parts.append(")")
     rule = known.type
     if rule == "same":
         return rules[0] if rules else None
@@ -143,6 +125,28 @@ def write_function(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -
     if rule in ("summed", "averaged", "listed", "element"):
         return (rule, rules[0] if rules else None)
     return rule
+
+
+def _arguments(w: ExpressionWriter, node: exp.Expr, role: int) -> list[TypeRule]:
+    """Write the arguments of a function, in order; returns their types."""
+    parts = w.parts
+    rules: list[TypeRule] = []
+    first = True
+    truncates = type(node) in _TRUNCATIONS and w.names.dialect.name not in _BARE_UNITS
+    for key, value in node.args.items():
+        if value is None or value is False or (key == "this" and isinstance(value, str)):
+            continue
+        for item in value if type(value) is list else (value,):
+            if not isinstance(item, exp.Expr):
+                continue
+            if not first:
+                parts.append(", ")
+            first = False
+            if truncates and key == "unit":
+                parts.append("?")  # a string in the text: DATE_TRUNC('month', a)
+            else:
+                rules.append(w.write(item, role))
+    return rules
 
 
 _TRUNCATIONS = (exp.DateTrunc, exp.TimestampTrunc, exp.DatetimeTrunc)

@@ -40,6 +40,7 @@ class ExpressionWriter:
         return write_function(self, node, role, tight)
 
     def slot(self, parts: tuple[str, ...], role: int, tight: int) -> TypeRule:
+        """Append a column; its type is that of its slot."""
         slots = self.slots
         number = len(slots)
         slots.append(Slot(parts, role, tight))

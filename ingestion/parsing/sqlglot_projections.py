@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from ingestion.parsing.output_names import output_name
-from ingestion.parsing.relational import Expression, Projection, Slot, Star
+from ingestion.parsing.relational import Expression, Projection, QuerySlot, Slot, Star
 from ingestion.parsing.roles import IDENTITY, TRANSFORMATION
 from ingestion.parsing.sqlglot_names import Names
 from ingestion.parsing.sqlglot_precedence import ATOM
@@ -102,12 +102,12 @@ def _star(queries: QueryTranslator, node: exp.Expr, qualifier: tuple[str, ...]) 
 def _merged(function: str, expressions: list[Expression]) -> Expression:
     """One function over several expressions."""
     parts: list[str | int] = [function + "("]
-    slots: list[Slot] = []
+    slots: list[Slot | QuerySlot] = []
     for number, expression in enumerate(expressions):
         if number:
             parts.append(", ")
         parts.extend(p + len(slots) if isinstance(p, int) else p for p in expression.parts)
-        slots.extend(expression.slots)  # type: ignore[arg-type]
+        slots.extend(expression.slots)
     parts.append(")")
     return Expression(tuple(parts), tuple(slots), ATOM)
 
