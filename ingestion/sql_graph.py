@@ -67,7 +67,8 @@ def lineage_graph(
 ) -> LineageGraph:
     """The lineage of a list of statements, of a file, or of all *.sql files below a directory.
 
-    In a directory a lone query is a view that is named after its file. What one statement creates, the next ones know.
+    A lone query is a view: named after its file, or query_1, query_2 ... after its place in the list. What one
+    statement creates, the next ones know.
 
     Args:
         source: a path, or a list of texts with one or more statements each.
@@ -113,15 +114,12 @@ def _texts(source: str | os.PathLike[str] | Sequence[str], dialect: Dialect) -> 
     """(Where it stands, text) of every part of the source. The one place of this package that reads files."""
     if not isinstance(source, (str, os.PathLike)):
         for number, text in enumerate(source):
-            yield f"[{number}] ", text
+            yield f"[{number}] ", lone_query_as_view(text, f"query_{number + 1}", dialect)
         return
     path = Path(source)
     try:
-        if path.is_dir():
-            for file in sorted(path.rglob("*.sql")):
-                yield f"{file}:", lone_query_as_view(file.read_text("utf-8-sig"), file.stem, dialect)
-        else:
-            yield f"{path}:", path.read_text("utf-8-sig")
+        for file in sorted(path.rglob("*.sql")) if path.is_dir() else [path]:
+            yield f"{file}:", lone_query_as_view(file.read_text("utf-8-sig"), file.stem, dialect)
     except UnicodeDecodeError:
         raise ConfigError(f"{path}: not UTF-8 text") from None
     except (OSError, ValueError) as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -285,3 +286,27 @@ def test_cards_out_of_sight_do_not_exist_and_come_with_the_camera(orchard: Orcha
     page.until(lambda: "pickings" not in page.cards() and "report" in page.cards(), "fewer cards")
     page.press("f")
     page.until(lambda: len(page.cards()) == 6, "all cards")
+
+
+def test_an_address_of_anybodys_making_does_no_harm(orchard: Orchard) -> None:
+    strange = (
+        f"t=999.x.<b>&t=1.1.{name('takings')}&t=0.0.nothing&p=%00&p={name('takings')}%0A<i>&e=a%09b&columns=__proto__"
+    )
+    page = orchard.show(
+        strange + "&m=full.__proto__&off=__proto__.direct&by=%27&sure=9&since=-1&asof=x&days=1e9&s=%22", 5
+    )
+    assert page.wires("direct") == 0
+    assert page.cards() == {"takings", "weighed", "trees", "prices", "report"}
+
+
+def test_a_catalog_with_a_token_asks_for_it(served: Orchard, tmp_path: Path) -> None:
+    config = CatalogConfig(tmp_path / "catalog.db", port=0, token="open-sesame")
+    with running_catalog(config) as address:
+        fill(Client(address.url, "open-sesame"))
+        page = served.page
+        page.open(f"{address.url.removesuffix('api')}#{TAKINGS}")
+        page.until(lambda: page.js("return document.getElementById('token-dialog')?.open"), "the question")
+        page.driver.find_element(By.ID, "token").send_keys("open-sesame" + ENTER)
+        page.until(lambda: page.tables == 5, "the picture")
+        assert "sesame" not in page.driver.current_url
+        assert all("401" in complaint for complaint in page.complaints())
