@@ -11,9 +11,10 @@ from connectors.catalog import bulk
 from connectors.catalog.errors import ApiError, not_found
 from connectors.catalog.store import edges, wire
 from connectors.catalog.store.attributes import known_columns
-from connectors.catalog.store.contributions import Contribution, LineageWriter, count_column_edges, record_digest
+from connectors.catalog.store.contributions import LineageWriter
 from connectors.catalog.store.database import Json, dumps, loads, tick
 from connectors.catalog.store.entities import EntityRow
+from connectors.catalog.store.filing import Contribution, count_column_edges, record_digest
 from connectors.catalog.store.graph import any_rows_of
 from connectors.catalog.store.lineage_columns import ColumnNames, names_of
 from connectors.catalog.store.schema import batches
@@ -40,21 +41,21 @@ def apply(connection: Connection, request: bulk.Lineage) -> Json:
 def _apply(connection: Connection, request: bulk.Lineage, now: int) -> Json:
     rows = _ends(connection, request)
     names = _names(connection, rows)
-    standing = set(edges.around(connection, {edge.toEntity.id for edge in request.edges}, upstream=True))
+    standing = edges.neighbours(connection, {edge.toEntity.id.lower() for edge in request.edges}, upstream=True)
     pipelines: dict[str, Json] = {}
     writer = LineageWriter(connection, f"batch:{request.batchId}", now)
     given = [_contribution(connection, edge, (names, pipelines), now) for edge in request.edges]
     for scope in request.replace:
         writer.end(_ending(scope, given, writer.batch, now))
-    outcome: dict[tuple[str, str], bool] = {}
     for contribution in given:
-        outcome[contribution.edge] = writer.add(contribution) or outcome.get(contribution.edge, False)
-    replaced = writer.finish()
+        writer.add(contribution)
+    written = writer.finish()
+    concerned = {one.edge for one in given}
     return {
-        "new": sum(edge not in standing for edge in outcome),
-        "merged": sum(edge in standing and news for edge, news in outcome.items()),
-        "unchanged": sum(edge in standing and not news for edge, news in outcome.items()),
-        "replaced": replaced,
+        "new": len(concerned - standing),
+        "merged": len(concerned & standing & written.news),
+        "unchanged": len((concerned & standing) - written.news),
+        "replaced": written.replaced,
         "columnEdges": sum(count_column_edges(one.content) for one in given),
     }
 

@@ -14,9 +14,10 @@ from connectors.catalog.store import columns as columns_of
 from connectors.catalog.store import names
 from connectors.catalog.store.attributes import Change, record
 from connectors.catalog.store.column_fates import file_fates
-from connectors.catalog.store.contributions import record_digest, versions_at
+from connectors.catalog.store.contributions import versions_at
 from connectors.catalog.store.database import Json, dumps, loads, tick
 from connectors.catalog.store.entities import EntityRow, find_id
+from connectors.catalog.store.filing import record_digest
 from connectors.catalog.store.projection import project
 from connectors.catalog.store.registration import Registration, index_names
 from connectors.catalog.store.schema import attributes, entities, usage_records

@@ -93,7 +93,7 @@ def _answer(row: EntityRow) -> Json:
         for column in columns_of.of_document(document)
     ]
     answer: Json = {"id": row.id, "type": row.type, "fullyQualifiedName": row.fqn, "columns": columns}
-    for key in ("tableType", "extension"):
+    for key in ("tableType", "extension", "schemaDefinition"):
         if document.get(key):
             answer[key] = document[key]
     path = document.get("fullPath") or document.get("locationPath")

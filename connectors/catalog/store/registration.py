@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import Connection, delete, insert, select, text, update
+from sqlalchemy import Connection, delete, func, insert, select, text, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from connectors.catalog import fqn
@@ -20,6 +20,7 @@ from connectors.catalog.store.attributes import Change, entity_changes, record
 from connectors.catalog.store.column_fates import file_fates
 from connectors.catalog.store.database import Json, dumps, loads, tick
 from connectors.catalog.store.entities import EntityRow, entity_id, reference
+from connectors.catalog.store.rows import chunks_of
 from connectors.catalog.store.schema import attributes, entities, query_uses, search_names
 
 _SECRET_KEY = re.compile(r"passw|secret|token|private.?key|credential|access.?key|api.?key|passphrase", re.IGNORECASE)
@@ -208,13 +209,20 @@ class Registration:
 
 def index_names(connection: Connection, named: dict[tuple[str, str], str]) -> None:
     """Makes entities and columns findable; names are only ever added, the past stays searchable."""
-    for (identifier, path), name in named.items():
-        values = {"entity_id": identifier, "column_path": path, "name": name}
-        row = connection.execute(
-            upsert(search_names).values(**values).on_conflict_do_nothing().returning(search_names.c.id)
-        ).scalar()
-        if row is not None:
-            connection.execute(text("insert into search (rowid, name) values (:id, :name)"), {"id": row, "name": name})
+    known: set[tuple[str, str]] = set()
+    for chunk in chunks_of(sorted({identifier for identifier, _ in named})):
+        columns = (search_names.c.entity_id, search_names.c.column_path)
+        rows = connection.execute(select(*columns).where(search_names.c.entity_id.in_(chunk)))
+        known.update((row[0], row[1]) for row in rows)
+    following = (connection.scalar(select(func.max(search_names.c.id))) or 0) + 1
+    new = [(key, name) for key, name in named.items() if key not in known]
+    rows_to_add = [
+        {"id": number, "entity_id": identifier, "column_path": path, "name": name}
+        for number, ((identifier, path), name) in enumerate(new, start=following)
+    ]
+    if rows_to_add:
+        connection.execute(insert(search_names), rows_to_add)
+        connection.execute(text("insert into search (rowid, name) values (:id, :name)"), rows_to_add)
 
 
 def _references(kind: Kind, parent: EntityRow) -> Json:

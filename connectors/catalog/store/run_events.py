@@ -10,10 +10,11 @@ from sqlalchemy import Connection
 
 from connectors.catalog.openlineage import ColumnLineage, Dataset, InputField, RunEvent, Transformation
 from connectors.catalog.store.columns import path_of
-from connectors.catalog.store.contributions import Contribution, LineageWriter, record_digest
+from connectors.catalog.store.contributions import LineageWriter
 from connectors.catalog.store.database import Json, dumps, tick
 from connectors.catalog.store.datasets import Datasets
 from connectors.catalog.store.entities import EntityRow
+from connectors.catalog.store.filing import Contribution, record_digest
 from connectors.catalog.store.registration import Registration
 
 _WROTE_NOTHING = ("ABORT", "FAIL")

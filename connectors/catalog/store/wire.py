@@ -15,10 +15,11 @@ from sqlalchemy import Connection, and_, or_
 from connectors.catalog.errors import ApiError, bad_request
 from connectors.catalog.requests import LineageDetails
 from connectors.catalog.store import edges
-from connectors.catalog.store.contributions import Contribution, LineageWriter
+from connectors.catalog.store.contributions import LineageWriter
 from connectors.catalog.store.database import Json, loads, tick
 from connectors.catalog.store.edges import Said
 from connectors.catalog.store.entities import EntityRow, find_id, reference
+from connectors.catalog.store.filing import Contribution
 from connectors.catalog.store.lineage_columns import ColumnNames, column_names
 from connectors.catalog.store.schema import contributions, intervals
 from connectors.catalog.store.timeline import Ending
