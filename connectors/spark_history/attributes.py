@@ -24,6 +24,7 @@ SUBQUERY = re.compile(
 
 MORE_FIELDS = re.compile(r"(?:, ?)?\.\.\. (\d+) more fields?")
 """Where Spark cut a list (spark.sql.debug.maxToStringFields)."""
+CUT_END = re.compile(r"(?:, ?)?\.\.\. \d+ more fields?$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ def truncated(text: str) -> bool:
 
 def attribute_list(text: str, separator: str = ", ") -> list[Element]:
     """The attributes of a printed output list. A list that was cut gives the attributes that are left."""
-    body = MORE_FIELDS.sub("", inside(text))
+    body = CUT_END.sub("", inside(text))
     found: list[Element] = []
     start = 0
     for match in ID.finditer(body):
@@ -86,13 +87,16 @@ def element_list(
     cut by the ids alone, does not have that length, the expected attributes (id -1: only the name is known) mark its
     elements' ends.
     """
-    body = MORE_FIELDS.sub("", inside(text))
+    body = CUT_END.sub("", inside(text))
     found = by_scope(body, scope)
-    wanted = count if count is not None else len(expected) or None
-    if wanted is None or len(found) == wanted:
+    if count in (None, len(found)) and same_names(found, expected):
         return found
     by_names = by_expected(body, expected)
-    return by_names if len(by_names) == wanted else found
+    return by_names if by_names and count in (None, len(by_names)) else found
+
+
+def same_names(found: Sequence[Element], expected: Sequence[Element]) -> bool:
+    return not expected or [item.name for item in found] == [item.name for item in expected]
 
 
 def by_scope(body: str, scope: Mapping[int, Attribute]) -> list[Element]:
@@ -147,13 +151,12 @@ def by_expected(body: str, expected: Sequence[Element]) -> list[Element]:
     start = 0
     for element in expected:
         identifier = str(element.id) if element.id >= 0 else r"\d+"
-        pattern = re.compile(re.escape(element.name) + "#(" + identifier + r")L?(?:-T\d+ms)?(?=, |$)")
-        match = pattern.search(body, start)
+        ending = re.escape(element.name) + "#(" + identifier + r")L?(?:-T\d+ms)?(?=, |$)"
+        passed = re.compile(ending).match(body, start)
+        match = passed or re.compile(" AS " + ending).search(body, start)
         if match is None:
             return []
-        text = body[start : match.start() + len(element.name)]
-        alias = f" AS {element.name}"
-        expression = "" if text == element.name else text.removesuffix(alias)
+        expression = "" if passed else body[start : match.start()]
         found.append(Element(int(match.group(1)), element.name, expression))
         start = match.end() + 2
     return found if start >= len(body) else []

@@ -27,7 +27,7 @@ from connectors.spark_history.relation import (
 from ingestion.model import ColumnRef, NameKind, Subtype, Transformation
 
 WRAPPER = re.compile(r"^(\w+)\((.*)\)$", re.DOTALL)
-LENGTH_CHECK = re.compile(r"CharVarcharCodegenUtils\b.{0,40}?(?:\(|, )(?=\S)", re.DOTALL)
+SPACE_BEFORE = re.compile(r"\s+([,)])")
 TOKEN = re.compile(r"[^\W\d]\w*|\d[\w.]*|[()\[\],]|<=>|<=|>=|<>|!=|\|\||[-+*/%=<>&|^~!.]|\s+|.", re.DOTALL)
 
 
@@ -166,7 +166,8 @@ class _Reading:
         self.uses.append(_Use(lineage, place.role, place.aggregated, place.masking))
         self.doubtful |= lineage.incomplete
         if lineage.expression:
-            self._write(f"({lineage.expression})" if " " in lineage.expression else lineage.expression)
+            bare = " " not in lineage.expression or lineage.expression.startswith("(")
+            self._write(lineage.expression if bare else f"({lineage.expression})")
         elif len(lineage.direct) == 1:
             self._write(canonical(next(iter(lineage.direct))))
         else:
@@ -286,7 +287,7 @@ class _Reading:
                 made = Transformation(subtype, how.masking or use.masking)
                 direct[column] = stronger(direct.get(column), made)
         indirect = {item for item in indirect if not is_direct(item[1])}
-        text = "".join(self.pieces).strip()
+        text = SPACE_BEFORE.sub(r"\1", "".join(self.pieces).strip())
         if len(text) > LONGEST_EXPRESSION:
             text = text[: text.rfind(" ", 0, LONGEST_EXPRESSION)] + " …"
         return Lineage(direct, frozenset(indirect), text, opaque, self.doubtful)

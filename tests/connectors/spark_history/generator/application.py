@@ -10,6 +10,7 @@ import json
 import os
 import re
 import signal
+import time
 from pathlib import Path
 from typing import Any
 
@@ -132,6 +133,8 @@ def main() -> None:
         truth += run_frames(spark, str(options.root))
     options.truth.write_text(json.dumps(truth, indent=1))
     if options.kill:
+        spark.range(1).count()  # a log is flushed at the end of a job: what follows it is lost with the process
+        time.sleep(1)
         jvm_id = spark._jvm.java.lang.ProcessHandle.current().pid()
         os.kill(jvm_id, signal.SIGKILL)
         os._exit(0)

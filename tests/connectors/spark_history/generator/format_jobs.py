@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 SETUP = [
     "CREATE DATABASE IF NOT EXISTS {c}.sales",
     "CREATE DATABASE IF NOT EXISTS {c}.mart",
-    "CREATE TABLE {c}.sales.orders (order_id BIGINT, customer_id INT, status STRING, amount DOUBLE, day DATE) USING {f}",
+    "CREATE TABLE {c}.sales.orders (order_id BIGINT, customer_id INT, status STRING, amount DOUBLE, day DATE)"
+    " USING {f}",
     "CREATE TABLE {c}.sales.changes (order_id BIGINT, status STRING, amount DOUBLE, gone BOOLEAN) USING {f}",
     "INSERT INTO {c}.sales.orders VALUES (1, 1, 'open', 1, DATE'2026-01-01'), (2, 1, 'x', 2, DATE'2026-01-02')",
     "INSERT INTO {c}.sales.changes VALUES (1, 'done', 11, false), (3, 'open', 5, false), (2, 'x', 0, true)",

@@ -1,0 +1,91 @@
+"""Records of every kind of application: text, user, session, defaults, outcome, and one record a statement."""
+
+from __future__ import annotations
+
+from connectors.spark_history.records import Row
+from ingestion.model import StatementLineage
+from ingestion.symbolic import loads
+from tests.connectors.spark_history.comparison import by_target, direct_edges
+from tests.connectors.spark_history.conftest import History, read_directory
+
+
+def texts(rows: list[Row]) -> list[str]:
+    return [row["text"] for row in rows if row["text"]]
+
+
+def row_of(rows: list[Row], start: str) -> Row:
+    found = [row for row in rows if (row["text"] or "").startswith(start)]
+    assert len(found) == 1, start
+    return found[0]
+
+
+def test_every_statement_of_the_command_line_is_one_record_with_its_text(history: History) -> None:
+    rows = read_directory(history.logs("cli"))
+    assert len(rows) == len(texts(rows)) == 11
+    assert all(row["problem"] is None for row in rows)
+    view = row_of(rows, "CREATE VIEW open_orders")
+    assert (view["database"], view["schema"]) == ("spark_catalog", "sales")
+    assert view["status"] is None
+    assert view["duration"] is not None
+    assert view["duration"] > 0
+
+
+def test_a_use_statement_changes_the_default_schema_of_what_follows_it(history: History) -> None:
+    rows = read_directory(history.logs("cli"))
+    assert row_of(rows, "USE sales")["schema"] == "default"
+    assert row_of(rows, "SHOW TABLES")["schema"] == "sales"
+
+
+def test_failures_have_their_status_and_no_lineage(history: History) -> None:
+    for kind, start in (
+        ("cli", "INSERT INTO mart.c1 SELECT order_id, raise"),
+        ("connect", "INSERT INTO sales.daily SELECT no"),
+    ):
+        row = row_of(read_directory(history.logs(kind)), start)
+        assert row["status"] == "failed"
+        assert row["symbolic"] is None
+
+
+def test_text_of_connect_is_unescaped_and_text_that_was_cut_is_left_out(history: History) -> None:
+    rows = read_directory(history.logs("connect"))
+    first = row_of(rows, "INSERT INTO sales.daily\nSELECT upper(status)")
+    assert first["text"].endswith('-- "żółw" it\'s\nGROUP BY status')
+    assert not any("truncated" in text or "xxxx" in text for text in texts(rows))
+    lineages = [loads(row["symbolic"]) for row in rows if row["symbolic"] and not row["text"]]
+    written = {str(t) for lineage in lineages if isinstance(lineage, StatementLineage) for t in lineage.targets}
+    assert written == {"sales.most", "spark_catalog.sales.daily"}
+
+
+def test_micro_batches_write_to_the_sink_of_their_query(history: History) -> None:
+    rows = read_directory(history.logs("streaming"))
+    found = by_target(rows)
+    source = (history.root / "streaming" / "in").as_uri().replace("file:///", "file:/")
+    out = (history.root / "streaming" / "out").as_uri().replace("file:///", "file:/")
+    assert direct_edges(found[out][1]) == {("event_id", source, "event_id"), ("key", source, "key")}
+    assert direct_edges(found["spark_catalog.mart.streamed"][1]) == {("key", source, "key"), ("next", source, "value")}
+    assert direct_edges(found["spark_catalog.mart.by_batch"][1]) == {("key", source, "key"), ("total", source, "value")}
+
+
+def test_a_script_gives_its_statements_and_a_set_description_no_text(history: History) -> None:
+    rows = read_directory(history.logs("streaming"))
+    assert "spark_catalog.mart.scripted" in by_target(rows)
+    assert texts(rows) == []
+
+
+def test_a_killed_application_gives_what_it_did(history: History) -> None:
+    assert any(path.name.endswith(".inprogress") for path in history.logs("dataframe").iterdir())
+    rows = read_directory(history.logs("dataframe"))
+    assert {row["problem"] for row in rows} <= {
+        None,
+        "the last event is cut short",
+        "the lz4 stream ends in the middle of a block",
+    }
+    assert len(by_target(rows)) > 40
+
+
+def test_source_ids_are_unique_and_the_same_in_every_reading(history: History) -> None:
+    for kind in ("sql", "cli", "connect", "streaming"):
+        once, again = read_directory(history.logs(kind)), read_directory(history.logs(kind))
+        identifiers = [row["source_id"] for row in once]
+        assert len(set(identifiers)) == len(identifiers)
+        assert once == again
