@@ -43,7 +43,8 @@ class TableEntity:
     """A table or view of the platform, with the columns and their types as the platform has them.
 
     A container of files is one too: `type` says so, and it has no database and no schema. `columns_complete` False:
-    these are the columns that were met so far, there may be others. `definition` is a view's
+    these are the columns that were met so far, there may be others. `filed_from_log`: it was registered from what a log
+    shows of it, and is brought up to date so. `definition` is a view's
     own SQL as the platform keeps it: not masked, so never for a log or an edge.
     """
 
@@ -58,6 +59,7 @@ class TableEntity:
     definition: str | None = None
     type: str = "table"
     columns_complete: bool = True
+    filed_from_log: bool = False
 
     def __repr__(self) -> str:
         return f"TableEntity({self.fully_qualified_name})"

@@ -10,6 +10,7 @@ from connectors.openmetadata.data_types import column_request
 from connectors.openmetadata.entities import COLUMNS_COMPLETE, TableDefinition
 from ingestion.binding import BoundLog
 from ingestion.composition import Content, RelationColumn
+from ingestion.entities import TableEntity
 from ingestion.fqn import build_fqn, encode_name
 from ingestion.graph import RealFlow
 from ingestion.model import Column, NameKind
@@ -39,6 +40,8 @@ class Registrar:
         `views` gives the masked definition of the relations (by number) that are views.
         """
         observed = observed_columns(flows)
+        # What is read before it is defined is another relation of the same place.
+        definitions = {log.relations[number].key: text for number, text in views.items()}
         groups: dict[str, dict[str, Json]] = {
             group: {} for group in ("services", "databases", "schemas", "tables", "containers")
         }
@@ -46,15 +49,12 @@ class Registrar:
             relation = log.relations[number]
             known = log.schemas.get(number)
             columns = known or tuple(observed.get(number, ()))
-            if fate is EntityFate.UNRESOLVED or self._is_news(number, columns, entities):
-                definition = views.get(number)
+            definition = definitions.get(relation.key)
+            entity = entities.resolved.get(number)
+            news = entity is not None and _is_news(entity, columns, definition)
+            if fate is EntityFate.UNRESOLVED or news:
                 self._add(groups, relation, _Shape(columns, known is not None, definition))
         return {group: list(requests.values()) for group, requests in groups.items() if requests}
-
-    @staticmethod
-    def _is_news(number: int, columns: Sequence[Column], entities: RelationEntities) -> bool:
-        entity = entities.resolved.get(number)
-        return entity is not None and any(entity.column_fqn(column.name) is None for column in columns)
 
     def _add(self, groups: dict[str, dict[str, Json]], relation: Relation, shape: _Shape) -> None:
         if relation.key.kind is NameKind.PATH:
@@ -102,6 +102,12 @@ class _Shape:
     columns: tuple[Column, ...]
     complete: bool
     definition: str | None = None
+
+
+def _is_news(entity: TableEntity, columns: Sequence[Column], definition: str | None) -> bool:
+    """Whether a table has columns that the catalog lacks, or a view that was filed from a log was defined anew."""
+    redefined = entity.filed_from_log and definition is not None and definition != entity.definition
+    return redefined or any(entity.column_fqn(column.name) is None for column in columns)
 
 
 def observed_columns(flows: Iterable[RealFlow]) -> dict[int, tuple[Column, ...]]:

@@ -141,6 +141,7 @@ def mark_processed(http: Http, collection: Collection, fqn: str) -> None:
 def table_entity(json: Mapping[str, Any], kind: str = "table") -> TableEntity:
     """A table, or a container with its data model, as the platform gives it."""
     fqn = str(json["fullyQualifiedName"])
+    extension = json.get("extension") or {}
     parts = split_fqn(fqn)
     database, schema = (parts[1], parts[2]) if kind == "table" else ("", "")
     return TableEntity(
@@ -154,7 +155,8 @@ def table_entity(json: Mapping[str, Any], kind: str = "table") -> TableEntity:
         table_type=str(json.get("tableType") or "Regular"),
         definition=json.get("schemaDefinition"),
         type=kind,
-        columns_complete=(json.get("extension") or {}).get(COLUMNS_COMPLETE, True) is not False,
+        columns_complete=extension.get(COLUMNS_COMPLETE, True) is not False,
+        filed_from_log=COLUMNS_COMPLETE in extension,
     )
 
 
