@@ -83,6 +83,14 @@ export class Camera {
     if (dx || dy) this.pan(dx, dy);
   }
 
+  /** Moves so that all of these boxes are in sight, where they fit. */
+  revealAll(boxes) {
+    const [x, y] = [Math.min(...boxes.map((box) => box.x)), Math.min(...boxes.map((box) => box.y))];
+    const width = Math.max(...boxes.map((box) => box.x + box.width)) - x;
+    const height = Math.min(200, Math.max(...boxes.map((box) => box.y + box.height)) - y);
+    if (boxes.length && width * this.k < this.size.width - 80) this.reveal({ x, y, width, height }, 30);
+  }
+
   #tell() {
     if (this.#asked) return;
     this.#asked = requestAnimationFrame(() => {

@@ -29,6 +29,7 @@ export class Explorer {
     this.pins = new Set();
     this.focused = null;
     this.hovered = [];
+    this.turn = 0;
     this.surface = byId("picture");
     this.picture = new Picture(this.surface, byId("wires"));
     this.camera = new Camera(this.surface, () => this.looked());
@@ -63,7 +64,10 @@ export class Explorer {
     }
     const chosen = ends && [this.#keyOf(ends.from), this.#keyOf(ends.to)];
     const link = chosen && this.links.find((one) => one.from === chosen[0] && one.to === chosen[1]);
-    if (link) this.openEdge([link]);
+    if (link) {
+      this.openEdge([link]);
+      this.camera.begin(this.scene, this.picture.boxOf(link.toCard));
+    }
     this.relight();
     return undefined;
   }
@@ -73,10 +77,13 @@ export class Explorer {
   }
 
   async #begin() {
+    const turn = ++this.turn;
     this.graph = NOTHING;
     this.#draw();
     try {
-      showBeginnings(await this.source.overview(), (entity) => this.start(entity, ""));
+      const overview = await this.source.overview();
+      if (turn !== this.turn) return;
+      showBeginnings(overview, (entity) => this.start(entity, ""));
       this.say("Search for a table or a column");
     } catch (error) {
       this.failed(error);
@@ -100,16 +107,22 @@ export class Explorer {
     await this.open({ ...emptyView(), asOf, days, filter, columns, pins, steps: [{ entity, upstream: 1, downstream: 1 }] });
     const card = [...this.graph.cards.values()].find((one) => one.fqn === entity);
     if (!card) return;
-    if (path) this.openColumn(keyOf(card.id, path));
+    if (path) {
+      this.openColumn(keyOf(card.id, path));
+      this.camera.begin(this.scene, this.picture.boxOf(card.id));
+    }
     this.focus(keyOf(card.id, path), { quiet: true });
   }
 
+  /** Asks for the view's graph and draws it; what was asked for before and arrives later is left alone. */
   async load({ fit = false, around = null } = {}) {
+    const turn = ++this.turn;
     byId("start").hidden = true;
     try {
       const before = around && this.picture.boxOf(around);
       const place = before && { x: before.x * this.camera.k + this.camera.x, y: before.y * this.camera.k + this.camera.y };
       const graph = await this.source.picture(this.view.steps, this.view);
+      if (turn !== this.turn) return;
       for (const [id, card] of graph.cards) if (this.view.removed.includes(card.fqn)) graph.cards.delete(id);
       graph.edges = graph.edges.filter((edge) => graph.cards.has(edge.from) && graph.cards.has(edge.to));
       this.graph = graph;
@@ -246,20 +259,6 @@ export class Explorer {
     element?.focus({ preventScroll: true });
   }
 
-  focusedOn(element) {
-    const column = element.closest(".column");
-    const card = element.closest(".card");
-    if (!card) return;
-    this.focused = (column ?? card).getAttribute(column ? "data-key" : "data-head");
-    this.hoverOver(column ? [this.focused] : []);
-  }
-
-  escape() {
-    if (!byId("panel").hidden) this.closePanel();
-    else if (this.pins.size) this.unpin();
-    else document.querySelectorAll("details[open]").forEach((one) => (one.open = false));
-  }
-
   // Panel
 
   closePanel() {
@@ -270,6 +269,8 @@ export class Explorer {
   openEdge(links) {
     this.details.edge(this.graph, links);
     this.relight();
+    // the panel takes room from the picture: what it speaks of stays in sight
+    this.camera.revealAll([links[0].fromCard, links[0].toCard].map((id) => this.picture.boxOf(id)).filter(Boolean));
     this.say(`Link from ${label(this.graph, links[0].from)} to ${label(this.graph, links[0].to)}`);
   }
 

@@ -6,7 +6,7 @@ export function keys(explorer, input) {
   document.addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
     if (/^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName) && event.key !== "Escape") return;
-    const act = ANYWHERE[event.key] ?? (event.target.closest?.("#picture") ? onPicture(event) : null);
+    const act = ANYWHERE[event.key] ?? (event.target.closest?.("#picture") ? ON_PICTURE[event.key] : null);
     if (!act) return;
     event.preventDefault();
     act(explorer, event, input);
@@ -21,7 +21,7 @@ const ANYWHERE = {
   "+": (explorer) => explorer.camera.zoom(1.25),
   "=": (explorer) => explorer.camera.zoom(1.25),
   "-": (explorer) => explorer.camera.zoom(0.8),
-  Escape: (explorer) => explorer.escape(),
+  Escape: escape,
 };
 
 const ON_PICTURE = {
@@ -38,8 +38,11 @@ const ON_PICTURE = {
   Delete: (explorer) => explorer.focused && explorer.remove(explorer.graph.cards.get(splitKey(explorer.focused)[0])),
 };
 
-function onPicture(event) {
-  return ON_PICTURE[event.key];
+/** Takes back what was done last: the panel, then the pins, then an open menu. */
+function escape(explorer) {
+  if (explorer.details.open) explorer.closePanel();
+  else if (explorer.pins.size) explorer.unpin();
+  else for (const menu of document.querySelectorAll("details[open]")) menu.open = false;
 }
 
 function expand(explorer, side, hops) {

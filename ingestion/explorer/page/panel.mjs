@@ -52,12 +52,12 @@ function grouped(link) {
 function contribution({ contribution: one, columns }, link) {
   const expressions = [...new Set(columns.map((column) => column.expression).filter(Boolean))];
   const ways = [...new Set(columns.map((column) => `${column.type === "INDIRECT" ? "indirect" : "direct"}: ${SUBTYPES[column.subtype] ?? column.subtype ?? "not said"}${column.masking ? ", masking" : ""}${column.certain === false ? " (one of several candidates)" : ""}`))];
-  const names = [link.fromPath, link.toPath].filter(Boolean).map((path) => path.split(".").pop());
+  const [from, to] = [link.fromPath, link.toPath].map((path) => readable(path.split(".").pop()));
   return html("article", { class: "said" },
     html("h3", {}, html("span", { class: "producer" }, one.producer.kind.replace("_", " ")), html("code", { class: "key" }, one.producer.key)),
     facts([
       ["Transformation", ways.length ? ways.map((way) => html("span", { class: "way" }, way)) : "the tables only: no columns are known"],
-      ["Expression", expressions.length ? expressions.map((text) => html("code", { class: "expression" }, breakable(text))) : null],
+      ["Expression", expressions.length ? expressions.map((text) => html("code", { class: "expression", tabindex: 0 }, breakable(text))) : null],
       ["Read by", one.parser],
       ["Confidence", one.confidence === undefined || one.confidence === null ? null : confidence(one.confidence)],
       ["First seen", one.firstSeen ? when(one.firstSeen) : null],
@@ -67,7 +67,7 @@ function contribution({ contribution: one, columns }, link) {
       ["Description", one.description],
       ["Through", one.tempLineageTables?.length ? html("ol", { class: "hops" }, one.tempLineageTables.map((hop) => html("li", {}, `${hop.fromEntity} → ${hop.toEntity}`))) : null],
     ]),
-    one.sqlQuery ? sqlElement(one.sqlQuery, expressions[0] ?? "", names) : html("p", { class: "note" }, "No SQL was given."),
+    one.sqlQuery ? sqlElement(one.sqlQuery, expressions[0] ?? "", { from, to }) : html("p", { class: "note" }, "No SQL was given."),
   );
 }
 

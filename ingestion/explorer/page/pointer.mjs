@@ -10,11 +10,20 @@ export function pointer(explorer) {
   surface.addEventListener("pointerleave", () => explorer.hoverOver([]));
   surface.addEventListener("click", (event) => camera.dragged || clicked(explorer, event));
   surface.addEventListener("dblclick", (event) => event.target.closest(".card") || camera.zoom(1.5, event.clientX, event.clientY));
-  surface.addEventListener("focusin", (event) => explorer.focusedOn(event.target));
+  surface.addEventListener("focusin", (event) => focused(explorer, event.target));
   surface.addEventListener("focus", () => {
     const [first] = explorer.scene?.boxes ?? [];
     if (!explorer.focused && first) explorer.focus(keyOf(first.id, ""));
   });
+}
+
+/** The focus lights what the pointer would. */
+function focused(explorer, element) {
+  const column = element.closest(".column");
+  const card = element.closest(".card");
+  if (!card) return;
+  explorer.focused = (column ?? card).getAttribute(column ? "data-key" : "data-head");
+  explorer.hoverOver(column ? [explorer.focused] : []);
 }
 
 function hover(explorer, event) {

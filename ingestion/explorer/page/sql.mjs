@@ -39,8 +39,13 @@ function essential(list) {
   return kept;
 }
 
-/** Where `expression` stands in `text`: [[start, end]]; where it does not, where the columns are named. */
-export function marks(text, expression, columns) {
+/**
+ * Where the expression behind an edge stands in `text`, as [[start, end]].
+ *
+ * As it is written; else the item of a SELECT that is called like the target `to` (best one that names `from`); else
+ * wherever `from` is named.
+ */
+export function marks(text, expression, { from, to }) {
   const words = essential(tokens(text));
   const wanted = expression ? essential(tokens(expression)).map((token) => token.word) : [];
   const found = [];
@@ -52,8 +57,32 @@ export function marks(text, expression, columns) {
     }
   }
   if (found.length) return found;
-  const names = new Set(columns.map((column) => column.toLowerCase()));
-  return words.filter((word) => names.has(word.word)).map((word) => [startOf(text, word.at), word.at + word.text.length]);
+  const items = to ? itemsCalled(text, to.toLowerCase()) : [];
+  const telling = items.filter((item) => item.words.has(from?.toLowerCase()));
+  if (telling.length || items.length) return (telling.length ? telling : items.slice(0, 1)).map((item) => item.range);
+  const names = words.filter((word) => word.word === from?.toLowerCase());
+  return names.map((word) => [startOf(text, word.at), word.at + word.text.length]);
+}
+
+/** The expressions that a query calls `name`: from the comma or SELECT before them to their AS. */
+function itemsCalled(text, name) {
+  const list = tokens(text).filter((token) => token.kind !== "space" && token.kind !== "comment");
+  const found = [];
+  for (let at = 1; at < list.length; at++) {
+    if (bare(list[at]) !== name || bare(list[at - 1]) !== "as") continue;
+    let start = at - 1;
+    for (let depth = 0; start > 0; start--) {
+      const before = list[start - 1];
+      depth += before.text === ")" ? 1 : before.text === "(" ? -1 : 0;
+      const ends = before.text === "," || ["select", "distinct", "all"].includes(bare(before));
+      if (depth < 0 || (depth === 0 && ends)) break;
+    }
+    if (start >= at - 1) continue;
+    const last = list[at - 2];
+    const words = new Set(list.slice(start, at - 1).map(bare));
+    found.push({ range: [list[start].at, last.at + last.text.length], words });
+  }
+  return found;
 }
 
 /** The beginning of the qualified name that ends in the word at `at`. */
@@ -63,8 +92,8 @@ function startOf(text, at) {
 }
 
 /** The text as a block of code with marks; the first mark can be scrolled to. */
-export function sqlElement(text, expression, columns) {
-  const ranges = marks(text, expression, columns);
+export function sqlElement(text, expression, names) {
+  const ranges = marks(text, expression, names);
   const block = html("pre", { class: "sql", tabindex: 0, "aria-label": "masked SQL" });
   let range = 0;
   let mark = null;
