@@ -175,6 +175,15 @@ class LineageParser:
         """Every column edge, direct and indirect; an indirect one of the whole row goes to each target column."""
         return tuple(dict.fromkeys(edge for flow in self._flows for edge in _edges_of(flow)))
 
+    @cached_property
+    def referenced_columns(self) -> tuple[ColumnRef, ...]:
+        """Every source column that the text cannot do without: those of all edges, and those that it names in vain.
+
+        A column that a WITH item selects and nobody reads makes no edge, but the statement fails without it.
+        """
+        unused = (column for statement in self._log.statements for column in statement.lineage.unused)
+        return tuple(dict.fromkeys((*(edge.source for edge in self.edges), *unused)))
+
     @property
     def column_lineage(self) -> tuple[tuple[ColumnRef, TargetColumn], ...]:
         """Pairs of source and target column: direct ones, and the columns in a CASE's conditions."""

@@ -86,6 +86,12 @@ def test_one_bad_statement_costs_itself_only_and_is_named_by_line() -> None:
     assert parser.failures[0].startswith("line 2: ")
 
 
+def test_a_column_that_nobody_reads_makes_no_edge_but_is_referenced() -> None:
+    parser = LineageParser("WITH w AS (SELECT a, b FROM s) SELECT a FROM w", schema={"s": {"a": "int", "b": "int"}})
+    assert {str(edge.source) for edge in parser.edges} == {"s.a"}
+    assert {str(column) for column in parser.referenced_columns} == {"s.a", "s.b"}
+
+
 def test_text_that_is_no_sql_raises() -> None:
     with pytest.raises(Unparsable):
         LineageParser("INSERT INTO t SELECT a FROM s WHERE x = 'never closed")
