@@ -119,13 +119,15 @@ def field_type(struct: str, name: str) -> str:
     """The type of a struct's field, "" where the struct does not say."""
     if struct in ("JSON", "VARIANT"):
         return struct
+    return next((kind for field, kind in struct_fields(struct) if field.lower() == name.lower()), "")
+
+
+def struct_fields(struct: str) -> tuple[tuple[str, str], ...]:
+    """The fields of a struct and their types, in order; () for other types and where the fields have no names."""
     if not struct.startswith("STRUCT<"):
-        return ""
-    for part in _split(struct[7:-1]):
-        field, _, kind = part.partition(" ")
-        if field.lower() == name.lower():
-            return kind
-    return ""
+        return ()
+    fields = [part.partition(" ") for part in _split(struct[7:-1])]
+    return tuple((name, kind) for name, _, kind in fields) if all(kind for _, _, kind in fields) else ()
 
 
 def base_of(name: str) -> str:

@@ -37,13 +37,15 @@ def join_relation(analysis: QueryAnalysis, scope: Scope, relation: Relation, ind
 
 
 def _shared(analysis: QueryAnalysis, scope: Scope, visible: Visible) -> tuple[str, ...]:
-    """The columns that both sides of a NATURAL join have."""
+    """The columns that both sides of a NATURAL join have, in the order of the left one."""
     left = scope.relations[:-1]
     if visible.rows.open or any(other.rows.open for other in left):
         name = visible.alias or ".".join(visible.parts)
         analysis.problem(ProblemKind.AMBIGUOUS_COLUMN, f"NATURAL JOIN {name}")
-    known = {name for other in left if not other.hidden for name in other.rows.names()}
-    return tuple(name for name in visible.rows.names() if name in known)
+    known = dict.fromkeys(scope.merged)
+    known.update((name, None) for other in left if not other.hidden for name in other.rows.names())
+    right = frozenset(visible.rows.names())
+    return tuple(name for name in known if name in right)
 
 
 def _merge(analysis: QueryAnalysis, scope: Scope, how: str, names: tuple[str, ...], indirect: dict[int, Value]) -> None:
@@ -60,7 +62,7 @@ def _merge(analysis: QueryAnalysis, scope: Scope, how: str, names: tuple[str, ..
             merged[name] = Value(both).known_as(f"COALESCE({left.text()}, {right.text()})", left.type())
         else:
             merged[name] = right if how.startswith("RIGHT") else left
-    if how.endswith(("SEMI", "ANTI")):
+    if how.endswith(("SEMI", "ANTI")) and not analysis.rules.semi_joins_merge:
         return
     merged.update((name, value) for name, value in scope.merged.items() if name not in merged)
     scope.merged = merged

@@ -11,7 +11,7 @@ from ingestion.parsing.analyzer_rows import AnyRows, Entry, FunctionRows, Rows, 
 from ingestion.parsing.analyzer_rules import rules_of
 from ingestion.parsing.analyzer_scopes import Scope
 from ingestion.parsing.analyzer_sets import combine_branches, combine_by_name
-from ingestion.parsing.analyzer_stars import star_entries
+from ingestion.parsing.analyzer_stars import all_entries, star_entries
 from ingestion.parsing.analyzer_values import ROLE_MASK, SHIFT, Sources, Value, combined
 from ingestion.parsing.analyzer_visible import Visible
 from ingestion.parsing.relational import (
@@ -118,6 +118,12 @@ class QueryAnalysis:
         finally:
             if outer is not None:
                 self.common.view = outer
+
+    def whole_row(self, scope: Scope) -> Value:
+        """The value that stands for all columns of all relations in a scope: STRUCT(*)."""
+        column = self.sources.column
+        values = [entry[1] if isinstance(entry, tuple) else column(entry.table, "*") for entry in all_entries(scope)]
+        return Value(combined((TRANSFORMATION, value) for value in values)).known_as("*")
 
     def rows_of(self, relation: Relation, scope: Scope) -> tuple[AnyRows, str]:
         """The rows of a FROM item and the name it goes by."""

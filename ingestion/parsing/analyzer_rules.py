@@ -20,7 +20,7 @@ _NO_OUTPUT_NAMES_IN_GROUP_BY = frozenset({"tsql", "fabric", "oracle", "hive", "d
 _NO_OUTPUT_NAMES_IN_HAVING = frozenset(
     {"postgres", "greenplum", "cockroach", "materialize", "risingwave", "vertica", "exasol"}
 )
-_NO_OUTPUT_NAMES_IN_WHERE = frozenset({"spark", "databricks"})
+_SPARK = frozenset({"spark", "databricks"})
 _CASE_KEPT = frozenset(
     {"mysql", "mariadb", "singlestore", "doris", "starrocks", "bigquery", "clickhouse", "druid", "fabric"}
 )
@@ -28,7 +28,10 @@ _CASE_KEPT = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """`lateral_aliases`: an output may use an earlier one's name. `whole_rows`: a relation's name may be a value."""
+    """`lateral_aliases`: an output may use an earlier one's name. `whole_rows`: a relation's name may be a value.
+
+    `semi_joins_merge`: USING puts its columns first also where the join gives none of its right side.
+    """
 
     lateral_aliases: bool
     struct_access: bool
@@ -37,6 +40,7 @@ class Rules:
     output_names_in_conditions: bool
     output_names_in_where: bool
     case_kept: bool
+    semi_joins_merge: bool
 
 
 @lru_cache(maxsize=64)
@@ -48,6 +52,7 @@ def rules_of(dialect: str) -> Rules:
         dialect in _WHOLE_ROWS,
         dialect not in _NO_OUTPUT_NAMES_IN_GROUP_BY,
         dialect not in _NO_OUTPUT_NAMES_IN_GROUP_BY and dialect not in _NO_OUTPUT_NAMES_IN_HAVING,
-        dialect in _LATERAL_ALIASES and dialect not in _NO_OUTPUT_NAMES_IN_WHERE,
+        dialect in _LATERAL_ALIASES and dialect not in _SPARK,
         dialect in _CASE_KEPT,
+        dialect in _SPARK,
     )

@@ -139,6 +139,8 @@ class Scope:
         merged = self.merged.get(name)
         if merged is not None:
             return merged
+        if name == "*":
+            return self.analysis.whole_row(self)
         if self.analysis.common.view and (scalar := self.analysis.common.scalar(name, self.tables)) is not None:
             return scalar
         definite: list[Value] = []

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from ingestion.model import ProblemKind
 from ingestion.parsing.analyzer_rows import Entry, StarRun
 from ingestion.parsing.analyzer_scopes import Scope
-from ingestion.parsing.analyzer_values import Value, combined
+from ingestion.parsing.analyzer_values import Value, combined, field_of
 from ingestion.parsing.relational import Star
 from ingestion.parsing.roles import TRANSFORMATION
+from ingestion.types import struct_fields
 
 if TYPE_CHECKING:
     from ingestion.parsing.analyzer_queries import QueryAnalysis
@@ -44,6 +45,9 @@ def _qualified_star(analysis: QueryAnalysis, star: Star, scope: Scope) -> list[E
     if value is None:
         analysis.problem(ProblemKind.UNKNOWN_COLUMN, ".".join((*star.qualifier, "*")))
         return []
+    known = struct_fields(value.type())
+    if known:
+        return [(name, field_of(value, (name,))) for name, _ in known]
     fields = Value(combined([(TRANSFORMATION, value)])).known_as(f"{value.text()}.*")
     return [("*", fields)]
 

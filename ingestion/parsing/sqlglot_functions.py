@@ -8,10 +8,11 @@ from sqlglot import exp
 
 from ingestion.lexing import keywords
 from ingestion.parsing.relational import TypeRule
-from ingestion.parsing.roles import AGGREGATED, AGGREGATION, COMPOSED, MASKING, TRANSFORMATION, TRANSFORMED
+from ingestion.parsing.roles import AGGREGATED, AGGREGATION, COMPOSED, GROUP_BY, MASKING, TRANSFORMATION, TRANSFORMED
 
 _MASKED = tuple(row[TRANSFORMATION | MASKING] for row in COMPOSED)
 _COUNTED = tuple(row[AGGREGATION | MASKING] for row in COMPOSED)
+_GROUPED = tuple(row[GROUP_BY] for row in COMPOSED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ _AGGREGATE_NAMES = keywords(
     "MAX MIN MULTISET_AGG PERCENTILE PERCENTILE_APPROX APPROX_PERCENTILE RANGE_AGG ST_UNION_AGG STRING_AGG SUM "
     "WM_CONCAT XMLAGG GROUP_CONCAT GROUPBITMAP SUMMAP TOPK RETENTION ARRAY_AGG ARRAYAGG LIST HISTOGRAM "
     "BITMAP_UNION HLL_UNION REGR_SLOPE CORR PRODUCT MAD ENTROPY RESERVOIR_QUANTILE QUANTILE_CONT QUANTILE_DISC "
-    "TDIGEST_AGG SKETCH_AGG"
+    "TDIGEST_AGG SKETCH_AGG HISTOGRAM_NUMERIC"
 )
 
 _RESULT_TYPES: dict[type[exp.Expr], TypeRule] = {
@@ -175,9 +176,18 @@ def behaviour_of(node: exp.Expr, name: str | None = None) -> Behaviour:
     return FUNCTIONS[kind]
 
 
+def is_count(node: exp.Expr | None) -> bool:
+    """Whether a function counts rows or values."""
+    if isinstance(node, exp.Anonymous):
+        return str(node.this).upper() in _COUNT_NAMES
+    return isinstance(node, _COUNTING)
+
+
 def _inner(node: exp.Expr) -> tuple[int, ...]:
     if isinstance(node, _COUNTING):
         return _COUNTED
+    if isinstance(node, exp.Grouping | exp.GroupingId):  # says which keys a row is grouped by, not what they hold
+        return _GROUPED
     if isinstance(node, _HASHING) or type(node).__name__.upper() in _HASH_NAMES:
         return _MASKED
     if isinstance(node, _MOVING) or not isinstance(node, exp.AggFunc):

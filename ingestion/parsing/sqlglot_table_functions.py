@@ -61,6 +61,8 @@ def translate_function(
         written = function.sql() if type(function) is exp.Dot else str(function.this)
         known = TableName((written.partition("(")[0].lower(),), written.partition("(")[0], NameKind.FUNCTION)
     own = _own_columns(queries, function)
+    if name == "RANGE" and queries.names.dialect.name in ("spark", "databricks"):
+        own = (("id", "BIGINT"),)
     bigquery = node.args.get("offset")
     if isinstance(bigquery, exp.Identifier):
         columns = (*columns, queries.names.column(bigquery))

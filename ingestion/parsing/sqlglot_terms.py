@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from ingestion.parsing.relational import QuerySlot, TypeRule
 from ingestion.parsing.roles import COMPOSED, FILTER, TRANSFORMED
+from ingestion.parsing.sqlglot_functions import is_count
 from ingestion.parsing.sqlglot_precedence import ATOM
 from ingestion.parsing.sqlglot_types import literal_type
 
@@ -87,8 +88,12 @@ def _word(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRul
 
 
 def _star(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
-    w.parts.append("*")
-    return None
+    """HASH(*), STRUCT(*): every column; COUNT(*) uses none."""
+    around = node.parent.parent if type(node.parent) is exp.Distinct else node.parent
+    if any(node.args.values()) or is_count(around):
+        w.parts.append("*")
+        return None
+    return w.slot(("*",), role, ATOM)
 
 
 def _paren(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
@@ -111,6 +116,11 @@ def _query(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRu
 
 
 def _exists(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+    if not isinstance(node.args["this"], exp.Query):  # EXISTS(array, x -> …)
+        w.parts.append("EXISTS(")
+        w.join([part for part in node.args.values() if isinstance(part, exp.Expr)], TRANSFORMED[role])
+        w.parts.append(")")
+        return "BOOLEAN"
     number = len(w.slots)
     w.parts.append("EXISTS ")
     w.slots.append(QuerySlot(w.queries.query(node.args["this"]), role, tight, True))
@@ -174,8 +184,9 @@ def _interval(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> Typ
 
 
 def _tuple(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+    expressions = node.args.get("expressions") or []
     w.parts.append("(")
-    w.join(node.args.get("expressions") or [], role)
+    w.join(expressions, TRANSFORMED[role] if len(expressions) > 1 else role)
     w.parts.append(")")
     return None
 

@@ -95,7 +95,7 @@ DIALECT_CASES = [
     ("spark", "select explode(t.m) as (k, v) from t", {"k f t.m", "v f t.m"}),
     ("spark", "select stack(2, a, b) as (x) from t", {"x f t.a", "x f t.b"}),
     ("spark", "select l.a from l left semi join r on l.k = r.k", {"a = l.a", "* join l.k", "* join r.k"}),
-    ("spark", "select * from l left anti join r using (k)", {"* = l", "* join l.k", "* join r.k"}),
+    ("spark", "select * from l left anti join r using (k)", {"k = l.k", "* = l -k", "* join l.k", "* join r.k"}),
     ("spark", "select transform(a, b) using 'cat' as (c) from t", {"c f t.a", "c f t.b"}),
     ("bigquery", "select u.x, o from t, unnest(t.arr) as u with offset as o", {"x f t.arr", "o f t.arr"}),
     (
