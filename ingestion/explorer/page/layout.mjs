@@ -3,7 +3,7 @@ import { order } from "./crossings.mjs";
 import { ranks, withoutCycles } from "./layers.mjs";
 import { tops } from "./place.mjs";
 
-export const SPACE = { layer: 96, card: 26, lane: 12, line: 4, laneLimit: 44, part: 64 };
+export const SPACE = { layer: 96, card: 26, lane: 12, line: 4, laneLimit: 44, part: 64, aspect: 1.6, stretch: 170 };
 
 /**
  * Places cards and leads links.
@@ -60,11 +60,11 @@ function layoutPart(part, cards, links) {
   const graph = layered(part, cards, links);
   order(graph.layers, graph.between, graph.nodes.length);
   const top = tops(graph.layers, graph.between, graph.nodes);
-  const left = columns(graph);
   const least = top.reduce((low, value) => Math.min(low, value), Infinity);
+  const bottom = graph.nodes.reduce((low, node, at) => Math.max(low, top[at] - least + node.height), 0);
+  const left = columns(graph, bottom);
   const routes = routed(graph, part, links, { left, top, least });
   const real = part.cards.length;
-  const bottom = graph.nodes.reduce((low, node, at) => Math.max(low, top[at] - least + node.height), 0);
   return {
     x: graph.nodes.slice(0, real).map((node) => left[node.layer]),
     y: graph.nodes.slice(0, real).map((_, at) => top[at] - least),
@@ -155,13 +155,18 @@ function addPair({ pair, nodes, layers, between, lanes, part, links }) {
   for (const at of pair.links) lanes.set(at, pair); // a link's number within the part -> its pair
 }
 
-/** The left edge of each layer: the more links pass between two layers, the wider the gap. */
-function columns({ widths, between }) {
+/** The left edge of each layer: the more links pass between two layers, the wider the gap; a tall picture has wider ones. */
+function columns({ widths, between }, height) {
+  const gaps = between.map((segments) => SPACE.layer + Math.min(130, Math.sqrt(segments.length) * 7));
+  const width = sum(widths) + sum(gaps);
+  const spare = Math.max(0, Math.min(SPACE.stretch, (height * SPACE.aspect - width) / Math.max(1, gaps.length)));
   const left = [0];
-  for (let at = 1; at < widths.length; at++) {
-    left.push(left[at - 1] + widths[at - 1] + SPACE.layer + Math.min(130, Math.sqrt(between[at - 1].length) * 7));
-  }
+  gaps.forEach((gap, at) => left.push(left[at] + widths[at] + gap + spare));
   return left;
+}
+
+function sum(numbers) {
+  return numbers.reduce((total, number) => total + number, 0);
 }
 
 function routed(graph, part, links, { left, top, least }) {
