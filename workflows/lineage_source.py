@@ -94,6 +94,20 @@ class LineageSource:
         """Whether all that a flow says is known: what cannot be resolved now may be what it said before."""
         return number in self._evidence and self._skipped.get(number, "self_reference") in _SETTLED
 
+    def rebound(self, entities: RelationEntities) -> frozenset[str]:
+        """The templates (by fingerprint) of which this log says all there is: every name that they mention is known."""
+        doubtful = {
+            self._parsed[flow.statement].template
+            for number, flow in enumerate(self.flows)
+            if self._skipped.get(number) != "superseded" and not self._is_whole(number, flow, entities)
+        }
+        return frozenset(group.template for group in self._parsed) - doubtful
+
+    def _is_whole(self, number: int, flow: RealFlow, entities: RelationEntities) -> bool:
+        return number in self._evidence and all(
+            entities.fate(relation) not in _UNSETTLED for relation in (flow.target, *flow.content.sources)
+        )
+
     def fates(self, published: Mapping[EdgeKey, Published]) -> Iterator[tuple[Group, str, str]]:
         """For every group of runs: ("published" | "skipped" | "dead", the reason or "")."""
         by_statement: dict[int, list[int]] = {}
@@ -122,6 +136,21 @@ class LineageSource:
             for flow in self.flows
             if is_view(self.log, flow)
         }
+
+    def flows_published(self, published: Mapping[EdgeKey, Published]) -> Iterator[RealFlow]:
+        """The flows one of whose edges stands at least, those that define views left out."""
+        for number, evidence in sorted(self._evidence.items()):
+            stands = any(published[key].rejected is None for key in evidence.contributions)
+            if stands and not is_view(self.log, self.flows[number]):
+                yield self.flows[number]
+
+    def group_of(self, flow: RealFlow) -> Group:
+        """The runs that a flow comes from."""
+        return self._parsed[flow.statement]
+
+    def masked(self, group: Group) -> str:
+        """The text of a group's statement that may be stored; "" where it cannot be masked."""
+        return self._templates[group.template].masked
 
     def problems(self) -> Counter[ProblemKind]:
         """How often columns could not be settled, by kind."""

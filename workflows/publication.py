@@ -6,36 +6,38 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from connectors.openmetadata.client import CatalogSearch, Platform, connect
 from connectors.openmetadata.connection import Connection
-from connectors.openmetadata.rest_sink import RestSink, SinkOptions
+from connectors.openmetadata.rest_sink import DryRunSink, RestSink, SinkOptions
+from connectors.sink import Sink
 from workflows.config import EmbeddedCatalog, RunConfig, Server
 from workflows.status import Pointer
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A catalog that answers; `where` tells a person how to look at it."""
+    """A catalog that answers; `where` tells a person how to look at it. `writes` False: nothing may change in it."""
 
     platform: Platform
     search: CatalogSearch
-    sink: RestSink
+    sink: Sink
     where: tuple[Pointer, ...]
+    writes: bool = True
 
 
 @contextmanager
 def open_target(config: RunConfig, run_id: str, *, dry_run: bool) -> Iterator[Target]:
     """The configured target. A dry run gets a throw-away copy of an embedded catalog, so that it shows what would be.
 
-    Raises ConfigError and TargetDown.
+    Of a server it only asks: nothing is written there on a dry run. Raises ConfigError and TargetDown.
     """
     if isinstance(config.target, Server):
         server = Pointer("published to", config.target.url)
         with _connected(_connection(config.target, config), config, run_id, (server,)) as target:
-            yield target
+            yield replace(target, sink=DryRunSink(_discard), writes=False) if dry_run else target
         return
     with (
         _embedded(config.target, dry_run=dry_run) as (connection, where),
@@ -52,6 +54,10 @@ def _connected(connection: Connection, config: RunConfig, run_id: str, where: tu
         yield Target(platform, CatalogSearch(platform), RestSink(platform, options), where)
     finally:
         platform.close()
+
+
+def _discard(_line: str) -> None:
+    """What a dry run would write is shown by who asks for it."""
 
 
 @contextmanager

@@ -61,7 +61,7 @@ class TableDefinition:
 
 @dataclass(frozen=True, slots=True)
 class QueryRecord:
-    """A query to file: its masked text, the FQN of its service, and the tables it uses."""
+    """A query to file: its masked text, the FQN of its service, the tables it uses, who ran it."""
 
     query: str
     service: str
@@ -69,6 +69,7 @@ class QueryRecord:
     duration: float | None = None
     date: float | None = None  # seconds since the epoch
     processed: bool = True
+    users: tuple[str, ...] = ()
 
     def to_json(self) -> Json:
         request: Json = {
@@ -77,6 +78,8 @@ class QueryRecord:
             "queryUsedIn": [{"id": table.id, "type": table.type} for table in self.used_in],
             "processedLineage": self.processed,
         }
+        if self.users:
+            request["usedBy"] = list(self.users)
         if self.duration is not None:
             request["duration"] = self.duration
         if self.date is not None:
