@@ -53,6 +53,11 @@ export class Camera {
     this.set(this.x + dx, this.y + dy, this.k);
   }
 
+  /** Follows a box that has moved, so that it stays where it is on the screen. */
+  hold(before, now) {
+    if (before && now) this.pan((before.x - now.x) * this.k, (before.y - now.y) * this.k);
+  }
+
   /** Shows all of an area. */
   fit(area, { largest = 1.1, space = 56 } = {}) {
     const { width, height } = this.size;

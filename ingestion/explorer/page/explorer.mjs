@@ -119,18 +119,13 @@ export class Explorer {
     const turn = ++this.turn;
     byId("start").hidden = true;
     try {
-      const before = around && this.picture.boxOf(around);
-      const place = before && { x: before.x * this.camera.k + this.camera.x, y: before.y * this.camera.k + this.camera.y };
       const graph = await this.source.picture(this.view.steps, this.view);
       if (turn !== this.turn) return;
       for (const [id, card] of graph.cards) if (this.view.removed.includes(card.fqn)) graph.cards.delete(id);
       graph.edges = graph.edges.filter((edge) => graph.cards.has(edge.from) && graph.cards.has(edge.to));
       this.graph = graph;
-      this.#draw();
-      const now = place && this.picture.boxOf(around);
-      // the card that was expanded stays under the pointer
-      if (now) this.camera.set(place.x - now.x * this.camera.k, place.y - now.y * this.camera.k, this.camera.k);
-      else if (fit) this.camera.begin(this.scene, this.picture.boxOf(this.graph.roots[0]));
+      this.#draw(around);
+      if (fit) this.camera.begin(this.scene, this.picture.boxOf(this.graph.roots[0]));
       const window = windowText(graph.window);
       const cut = graph.truncated ? "; there is more than is shown: start nearer to what you look for" : "";
       this.say(`${graph.cards.size} tables, ${this.links.length} links${window ? `; ${window}` : ""}${cut}`);
@@ -139,12 +134,15 @@ export class Explorer {
     }
   }
 
-  #draw() {
+  /** Draws anew; the card `around` (it was expanded, folded, pinned) stays under the pointer. */
+  #draw(around = null) {
+    const before = around && this.picture.boxOf(around);
     this.links = linksOf(this.graph, this.view.filter);
     this.ties = adjacency(this.links);
     this.pins = new Set([...this.pins].filter((key) => this.graph.cards.has(splitKey(key)[0])));
     this.scene = this.#onPaths ? sceneOf(...onPaths(this.graph, this.links, lit(this.ties, this.pins)), this.view) : sceneOf(this.graph, this.links, this.view);
     this.picture.show(this.scene, this.graph.roots, this.camera);
+    this.camera.hold(before, around && this.picture.boxOf(around));
     this.minimap.show(this.scene);
     showFilters(this.view, this.graph, (what) => this.changed(what));
     showList(this);
@@ -216,7 +214,7 @@ export class Explorer {
 
   pin(key) {
     if (!this.pins.delete(key)) this.pins.add(key);
-    if (this.view.columns === "path") this.#draw();
+    if (this.view.columns === "path") this.#draw(splitKey(key)[0]);
     this.relight();
     const columns = (this.lit?.columns.size ?? 1) - 1;
     this.say(this.pins.size ? `${this.pins.size} pinned; ${columns} columns on their paths` : "No pins");
@@ -243,7 +241,7 @@ export class Explorer {
 
   mode(card, mode) {
     this.view.modes[card.fqn] = mode;
-    this.#draw();
+    this.#draw(card.id);
   }
 
   // Focus
