@@ -158,16 +158,18 @@ def initial_only(section: str) -> str:
         return section
     kept: list[str] = []
     dropping = False
+    connector: str | None = None
     for line in section.split("\n"):
         marker = line.strip(" :+-")
         if marker in ("== Final Plan ==", "== Current Plan =="):
             dropping = True
         elif marker == "== Initial Plan ==":
+            dropping, connector = False, line[: line.index("==")]
+        elif connector is not None:
+            kept.append(connector + line[len(connector) :])  # the tree's root stands below the heading, unconnected
+            connector = None
+        elif not line.strip() or not dropping:
             dropping = False
-        elif not line.strip():
-            dropping = False
-            kept.append(line)
-        elif not dropping:
             kept.append(line)
     return "\n".join(kept)
 
