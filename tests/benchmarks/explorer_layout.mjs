@@ -119,7 +119,7 @@ export function plain(cards, links) {
 
 function longestPath(count, pairs) {
   const rank = new Int32Array(count);
-  for (let changed = true; changed; ) {
+  for (let changed = true; changed;) {
     changed = false;
     for (const { tail, head } of pairs) {
       if (rank[head] <= rank[tail]) {
@@ -164,7 +164,15 @@ export function measure(sizes = [40, 150, 400], seeds = [1, 2, 3, 4, 5]) {
       const { routes } = layout(cards, links);
       const milliseconds = performance.now() - started;
       const own = drawnCrossings(routes);
-      rows.push({ size, seed, edges, links: links.length, milliseconds, own, plain: drawnCrossings(plain(cards, links)) });
+      rows.push({
+        size,
+        seed,
+        edges,
+        links: links.length,
+        milliseconds,
+        own,
+        plain: drawnCrossings(plain(cards, links)),
+      });
     }
   }
   return rows;

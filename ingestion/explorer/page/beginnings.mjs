@@ -7,8 +7,18 @@ export function showBeginnings({ tables, columnEdges, beginnings }, start) {
   byId("start-count").textContent = tables
     ? `${tables.toLocaleString("en")} tables, ${columnEdges.toLocaleString("en")} column edges`
     : "There is no lineage here yet: run `ingest run` first.";
-  byId("beginnings").replaceChildren(...beginnings.map((one) => html("li", {},
-    html("button", { type: "button", onclick: () => start(one.entity) },
-      html("span", { class: "found" }, breakable(readable(one.entity))),
-      html("span", { class: "count" }, `${one.upstream} upstream, ${one.downstream} downstream`)))));
+  byId("beginnings").replaceChildren(
+    ...beginnings.map((one) =>
+      html(
+        "li",
+        {},
+        html(
+          "button",
+          { type: "button", onclick: () => start(one.entity) },
+          html("span", { class: "found" }, breakable(readable(one.entity))),
+          html("span", { class: "count" }, `${one.upstream} upstream, ${one.downstream} downstream`),
+        ),
+      ),
+    ),
+  );
 }

@@ -29,7 +29,12 @@ export class Camera {
   sight(margin = 0) {
     const { width, height } = this.size;
     const [left, top] = [-this.x / this.k, -this.y / this.k];
-    return { left: left - margin, top: top - margin, right: left + width / this.k + margin, bottom: top + height / this.k + margin };
+    return {
+      left: left - margin,
+      top: top - margin,
+      right: left + width / this.k + margin,
+      bottom: top + height / this.k + margin,
+    };
   }
 
   toPicture(clientX, clientY) {

@@ -32,7 +32,15 @@ export function cardElement(box, { far, root }) {
   group.append(
     svg("rect", { class: "plate", width, height, rx: 9 }),
     svg("path", { class: "band", d: `M0 9a9 9 0 0 1 9-9h${width - 18}a9 9 0 0 1 9 9v${HEAD - 9}H0z` }),
-    svg("rect", { class: "tab", x: 0, y: 12, width: 3.5, height: HEAD - 24, rx: 1.75, fill: `hsl(${hueOf(card.schema)} 55% 52%)` }),
+    svg("rect", {
+      class: "tab",
+      x: 0,
+      y: 12,
+      width: 3.5,
+      height: HEAD - 24,
+      rx: 1.75,
+      fill: `hsl(${hueOf(card.schema)} 55% 52%)`,
+    }),
   );
   if (far) {
     group.append(farName(box));
@@ -56,7 +64,9 @@ function farName({ card, width, height }) {
   const size = Math.max(12, Math.min(36, (width - 28) / (longest * 0.6), (height - 8) / (lines.length * 1.12)));
   const text = svg("text", { class: "far-name", "font-size": size });
   const top = Math.max(size, (height - lines.length * size * 1.12) / 2 + size * 0.9);
-  lines.forEach((line, at) => text.append(svg("tspan", { x: 16, y: Math.min(top, size + 34) + at * size * 1.12 }, line)));
+  lines.forEach((line, at) =>
+    text.append(svg("tspan", { x: 16, y: Math.min(top, size + 34) + at * size * 1.12 }, line)),
+  );
   return text;
 }
 
@@ -97,38 +107,53 @@ function columnElement(box, row, at) {
     svg("text", { class: "column-type", x: box.width - 14, y: 15 }, row.shownType),
   );
   if (row.touched) {
-    group.append(svg("circle", { class: "port", cx: 0, cy: ROW / 2, r: 3 }), svg("circle", { class: "port", cx: box.width, cy: ROW / 2, r: 3 }));
+    group.append(
+      svg("circle", { class: "port", cx: 0, cy: ROW / 2, r: 3 }),
+      svg("circle", { class: "port", cx: box.width, cy: ROW / 2, r: 3 }),
+    );
   }
-  if (row.shownName !== row.name || row.description) group.append(svg("title", {}, [row.name, row.description].filter(Boolean).join(": ")));
+  if (row.shownName !== row.name || row.description)
+    group.append(svg("title", {}, [row.name, row.description].filter(Boolean).join(": ")));
   return group;
 }
 
 function moreElement(box) {
-  const text = box.rows.length ? `${box.more} more column${box.more === 1 ? "" : "s"}` : `${box.more} column${box.more === 1 ? "" : "s"}`;
-  const group = svg("g", { class: "more", "data-more": box.id, transform: `translate(0 ${HEAD + box.rows.length * ROW})` });
-  group.append(svg("rect", { class: "row", x: 1, width: box.width - 2, height: ROW }), svg("text", { x: 14, y: 15 }, text));
+  const text = box.rows.length
+    ? `${box.more} more column${box.more === 1 ? "" : "s"}`
+    : `${box.more} column${box.more === 1 ? "" : "s"}`;
+  const group = svg("g", {
+    class: "more",
+    "data-more": box.id,
+    transform: `translate(0 ${HEAD + box.rows.length * ROW})`,
+  });
+  group.append(
+    svg("rect", { class: "row", x: 1, width: box.width - 2, height: ROW }),
+    svg("text", { x: 14, y: 15 }, text),
+  );
   return group;
 }
 
 /** Buttons at the card's sides: how many neighbours are hidden there, shown by a click. */
 function expanders({ card, width }) {
-  return ["upstream", "downstream"].filter((side) => card.hidden[side] > 0).map((side) => {
-    const text = `+${card.hidden[side]}`;
-    const wide = 14 + text.length * 7;
-    const x = side === "upstream" ? -wide - 6 : width + 6;
-    const group = svg("g", {
-      class: "expand",
-      "data-expand": side,
-      "data-of": card.id,
-      transform: `translate(${x} ${HEAD / 2 - 10})`,
-      role: "button",
-      "aria-label": `show ${card.hidden[side]} ${side} of ${card.name}`,
+  return ["upstream", "downstream"]
+    .filter((side) => card.hidden[side] > 0)
+    .map((side) => {
+      const text = `+${card.hidden[side]}`;
+      const wide = 14 + text.length * 7;
+      const x = side === "upstream" ? -wide - 6 : width + 6;
+      const group = svg("g", {
+        class: "expand",
+        "data-expand": side,
+        "data-of": card.id,
+        transform: `translate(${x} ${HEAD / 2 - 10})`,
+        role: "button",
+        "aria-label": `show ${card.hidden[side]} ${side} of ${card.name}`,
+      });
+      group.append(
+        svg("rect", { width: wide, height: 20, rx: 10 }),
+        svg("text", { x: wide / 2, y: 14 }, text),
+        svg("title", {}, `${card.hidden[side]} ${side}: click for one hop, Shift+click for all`),
+      );
+      return group;
     });
-    group.append(
-      svg("rect", { width: wide, height: 20, rx: 10 }),
-      svg("text", { x: wide / 2, y: 14 }, text),
-      svg("title", {}, `${card.hidden[side]} ${side}: click for one hop, Shift+click for all`),
-    );
-    return group;
-  });
 }

@@ -53,7 +53,7 @@ function crossingsOf(graph, layer, following) {
   let seen = 0;
   for (const node of layer) {
     const list = rightward[node];
-    for (let at = 0; at < list.length; ) {
+    for (let at = 0; at < list.length;) {
       // those that share a port do not cross each other: they are counted before any of them is entered
       let end = at;
       while (end < list.length && uf[list[end]] === uf[list[at]]) end++;
@@ -157,7 +157,8 @@ function transpose(layers, graph, position, rounds) {
     const changed = new Set();
     for (const at of active) {
       if (at > 0) noteEnds(graph.left, layers[at - 1], graph.rightward, graph.uf, graph.v, graph.weight);
-      if (at + 1 < layers.length) noteEnds(graph.right, layers[at + 1], graph.leftward, graph.vf, graph.u, graph.weight);
+      if (at + 1 < layers.length)
+        noteEnds(graph.right, layers[at + 1], graph.leftward, graph.vf, graph.u, graph.weight);
       const sides = [at > 0 ? graph.left : null, at + 1 < layers.length ? graph.right : null];
       if (exchange(layers[at], sides, position)) [at - 1, at, at + 1].forEach((one) => changed.add(one));
     }

@@ -7,13 +7,13 @@ import { filters, showFilters, windowText } from "./filters.mjs";
 import { keys } from "./keys.mjs";
 import { showList } from "./listing.mjs";
 import { Minimap } from "./minimap.mjs";
-import { keyOf, label, linksOf, splitKey } from "./model.mjs";
+import { cardNamed, endOf, keyNamed, keyOf, label, linksOf, splitKey } from "./model.mjs";
 import { Picture } from "./picture.mjs";
 import { buttons, pointer } from "./pointer.mjs";
 import { sceneOf } from "./scene.mjs";
 import { search } from "./search.mjs";
 import { Unauthorised } from "./source.mjs";
-import { Address, emptyView } from "./state.mjs";
+import { Address, emptyView, extend, startingAt } from "./state.mjs";
 import { adjacency, lit, litOnly, onPaths } from "./trace.mjs";
 
 const SMALL = 40;
@@ -38,7 +38,11 @@ export class Explorer {
     this.address = new Address((view) => this.open(view));
     const failed = (error) => this.failed(error);
     search(source, (result) => this.start(result.entity, result.path), failed);
-    filters(() => this.view, source.live, (what) => this.changed(what));
+    filters(
+      () => this.view,
+      source.live,
+      (what) => this.changed(what),
+    );
     keys(this, byId("search"));
     pointer(this);
     buttons(this);
@@ -53,16 +57,20 @@ export class Explorer {
     this.graph = NOTHING;
     this.closePanel();
     if (!view.steps.length && !this.source.live && this.source.graph.cards.size <= SMALL) {
-      view.steps = [...this.source.graph.cards.values()].map((card) => ({ entity: card.fqn, upstream: 0, downstream: 0 }));
+      view.steps = [...this.source.graph.cards.values()].map((card) => ({
+        entity: card.fqn,
+        upstream: 0,
+        downstream: 0,
+      }));
     }
     if (!view.steps.length) return this.#begin();
     await this.load({ fit: true });
-    this.pins = new Set(pins.map((pin) => this.#keyOf(pin)).filter(Boolean));
+    this.pins = new Set(pins.map((pin) => keyNamed(this.graph, pin)).filter(Boolean));
     if (this.#onPaths) {
       this.#draw();
       this.camera.begin(this.scene, this.picture.boxOf(this.graph.roots[0]));
     }
-    const chosen = ends && [this.#keyOf(ends.from), this.#keyOf(ends.to)];
+    const chosen = ends && [keyNamed(this.graph, ends.from), keyNamed(this.graph, ends.to)];
     const link = chosen && this.links.find((one) => one.from === chosen[0] && one.to === chosen[1]);
     if (link) {
       this.openEdge([link]);
@@ -90,22 +98,10 @@ export class Explorer {
     }
   }
 
-  #keyOf(end) {
-    const card = [...this.graph.cards.values()].find((one) => one.fqn === end.entity);
-    return card ? keyOf(card.id, end.path) : null;
-  }
-
-  #endOf(key) {
-    const [id, path] = splitKey(key);
-    return { entity: this.graph.cards.get(id).fqn, path };
-  }
-
   /** One table with its neighbours; a column of it is pinned. */
   async start(entity, path) {
-    const { asOf, days, filter, columns } = this.view;
-    const pins = path ? [{ entity, path }] : [];
-    await this.open({ ...emptyView(), asOf, days, filter, columns, pins, steps: [{ entity, upstream: 1, downstream: 1 }] });
-    const card = [...this.graph.cards.values()].find((one) => one.fqn === entity);
+    await this.open(startingAt(this.view, entity, path));
+    const card = cardNamed(this.graph, entity);
     if (!card) return;
     if (path) {
       this.openColumn(keyOf(card.id, path));
@@ -140,7 +136,9 @@ export class Explorer {
     this.links = linksOf(this.graph, this.view.filter);
     this.ties = adjacency(this.links);
     this.pins = new Set([...this.pins].filter((key) => this.graph.cards.has(splitKey(key)[0])));
-    this.scene = this.#onPaths ? sceneOf(...onPaths(this.graph, this.links, lit(this.ties, this.pins)), this.view) : sceneOf(this.graph, this.links, this.view);
+    this.scene = this.#onPaths
+      ? sceneOf(...onPaths(this.graph, this.links, lit(this.ties, this.pins)), this.view)
+      : sceneOf(this.graph, this.links, this.view);
     this.picture.show(this.scene, this.graph.roots, this.camera);
     this.camera.hold(before, around && this.picture.boxOf(around));
     this.minimap.show(this.scene);
@@ -178,10 +176,7 @@ export class Explorer {
   }
 
   expand(card, side, hops) {
-    const step = this.view.steps.find((one) => one.entity === card.fqn);
-    if (step) step[side] = Math.max(step[side] + (hops === 1 && !card.hidden[side] ? 1 : 0), hops);
-    else this.view.steps.push({ entity: card.fqn, upstream: 0, downstream: 0, [side]: hops });
-    this.view.removed = [];
+    extend(this.view, card, side, hops);
     return this.load({ around: card.id });
   }
 
@@ -236,7 +231,10 @@ export class Explorer {
 
   fold(card) {
     const box = this.picture.boxOf(card.id);
-    return this.mode(card, box.mode === "none" ? (this.view.columns === "none" ? "involved" : this.view.columns) : "none");
+    return this.mode(
+      card,
+      box.mode === "none" ? (this.view.columns === "none" ? "involved" : this.view.columns) : "none",
+    );
   }
 
   mode(card, mode) {
@@ -282,12 +280,12 @@ export class Explorer {
 
   /** Goes to a column: where it is not in the picture yet, it is brought in. */
   async go(entity, path) {
-    const find = () => [...this.graph.cards.values()].find((one) => one.fqn === entity);
-    if (!find()) {
+    if (!cardNamed(this.graph, entity)) {
       this.view.steps.push({ entity, upstream: 0, downstream: 0 });
       await this.load();
     }
-    if (find()) this.focus(keyOf(find().id, path));
+    const card = cardNamed(this.graph, entity);
+    if (card) this.focus(keyOf(card.id, path));
   }
 
   // List, files, help
@@ -296,12 +294,6 @@ export class Explorer {
     this.view.list = !this.view.list;
     this.#draw();
     if (this.view.list) byId("list").focus();
-  }
-
-  help() {
-    const dialog = byId("help");
-    if (dialog.open) dialog.close();
-    else dialog.showModal();
   }
 
   say(text) {
@@ -318,9 +310,9 @@ export class Explorer {
 
   /** The view with its pins and its open edge, as the address holds it. */
   #keepAddress() {
-    this.view.pins = [...this.pins].map((key) => this.#endOf(key));
+    this.view.pins = [...this.pins].map((key) => endOf(this.graph, key));
     const [one] = this.details.links;
-    this.view.chosen = one ? { from: this.#endOf(one.from), to: this.#endOf(one.to) } : null;
+    this.view.chosen = one ? { from: endOf(this.graph, one.from), to: endOf(this.graph, one.to) } : null;
     this.address.keep(this.view);
   }
 }

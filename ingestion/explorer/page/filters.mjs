@@ -5,7 +5,11 @@ const DAY = 86_400_000;
 
 /** Puts the view's filters into the form and tells `changed(what)` of every change ("graph": it must be asked again). */
 export function filters(view, live, changed) {
-  for (const [id, kind] of [["show-direct", "direct"], ["show-indirect", "indirect"], ["show-tables", "tables"]]) {
+  for (const [id, kind] of [
+    ["show-direct", "direct"],
+    ["show-indirect", "indirect"],
+    ["show-tables", "tables"],
+  ]) {
     byId(id).addEventListener("click", () => {
       view().filter[kind] = !view().filter[kind];
       changed("links");
@@ -45,7 +49,11 @@ export function filters(view, live, changed) {
 /** Shows the state of the filters, with a switch for each schema and producer that the graph has. */
 export function showFilters(view, graph, changed) {
   const { filter } = view;
-  for (const [id, kind] of [["show-direct", "direct"], ["show-indirect", "indirect"], ["show-tables", "tables"]]) {
+  for (const [id, kind] of [
+    ["show-direct", "direct"],
+    ["show-indirect", "indirect"],
+    ["show-tables", "tables"],
+  ]) {
     byId(id).setAttribute("aria-pressed", String(filter[kind]));
   }
   byId("columns").value = view.columns;
@@ -56,18 +64,26 @@ export function showFilters(view, graph, changed) {
   byId("days").value = view.days === null ? "" : String(view.days);
   const schemas = counted([...graph.cards.values()].map((card) => card.schema));
   const producers = counted(graph.edges.flatMap((edge) => edge.contributions.map((one) => one.producer.kind)));
-  byId("schemas").replaceChildren(...schemas.map(([name, count]) => choice("schema", name, count, !view.hiddenSchemas.includes(name), (on) => {
-    view.hiddenSchemas = on ? view.hiddenSchemas.filter((one) => one !== name) : [...view.hiddenSchemas, name];
-    changed("links");
-  })));
+  byId("schemas").replaceChildren(
+    ...schemas.map(([name, count]) =>
+      choice("schema", name, count, !view.hiddenSchemas.includes(name), (on) => {
+        view.hiddenSchemas = on ? view.hiddenSchemas.filter((one) => one !== name) : [...view.hiddenSchemas, name];
+        changed("links");
+      }),
+    ),
+  );
   const all = producers.map(([name]) => name);
-  byId("producers").replaceChildren(...producers.map(([name, count]) => choice("producer", name, count, !filter.producers.length || filter.producers.includes(name), (on) => {
-    const now = new Set(filter.producers.length ? filter.producers : all);
-    if (on) now.add(name);
-    else now.delete(name);
-    filter.producers = now.size === all.length ? [] : now.size ? [...now] : ["none"];
-    changed("links");
-  })));
+  byId("producers").replaceChildren(
+    ...producers.map(([name, count]) =>
+      choice("producer", name, count, !filter.producers.length || filter.producers.includes(name), (on) => {
+        const now = new Set(filter.producers.length ? filter.producers : all);
+        if (on) now.add(name);
+        else now.delete(name);
+        filter.producers = now.size === all.length ? [] : now.size ? [...now] : ["none"];
+        changed("links");
+      }),
+    ),
+  );
   const active = activeCount(view);
   byId("filter-count").textContent = active ? String(active) : "";
   byId("filter-count").hidden = !active;
@@ -75,7 +91,12 @@ export function showFilters(view, graph, changed) {
 
 function activeCount({ filter, hiddenSchemas, asOf, days }) {
   const kinds = ["direct", "indirect", "tables"].filter((kind) => !filter[kind]).length;
-  return kinds + hiddenSchemas.length + [filter.producers.length, filter.confidence, filter.since !== null, asOf !== null, days !== null].filter(Boolean).length;
+  return (
+    kinds +
+    hiddenSchemas.length +
+    [filter.producers.length, filter.confidence, filter.since !== null, asOf !== null, days !== null].filter(Boolean)
+      .length
+  );
 }
 
 function counted(names) {
@@ -85,9 +106,20 @@ function counted(names) {
 }
 
 function choice(kind, name, count, on, changed) {
-  const box = html("input", { type: "checkbox", "data-choice": kind, value: name, onchange: (event) => changed(event.target.checked) });
+  const box = html("input", {
+    type: "checkbox",
+    "data-choice": kind,
+    value: name,
+    onchange: (event) => changed(event.target.checked),
+  });
   box.checked = on;
-  return html("label", { class: "choice" }, box, html("span", { class: "choice-name" }, (kind === "producer" ? name.replaceAll("_", " ") : name) || "(none)"), html("span", { class: "count" }, count));
+  return html(
+    "label",
+    { class: "choice" },
+    box,
+    html("span", { class: "choice-name" }, (kind === "producer" ? name.replaceAll("_", " ") : name) || "(none)"),
+    html("span", { class: "count" }, count),
+  );
 }
 
 /** The window that the lineage was read through, for people. */

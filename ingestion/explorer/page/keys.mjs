@@ -1,5 +1,6 @@
 // The keyboard: every move of the pointer has a key.
 import { keyOf, splitKey } from "./model.mjs";
+import { help } from "./pointer.mjs";
 
 /** Keys on the picture; `explorer` is what they act on. */
 export function keys(explorer, input) {
@@ -15,7 +16,7 @@ export function keys(explorer, input) {
 
 const ANYWHERE = {
   "/": (_, __, input) => input.focus(),
-  "?": (explorer) => explorer.help(),
+  "?": help,
   f: (explorer) => explorer.fit(),
   l: (explorer) => explorer.toggleList(),
   "+": (explorer) => explorer.camera.zoom(1.25),

@@ -31,7 +31,7 @@ export function components(count, next) {
         low[parent] = Math.min(low[parent], low[node]);
       }
       if (low[node] !== index[node]) continue;
-      for (let member = -1; member !== node; ) {
+      for (let member = -1; member !== node;) {
         member = open.pop();
         component[member] = found;
       }

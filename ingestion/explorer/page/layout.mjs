@@ -89,7 +89,11 @@ function layered(part, cards, links) {
   const turned = withoutCycles(part.cards.length, [...pairs.values()]);
   const rank = ranks(part.cards.length, turned);
   const nodes = part.cards.map((card, at) => ({
-    layer: rank[at], height: cards[card].height, width: cards[card].width, margin: SPACE.card, dummy: false,
+    layer: rank[at],
+    height: cards[card].height,
+    width: cards[card].width,
+    margin: SPACE.card,
+    dummy: false,
   }));
   const layers = Array.from({ length: Math.max(...rank) + 1 }, () => []);
   seeded(nodes, turned).forEach((node) => layers[rank[node]].push(node));

@@ -13,7 +13,10 @@ export function linkRows(graph, links) {
       from: label(graph, link.from) + (link.fromPath ? "" : " (every row)"),
       to: label(graph, link.to) + (link.toPath ? "" : " (every row)"),
       kind: KINDS[kindOf(link)],
-      how: [...new Set(link.said.map((said) => said.column?.subtype).filter(Boolean))].join(", ").toLowerCase().replaceAll("_", " "),
+      how: [...new Set(link.said.map((said) => said.column?.subtype).filter(Boolean))]
+        .join(", ")
+        .toLowerCase()
+        .replaceAll("_", " "),
       by: [...new Set(link.said.map((said) => said.contribution.producer.kind))].join(", "),
       confidence: Math.max(...link.said.map((said) => said.contribution.confidence ?? 1)),
     }))
@@ -33,22 +36,48 @@ function listElements(explorer) {
   const { graph, links } = explorer;
   const rows = linkRows(graph, links);
   const head = ["To", "From", "Kind", "How", "Said by", "Confidence"].map((text) => html("th", { scope: "col" }, text));
-  const body = rows.slice(0, MOST).map((row) => html("tr", {},
-    html("th", { scope: "row" }, html("button", { type: "button", onclick: () => explorer.openEdge([row.link]) }, row.to)),
-    html("td", {}, row.from),
-    html("td", {}, html("span", { class: `sample ${kindOf(row.link)}`, "aria-hidden": "true" }), ` ${row.kind}`),
-    html("td", {}, row.how),
-    html("td", {}, row.by),
-    html("td", { class: "number" }, `${Math.round(row.confidence * 100)} %`),
-  ));
-  const tables = [...graph.cards.values()].sort((a, b) => a.fqn.localeCompare(b.fqn)).map((card) => html("li", {},
-    html("button", { type: "button", onclick: () => explorer.openColumn(keyOf(card.id, "")) }, card.title),
-    ` ${card.kind}, ${card.columns.length} columns; not shown: ${card.hidden.upstream} upstream, ${card.hidden.downstream} downstream`,
-  ));
+  const body = rows
+    .slice(0, MOST)
+    .map((row) =>
+      html(
+        "tr",
+        {},
+        html(
+          "th",
+          { scope: "row" },
+          html("button", { type: "button", onclick: () => explorer.openEdge([row.link]) }, row.to),
+        ),
+        html("td", {}, row.from),
+        html("td", {}, html("span", { class: `sample ${kindOf(row.link)}`, "aria-hidden": "true" }), ` ${row.kind}`),
+        html("td", {}, row.how),
+        html("td", {}, row.by),
+        html("td", { class: "number" }, `${Math.round(row.confidence * 100)} %`),
+      ),
+    );
+  const tables = [...graph.cards.values()]
+    .sort((a, b) => a.fqn.localeCompare(b.fqn))
+    .map((card) =>
+      html(
+        "li",
+        {},
+        html("button", { type: "button", onclick: () => explorer.openColumn(keyOf(card.id, "")) }, card.title),
+        ` ${card.kind}, ${card.columns.length} columns; not shown: ${card.hidden.upstream} upstream, ${card.hidden.downstream} downstream`,
+      ),
+    );
   return [
     html("h2", {}, `${rows.length} links between ${graph.cards.size} tables`),
-    html("p", {}, html("button", { type: "button", id: "list-csv", onclick: () => byId("save-csv").click() }, "Save as CSV")),
-    html("table", { class: "rows links" }, html("caption", {}, "Column lineage in the picture"), html("thead", {}, html("tr", {}, head)), html("tbody", {}, body)),
+    html(
+      "p",
+      {},
+      html("button", { type: "button", id: "list-csv", onclick: () => byId("save-csv").click() }, "Save as CSV"),
+    ),
+    html(
+      "table",
+      { class: "rows links" },
+      html("caption", {}, "Column lineage in the picture"),
+      html("thead", {}, html("tr", {}, head)),
+      html("tbody", {}, body),
+    ),
     rows.length > MOST ? html("p", { class: "note" }, `and ${rows.length - MOST} more: the CSV has them all`) : null,
     html("h2", {}, "Tables"),
     html("ul", { class: "tables" }, tables),

@@ -15,7 +15,13 @@ export function readGraph(document) {
   if (document.texts) restoreTexts(document);
   const cards = new Map(document.nodes.map((node) => [node.id, readCard(node)]));
   const edges = document.edges.filter((edge) => cards.has(edge.from) && cards.has(edge.to));
-  return { cards, edges, roots: document.roots ?? [], window: document.window ?? {}, truncated: Boolean(document.truncated) };
+  return {
+    cards,
+    edges,
+    roots: document.roots ?? [],
+    window: document.window ?? {},
+    truncated: Boolean(document.truncated),
+  };
 }
 
 function restoreTexts({ edges, texts }) {
@@ -65,6 +71,23 @@ export function label(graph, key) {
   return path ? `${name}.${readable(path)}` : name;
 }
 
+/** The card with this fully qualified name, if it is in the graph. */
+export function cardNamed(graph, fqn) {
+  return [...graph.cards.values()].find((card) => card.fqn === fqn);
+}
+
+/** A column by names ({entity, path}), as an address holds it. */
+export function endOf(graph, key) {
+  const [id, path] = splitKey(key);
+  return { entity: graph.cards.get(id).fqn, path };
+}
+
+/** The key of a column by names, null where its card is not in the graph. */
+export function keyNamed(graph, { entity, path }) {
+  const card = cardNamed(graph, entity);
+  return card ? keyOf(card.id, path) : null;
+}
+
 /** Which of the things that are said count. */
 export const EVERYTHING = { direct: true, indirect: true, tables: true, producers: [], confidence: 0, since: null };
 
@@ -102,7 +125,20 @@ function say(links, from, to, said) {
   if (!link) {
     const [fromCard, fromPath] = splitKey(from);
     const [toCard, toPath] = splitKey(to);
-    link = { key, from, to, fromCard, fromPath, toCard, toPath, direct: false, indirect: false, certain: false, folded: false, said: [] };
+    link = {
+      key,
+      from,
+      to,
+      fromCard,
+      fromPath,
+      toCard,
+      toPath,
+      direct: false,
+      indirect: false,
+      certain: false,
+      folded: false,
+      said: [],
+    };
     links.set(key, link);
   }
   const { column, contribution } = said;

@@ -5,8 +5,15 @@ import { sqlElement } from "./sql.mjs";
 
 const KIND_NAMES = { direct: "direct", indirect: "indirect", both: "direct and indirect", table: "tables only" };
 const SUBTYPES = {
-  IDENTITY: "taken as it is", TRANSFORMATION: "transformed", AGGREGATION: "aggregated", JOIN: "join condition",
-  GROUP_BY: "grouping", FILTER: "filter", SORT: "sort order", WINDOW: "window", CONDITIONAL: "condition",
+  IDENTITY: "taken as it is",
+  TRANSFORMATION: "transformed",
+  AGGREGATION: "aggregated",
+  JOIN: "join condition",
+  GROUP_BY: "grouping",
+  FILTER: "filter",
+  SORT: "sort order",
+  WINDOW: "window",
+  CONDITIONAL: "condition",
 };
 
 function pill(kind) {
@@ -15,27 +22,50 @@ function pill(kind) {
 
 function facts(rows) {
   const list = html("dl", { class: "facts" });
-  for (const [name, value] of rows) if (value !== null && value !== undefined && value !== "") list.append(html("dt", {}, name), html("dd", {}, value));
+  for (const [name, value] of rows)
+    if (value !== null && value !== undefined && value !== "") list.append(html("dt", {}, name), html("dd", {}, value));
   return list;
 }
 
 function nameOf(graph, key) {
   const [id, path] = splitKey(key);
   const card = graph.cards.get(id);
-  return html("span", { class: "fqn" }, html("span", { class: "of" }, breakable(`${card?.title ?? id}${path ? "." : ""}`)), html("b", {}, path ? breakable(readable(path)) : " (every row)"));
+  return html(
+    "span",
+    { class: "fqn" },
+    html("span", { class: "of" }, breakable(`${card?.title ?? id}${path ? "." : ""}`)),
+    html("b", {}, path ? breakable(readable(path)) : " (every row)"),
+  );
 }
 
 /** Everything that is said of the links of a wire. */
 export function edgePanel(graph, links) {
   const parts = [html("h2", {}, links.length > 1 ? `${links.length} column links` : "Link")];
   for (const link of links.slice(0, 40)) {
-    parts.push(html("section", { class: "link" },
-      html("div", { class: "ends" }, nameOf(graph, link.from), html("span", { class: "arrow", "aria-label": "to" }, "→"), nameOf(graph, link.to)),
-      html("p", { class: "pills" }, pill(kindOf(link)), link.certain ? null : html("span", { class: "pill unsure" }, "not certain"), link.folded ? html("span", { class: "pill folded" }, "◆ through temporary tables") : null),
-      ...grouped(link).map((said) => contribution(said, link)),
-    ));
+    parts.push(
+      html(
+        "section",
+        { class: "link" },
+        html(
+          "div",
+          { class: "ends" },
+          nameOf(graph, link.from),
+          html("span", { class: "arrow", "aria-label": "to" }, "→"),
+          nameOf(graph, link.to),
+        ),
+        html(
+          "p",
+          { class: "pills" },
+          pill(kindOf(link)),
+          link.certain ? null : html("span", { class: "pill unsure" }, "not certain"),
+          link.folded ? html("span", { class: "pill folded" }, "◆ through temporary tables") : null,
+        ),
+        ...grouped(link).map((said) => contribution(said, link)),
+      ),
+    );
   }
-  if (links.length > 40) parts.push(html("p", { class: "note" }, `and ${links.length - 40} more; the list view has them all`));
+  if (links.length > 40)
+    parts.push(html("p", { class: "note" }, `and ${links.length - 40} more; the list view has them all`));
   return parts;
 }
 
@@ -51,13 +81,35 @@ function grouped(link) {
 
 function contribution({ contribution: one, columns }, link) {
   const expressions = [...new Set(columns.map((column) => column.expression).filter(Boolean))];
-  const ways = [...new Set(columns.map((column) => `${column.type === "INDIRECT" ? "indirect" : "direct"}: ${SUBTYPES[column.subtype] ?? column.subtype ?? "not said"}${column.masking ? ", masking" : ""}${column.certain === false ? " (one of several candidates)" : ""}`))];
+  const ways = [
+    ...new Set(
+      columns.map(
+        (column) =>
+          `${column.type === "INDIRECT" ? "indirect" : "direct"}: ${SUBTYPES[column.subtype] ?? column.subtype ?? "not said"}${column.masking ? ", masking" : ""}${column.certain === false ? " (one of several candidates)" : ""}`,
+      ),
+    ),
+  ];
   const [from, to] = [link.fromPath, link.toPath].map((path) => readable(path.split(".").pop()));
-  return html("article", { class: "said" },
-    html("h3", {}, html("span", { class: "producer" }, one.producer.kind.replace("_", " ")), html("code", { class: "key" }, one.producer.key)),
+  return html(
+    "article",
+    { class: "said" },
+    html(
+      "h3",
+      {},
+      html("span", { class: "producer" }, one.producer.kind.replace("_", " ")),
+      html("code", { class: "key" }, one.producer.key),
+    ),
     facts([
-      ["Transformation", ways.length ? ways.map((way) => html("span", { class: "way" }, way)) : "the tables only: no columns are known"],
-      ["Expression", expressions.length ? expressions.map((text) => html("code", { class: "expression", tabindex: 0 }, breakable(text))) : null],
+      [
+        "Transformation",
+        ways.length ? ways.map((way) => html("span", { class: "way" }, way)) : "the tables only: no columns are known",
+      ],
+      [
+        "Expression",
+        expressions.length
+          ? expressions.map((text) => html("code", { class: "expression", tabindex: 0 }, breakable(text)))
+          : null,
+      ],
       ["Read by", one.parser],
       ["Confidence", one.confidence === undefined || one.confidence === null ? null : confidence(one.confidence)],
       ["First seen", one.firstSeen ? when(one.firstSeen) : null],
@@ -65,9 +117,20 @@ function contribution({ contribution: one, columns }, link) {
       ["Records", one.count || null],
       ["Source", one.source],
       ["Description", one.description],
-      ["Through", one.tempLineageTables?.length ? html("ol", { class: "hops" }, one.tempLineageTables.map((hop) => html("li", {}, `${hop.fromEntity} → ${hop.toEntity}`))) : null],
+      [
+        "Through",
+        one.tempLineageTables?.length
+          ? html(
+              "ol",
+              { class: "hops" },
+              one.tempLineageTables.map((hop) => html("li", {}, `${hop.fromEntity} → ${hop.toEntity}`)),
+            )
+          : null,
+      ],
     ]),
-    one.sqlQuery ? sqlElement(one.sqlQuery, expressions[0] ?? "", { from, to }) : html("p", { class: "note" }, "No SQL was given."),
+    one.sqlQuery
+      ? sqlElement(one.sqlQuery, expressions[0] ?? "", { from, to })
+      : html("p", { class: "note" }, "No SQL was given."),
   );
 }
 
@@ -91,7 +154,9 @@ export function columnPanel(graph, key, act) {
       ["Columns", path ? null : card.columns.length],
       ["Reads in the log", path ? null : card.reads || null],
     ]),
-    html("div", { class: "actions" },
+    html(
+      "div",
+      { class: "actions" },
       button("← 1 hop", "Show one hop upstream ([)", () => act.expand(card, "upstream", 1)),
       button("← all", "Show everything upstream (Shift+[)", () => act.expand(card, "upstream", 100)),
       button("1 hop →", "Show one hop downstream (])", () => act.expand(card, "downstream", 1)),
@@ -99,7 +164,11 @@ export function columnPanel(graph, key, act) {
       button("Start here", "Show only this table's neighbours", () => act.start(card.fqn, path)),
       button("Remove", "Take the card out of the picture (Delete)", () => act.remove(card)),
     ),
-    html("section", { class: "impact", id: "impact", "aria-live": "polite" }, html("p", { class: "note" }, "Looking downstream …")),
+    html(
+      "section",
+      { class: "impact", id: "impact", "aria-live": "polite" },
+      html("p", { class: "note" }, "Looking downstream …"),
+    ),
   ];
 }
 
@@ -111,17 +180,67 @@ export function impactElement(name, rows, act) {
   const counted = (type) => rows.filter((row) => row.type === type).length;
   const heading = html("h3", {}, `If ${name} changes`);
   if (!rows.length) return [heading, html("p", { class: "note" }, "Nothing downstream is known.")];
-  const kinds = ["DIRECT", "INDIRECT", "TABLE"].filter(counted).map((type) => html("span", { class: `pill ${TYPE_KINDS[type]}` }, html("span", { class: `sample ${TYPE_KINDS[type]}` }), `${counted(type)} ${KIND_NAMES[TYPE_KINDS[type]]}`));
-  const body = rows.slice(0, 500).map((row) => html("tr", {},
-    html("td", {}, html("span", { class: `sample ${TYPE_KINDS[row.type]}`, role: "img", "aria-label": KIND_NAMES[TYPE_KINDS[row.type]] })),
-    html("td", {}, html("button", { type: "button", class: "go", title: row.way.join(" → "), onclick: () => act.go(row.table, row.path) }, html("b", {}, breakable(row.path ? readable(row.path) : "every row")), html("span", { class: "of" }, breakable(readable(row.table.split(".").slice(-2).join(".")))))),
-    html("td", { class: "number" }, row.depth),
-  ));
+  const kinds = ["DIRECT", "INDIRECT", "TABLE"]
+    .filter(counted)
+    .map((type) =>
+      html(
+        "span",
+        { class: `pill ${TYPE_KINDS[type]}` },
+        html("span", { class: `sample ${TYPE_KINDS[type]}` }),
+        `${counted(type)} ${KIND_NAMES[TYPE_KINDS[type]]}`,
+      ),
+    );
+  const body = rows.slice(0, 500).map((row) =>
+    html(
+      "tr",
+      {},
+      html(
+        "td",
+        {},
+        html("span", {
+          class: `sample ${TYPE_KINDS[row.type]}`,
+          role: "img",
+          "aria-label": KIND_NAMES[TYPE_KINDS[row.type]],
+        }),
+      ),
+      html(
+        "td",
+        {},
+        html(
+          "button",
+          { type: "button", class: "go", title: row.way.join(" → "), onclick: () => act.go(row.table, row.path) },
+          html("b", {}, breakable(row.path ? readable(row.path) : "every row")),
+          html("span", { class: "of" }, breakable(readable(row.table.split(".").slice(-2).join(".")))),
+        ),
+      ),
+      html("td", { class: "number" }, row.depth),
+    ),
+  );
   return [
     heading,
-    html("p", {}, `${rows.length} thing${rows.length === 1 ? "" : "s"} in ${tables} table${tables === 1 ? "" : "s"}. `, html("button", { type: "button", id: "impact-csv", onclick: act.csv }, "Save as CSV")),
+    html(
+      "p",
+      {},
+      `${rows.length} thing${rows.length === 1 ? "" : "s"} in ${tables} table${tables === 1 ? "" : "s"}. `,
+      html("button", { type: "button", id: "impact-csv", onclick: act.csv }, "Save as CSV"),
+    ),
     html("p", { class: "pills" }, kinds),
-    html("table", { class: "rows" }, html("thead", {}, html("tr", {}, html("th", { scope: "col" }, "How"), html("th", { scope: "col" }, "What"), html("th", { scope: "col", class: "number" }, "Hops"))), html("tbody", {}, body)),
+    html(
+      "table",
+      { class: "rows" },
+      html(
+        "thead",
+        {},
+        html(
+          "tr",
+          {},
+          html("th", { scope: "col" }, "How"),
+          html("th", { scope: "col" }, "What"),
+          html("th", { scope: "col", class: "number" }, "Hops"),
+        ),
+      ),
+      html("tbody", {}, body),
+    ),
     rows.length > 500 ? html("p", { class: "note" }, `and ${rows.length - 500} more: the CSV has them all`) : null,
   ];
 }

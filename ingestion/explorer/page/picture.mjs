@@ -56,7 +56,8 @@ export class Picture {
     const sight = camera.sight(MARGIN / camera.k);
     const focused = document.activeElement?.closest?.(".card")?.getAttribute("data-card");
     this.scene.boxes.forEach((box) => {
-      const seen = box.x < sight.right && box.x + box.width > sight.left && box.y < sight.bottom && box.y + box.height > sight.top;
+      const seen =
+        box.x < sight.right && box.x + box.width > sight.left && box.y < sight.bottom && box.y + box.height > sight.top;
       const element = this.elements.get(box.id);
       if (seen && !element) this.#enter(box);
       else if (!seen && element && box.id !== focused) {
@@ -123,7 +124,8 @@ export class Picture {
     }
     const box = this.scene.boxes[this.scene.number.get(id)];
     if (this.far) any = this.#paintBars(element, box) || any;
-    if (columns && !any && (this.far || box.mode === "none")) any = [...columns.keys()].some((key) => splitKey(key)[0] === id);
+    if (columns && !any && (this.far || box.mode === "none"))
+      any = [...columns.keys()].some((key) => splitKey(key)[0] === id);
     element.classList.toggle("on", any);
   }
 
@@ -137,7 +139,10 @@ export class Picture {
       if (strength === undefined) continue;
       any = true;
       const kind = strength === 0 ? "direct" : "indirect";
-      element.insertBefore(svg("rect", { class: `bar ${kind}`, x: 1, y: y - ROW / 2, width: box.width - 2, height: ROW }), element.children[2]);
+      element.insertBefore(
+        svg("rect", { class: `bar ${kind}`, x: 1, y: y - ROW / 2, width: box.width - 2, height: ROW }),
+        element.children[2],
+      );
     }
     return any;
   }
@@ -177,7 +182,9 @@ export class Picture {
     if (!box) return null;
     if (!this.elements.has(id)) this.#enter(box);
     const card = this.elements.get(id);
-    return path ? [...card.querySelectorAll(".column")].find((column) => column.getAttribute("data-key") === key) : card;
+    return path
+      ? [...card.querySelectorAll(".column")].find((column) => column.getAttribute("data-key") === key)
+      : card;
   }
 }
 

@@ -8,7 +8,10 @@ export function settle(wishes, weights, gaps) {
   for (let at = 0; at < wishes.length; at++) {
     if (at > 0) offset += gaps[at - 1];
     let block = { sum: (wishes[at] - offset) * weights[at], weight: weights[at], size: 1 };
-    while (blocks.length && blocks[blocks.length - 1].sum / blocks[blocks.length - 1].weight > block.sum / block.weight) {
+    while (
+      blocks.length &&
+      blocks[blocks.length - 1].sum / blocks[blocks.length - 1].weight > block.sum / block.weight
+    ) {
       const above = blocks.pop();
       block = { sum: above.sum + block.sum, weight: above.weight + block.weight, size: above.size + block.size };
     }

@@ -9,7 +9,10 @@ export function pointer(explorer) {
   surface.addEventListener("pointermove", (event) => !event.buttons && hover(explorer, event));
   surface.addEventListener("pointerleave", () => explorer.hoverOver([]));
   surface.addEventListener("click", (event) => camera.dragged || clicked(explorer, event));
-  surface.addEventListener("dblclick", (event) => event.target.closest(".card") || camera.zoom(1.5, event.clientX, event.clientY));
+  surface.addEventListener(
+    "dblclick",
+    (event) => event.target.closest(".card") || camera.zoom(1.5, event.clientX, event.clientY),
+  );
   surface.addEventListener("focusin", (event) => focused(explorer, event.target));
   surface.addEventListener("focus", () => {
     const [first] = explorer.scene?.boxes ?? [];
@@ -38,7 +41,8 @@ function clicked(explorer, event) {
   const at = (selector) => event.target.closest(selector);
   const cardOf = (element, attribute) => explorer.graph.cards.get(element.getAttribute(attribute));
   const [expand, fold, more] = [at("[data-expand]"), at("[data-fold]"), at("[data-more]")];
-  if (expand) return explorer.expand(cardOf(expand, "data-of"), expand.getAttribute("data-expand"), event.shiftKey ? 100 : 1);
+  if (expand)
+    return explorer.expand(cardOf(expand, "data-of"), expand.getAttribute("data-expand"), event.shiftKey ? 100 : 1);
   if (fold) return explorer.fold(cardOf(fold, "data-fold"));
   if (more) return explorer.mode(cardOf(more, "data-more"), "full");
   if (at(".column")) return explorer.pick(at(".column").getAttribute("data-key"));
@@ -60,7 +64,7 @@ export function buttons(explorer) {
     "save-json": () => saveGraph(explorer),
     "save-csv": () => saveLinks(explorer),
     "clear-pins": () => explorer.unpin(),
-    "help-toggle": () => explorer.help(),
+    "help-toggle": help,
   };
   for (const [id, act] of Object.entries(acts)) byId(id).addEventListener("click", act);
   byId("home").addEventListener("click", (event) => {
@@ -71,4 +75,11 @@ export function buttons(explorer) {
     for (const menu of document.querySelectorAll("details[open]")) if (!menu.contains(event.target)) menu.open = false;
   });
   addEventListener("resize", () => explorer.resized());
+}
+
+/** Opens or closes the page of keys and signs. */
+export function help() {
+  const dialog = byId("help");
+  if (dialog.open) dialog.close();
+  else dialog.showModal();
 }

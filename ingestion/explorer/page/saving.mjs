@@ -16,5 +16,9 @@ export function saveLinks({ graph, links }) {
 
 export function saveGraph({ graph }) {
   const { cards, edges, roots, window } = graph;
-  download("lineage.json", "application/json", JSON.stringify({ roots, window, nodes: [...cards.values()], edges }, null, 1));
+  download(
+    "lineage.json",
+    "application/json",
+    JSON.stringify({ roots, window, nodes: [...cards.values()], edges }, null, 1),
+  );
 }

@@ -6,7 +6,11 @@ import { involved, keyOf, kindOf, readable } from "./model.mjs";
 export const HEAD = 48;
 export const ROW = 22;
 const ROWS = 14;
-const FONT = { name: "600 13px system-ui, sans-serif", text: "12px system-ui, sans-serif", type: "10.5px system-ui, sans-serif" };
+const FONT = {
+  name: "600 13px system-ui, sans-serif",
+  text: "12px system-ui, sans-serif",
+  type: "10.5px system-ui, sans-serif",
+};
 
 /** Boxes (cards with the columns that show) and wires (links between what shows), placed. */
 export function sceneOf(graph, links, view) {
@@ -29,7 +33,12 @@ export function sceneOf(graph, links, view) {
 /** Which columns of a card show: those that links touch, all, or none; long lists end in a button. */
 function boxOf(card, touched, view) {
   const mode = view.modes[card.fqn] ?? view.columns;
-  const wanted = mode === "none" ? [] : mode === "involved" || mode === "path" ? card.columns.filter((one) => touched.has(one.path)) : card.columns;
+  const wanted =
+    mode === "none"
+      ? []
+      : mode === "involved" || mode === "path"
+        ? card.columns.filter((one) => touched.has(one.path))
+        : card.columns;
   const rows = mode === "full" || wanted.length <= ROWS + 1 ? wanted : wanted.slice(0, ROWS);
   const known = new Set(card.columns.map((column) => column.path));
   // a column that a contribution names and the table does not have (any more)
@@ -64,7 +73,12 @@ function widthOf(card, rows) {
 function rowOf(column, width, touched) {
   const type = fitted(column.type.toLowerCase(), 90, FONT.type);
   const room = width - 44 - textWidth(type, FONT.type);
-  return { ...column, shownType: type, shownName: fitted(column.name, room, FONT.text), touched: touched.has(column.path) };
+  return {
+    ...column,
+    shownType: type,
+    shownName: fitted(column.name, room, FONT.text),
+    touched: touched.has(column.path),
+  };
 }
 
 /** One wire for all links between the same two visible ports. */
@@ -77,14 +91,23 @@ function wiresOf(links, boxes, number) {
     const key = `${from} ${to} ${fromPath}\t${toPath}`;
     let wire = wires.get(key);
     if (!wire) {
-      wire = { from, to, fromY: boxes[from].port.get(fromPath) ?? HEAD / 2, toY: boxes[to].port.get(toPath) ?? HEAD / 2, links: [] };
+      wire = {
+        from,
+        to,
+        fromY: boxes[from].port.get(fromPath) ?? HEAD / 2,
+        toY: boxes[to].port.get(toPath) ?? HEAD / 2,
+        links: [],
+      };
       wire.ends = [keyOf(link.fromCard, fromPath), keyOf(link.toCard, toPath)];
       wires.set(key, wire);
     }
     wire.links.push(link);
   }
   for (const wire of wires.values()) {
-    wire.kind = kindOf({ direct: wire.links.some((link) => link.direct), indirect: wire.links.some((link) => link.indirect) });
+    wire.kind = kindOf({
+      direct: wire.links.some((link) => link.direct),
+      indirect: wire.links.some((link) => link.indirect),
+    });
     wire.certain = wire.links.some((link) => link.certain);
     wire.folded = wire.links.some((link) => link.folded);
   }

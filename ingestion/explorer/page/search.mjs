@@ -34,7 +34,14 @@ export function search(source, chosen, failed) {
   };
   const show = (text) => {
     list.replaceChildren(...results.map((result, at) => item(result, at, text, () => take(at))));
-    if (!results.length) list.append(html("li", { class: "none", role: "option", "aria-disabled": "true" }, "No table or column has that in its name"));
+    if (!results.length)
+      list.append(
+        html(
+          "li",
+          { class: "none", role: "option", "aria-disabled": "true" },
+          "No table or column has that in its name",
+        ),
+      );
     list.hidden = false;
     input.setAttribute("aria-expanded", "true");
     mark(results.length ? 0 : -1);
@@ -81,7 +88,9 @@ export function search(source, chosen, failed) {
 
 function item(result, at, text, take) {
   const qualifier = result.path ? result.entity : result.entity.slice(0, -result.name.length).replace(/[."]+$/, "");
-  const element = html("li", { id: `result-${at}`, role: "option", "aria-selected": "false" },
+  const element = html(
+    "li",
+    { id: `result-${at}`, role: "option", "aria-selected": "false" },
     html("span", { class: `symbol ${result.kind}`, "aria-hidden": "true" }, result.path ? "▪" : "▤"),
     html("span", { class: "found" }, emphasised(readable(result.path || result.name), text)),
     html("span", { class: "where" }, readable(qualifier)),

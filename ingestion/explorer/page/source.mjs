@@ -95,7 +95,8 @@ export class DocumentSource {
     for (const card of this.graph.cards.values()) {
       const entry = { entity: card.fqn, type: card.kind };
       const rank = card.name.toLowerCase() === wanted ? 0 : 1;
-      if (card.fqn.toLowerCase().includes(wanted)) found.push({ ...entry, kind: "entity", name: card.name, path: "", rank });
+      if (card.fqn.toLowerCase().includes(wanted))
+        found.push({ ...entry, kind: "entity", name: card.name, path: "", rank });
       for (const column of card.columns) {
         if (!column.name.toLowerCase().includes(last) || !card.fqn.toLowerCase().includes(before)) continue;
         const exact = column.name.toLowerCase() === last ? 0 : 1;
@@ -126,14 +127,22 @@ export class DocumentSource {
       .filter((edge) => inside.has(edge.from) && inside.has(edge.to))
       .map((edge) => ({ ...edge, contributions: edge.contributions.filter((one) => standing(one, time)) }));
     const roots = steps.length ? [this.byName.get(steps[0].entity)?.id].filter(Boolean) : [];
-    return { cards, edges: edges.filter((edge) => edge.contributions.length), roots, window: this.graph.window, truncated: false };
+    return {
+      cards,
+      edges: edges.filter((edge) => edge.contributions.length),
+      roots,
+      window: this.graph.window,
+      truncated: false,
+    };
   }
 
   #reach(inside, start, side, hops) {
     let frontier = [start];
     const seen = new Set(frontier);
     for (let hop = 0; hop < hops && frontier.length && inside.size < LIMIT; hop++) {
-      frontier = frontier.flatMap((id) => [...(this.near[side].get(id) ?? [])]).filter((id) => !seen.has(id) && seen.add(id));
+      frontier = frontier
+        .flatMap((id) => [...(this.near[side].get(id) ?? [])])
+        .filter((id) => !seen.has(id) && seen.add(id));
       for (const id of frontier) if (inside.size < LIMIT) inside.add(id);
     }
   }
@@ -153,12 +162,21 @@ export class DocumentSource {
 
   async overview() {
     const cards = [...this.graph.cards.values()];
-    const degree = (card) => (this.near.upstream.get(card.id)?.size ?? 0) + (this.near.downstream.get(card.id)?.size ?? 0);
+    const degree = (card) =>
+      (this.near.upstream.get(card.id)?.size ?? 0) + (this.near.downstream.get(card.id)?.size ?? 0);
     const beginnings = cards
-      .map((card) => ({ entity: card.fqn, upstream: this.near.upstream.get(card.id)?.size ?? 0, downstream: this.near.downstream.get(card.id)?.size ?? 0, degree: degree(card) }))
+      .map((card) => ({
+        entity: card.fqn,
+        upstream: this.near.upstream.get(card.id)?.size ?? 0,
+        downstream: this.near.downstream.get(card.id)?.size ?? 0,
+        degree: degree(card),
+      }))
       .sort((a, b) => b.degree - a.degree)
       .slice(0, 12);
-    const columnEdges = this.graph.edges.reduce((sum, edge) => sum + edge.contributions.reduce((n, one) => n + one.columns.length, 0), 0);
+    const columnEdges = this.graph.edges.reduce(
+      (sum, edge) => sum + edge.contributions.reduce((n, one) => n + one.columns.length, 0),
+      0,
+    );
     return { tables: cards.length, columnEdges, beginnings };
   }
 }

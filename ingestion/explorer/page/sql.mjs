@@ -1,14 +1,17 @@
 // Masked SQL as elements: words of the language set apart, and the expression behind an edge marked.
 import { html } from "./dom.mjs";
 
-const TOKEN = /(\/\*[\s\S]*?\*\/|--[^\n]*)|("[^"]*"|`[^`]*`|\[[A-Za-z_][^\]\n]*\])|('(?:[^']|'')*')|([A-Za-z_$#@][\w$#@]*|[^\x00-\x7f]+)|(\d+(?:\.\d+)?)|(\s+)|([\s\S])/g;
+const TOKEN =
+  /(\/\*[\s\S]*?\*\/|--[^\n]*)|("[^"]*"|`[^`]*`|\[[A-Za-z_][^\]\n]*\])|('(?:[^']|'')*')|([A-Za-z_$#@][\w$#@]*|[^\x00-\x7f]+)|(\d+(?:\.\d+)?)|(\s+)|([\s\S])/g;
 const KINDS = ["comment", "name", "literal", "word", "number", "space", "sign"];
 const KEYWORDS = new Set(
-  ("all alter and any as asc between by case cast copy create cross delete desc distinct drop else end except exists external " +
+  (
+    "all alter and any as asc between by case cast copy create cross delete desc distinct drop else end except exists external " +
     "false filter first from full group grouping having if in inner insert intersect into interval is join last lateral left like " +
     "limit materialized merge minus natural not null nulls offset on or order outer over overwrite partition pivot preceding " +
     "procedure qualify range recursive replace returning right rollup row rows select set sets table temp temporary then true " +
-    "truncate unbounded union unique unnest unpivot update using values view when where window with within").split(" "),
+    "truncate unbounded union unique unnest unpivot update using values view when where window with within"
+  ).split(" "),
 );
 
 /** Tokens as {kind, text, at}. */

@@ -4,10 +4,32 @@ const NUMBER = /^\d+(\.\d+)?$/;
 
 export function emptyView() {
   return {
-    steps: [], removed: [], pins: [], chosen: null, asOf: null, days: null, columns: "involved", modes: {}, list: false,
+    steps: [],
+    removed: [],
+    pins: [],
+    chosen: null,
+    asOf: null,
+    days: null,
+    columns: "involved",
+    modes: {},
+    list: false,
     hiddenSchemas: [],
     filter: { direct: true, indirect: true, tables: true, producers: [], confidence: 0, since: null },
   };
+}
+
+/** The view of one table with its neighbours, a column of it pinned; filters stay as they are. */
+export function startingAt({ asOf, days, filter, columns }, entity, path) {
+  const pins = path ? [{ entity, path }] : [];
+  return { ...emptyView(), asOf, days, filter, columns, pins, steps: [{ entity, upstream: 1, downstream: 1 }] };
+}
+
+/** Takes in so many hops more on one side of a card. */
+export function extend(view, card, side, hops) {
+  const step = view.steps.find((one) => one.entity === card.fqn);
+  if (step) step[side] = Math.max(step[side] + (hops === 1 && !card.hidden[side] ? 1 : 0), hops);
+  else view.steps.push({ entity: card.fqn, upstream: 0, downstream: 0, [side]: hops });
+  view.removed = [];
 }
 
 /** The view as the part of an address after #; what is as usual is left out. */
@@ -16,7 +38,8 @@ export function written(view) {
   for (const step of view.steps) out.append("t", `${step.upstream}.${step.downstream}.${step.entity}`);
   for (const fqn of view.removed) out.append("x", fqn);
   for (const pin of view.pins) out.append("p", `${pin.entity}\n${pin.path}`);
-  if (view.chosen) out.set("e", [view.chosen.from, view.chosen.to].map((end) => `${end.entity}\n${end.path}`).join("\t"));
+  if (view.chosen)
+    out.set("e", [view.chosen.from, view.chosen.to].map((end) => `${end.entity}\n${end.path}`).join("\t"));
   if (view.asOf !== null) out.set("asof", view.asOf);
   if (view.days !== null) out.set("days", view.days);
   if (view.columns !== "involved") out.set("columns", view.columns);
@@ -38,7 +61,12 @@ export function readView(hash) {
   const number = (key) => (NUMBER.test(given.get(key) ?? "") ? Number(given.get(key)) : null);
   for (const text of given.getAll("t")) {
     const found = /^(\d{1,3})\.(\d{1,3})\.([\s\S]+)$/.exec(text);
-    if (found) view.steps.push({ entity: found[3], upstream: Math.min(100, Number(found[1])), downstream: Math.min(100, Number(found[2])) });
+    if (found)
+      view.steps.push({
+        entity: found[3],
+        upstream: Math.min(100, Number(found[1])),
+        downstream: Math.min(100, Number(found[2])),
+      });
   }
   view.removed = given.getAll("x");
   const end = (text) => ({ entity: text.split("\n")[0], path: text.split("\n")[1] ?? "" });
@@ -50,7 +78,8 @@ export function readView(hash) {
   if (["all", "none", "path"].includes(given.get("columns"))) view.columns = given.get("columns");
   for (const text of given.getAll("m")) {
     const at = text.indexOf(".");
-    if (["all", "none", "involved", "full"].includes(text.slice(0, at))) view.modes[text.slice(at + 1)] = text.slice(0, at);
+    if (["all", "none", "involved", "full"].includes(text.slice(0, at)))
+      view.modes[text.slice(at + 1)] = text.slice(0, at);
   }
   view.list = given.get("list") === "1";
   view.hiddenSchemas = given.getAll("s");

@@ -4,7 +4,22 @@ import { svg } from "./dom.mjs";
 import { wireElement } from "./wires.mjs";
 
 const SPACE = 40;
-const TOKENS = ["--bg", "--card", "--line", "--text", "--soft", "--faint", "--band", "--accent", "--direct", "--indirect", "--both", "--table", "--direct-tint", "--indirect-tint"];
+const TOKENS = [
+  "--bg",
+  "--card",
+  "--line",
+  "--text",
+  "--soft",
+  "--faint",
+  "--band",
+  "--accent",
+  "--direct",
+  "--indirect",
+  "--both",
+  "--table",
+  "--direct-tint",
+  "--indirect-tint",
+];
 
 /** The text of an SVG file of a scene, in the colours of the page; what is lit in the page is lit in it. */
 export function svgText(scene, roots, { light, pins }) {

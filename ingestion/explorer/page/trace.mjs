@@ -95,7 +95,12 @@ export function impact(ties, start) {
 
 /** The light of some links alone. */
 export function litOnly(links) {
-  const columns = new Map(links.flatMap((link) => [[link.from, link.direct ? 0 : 1], [link.to, 0]]));
+  const columns = new Map(
+    links.flatMap((link) => [
+      [link.from, link.direct ? 0 : 1],
+      [link.to, 0],
+    ]),
+  );
   return { columns, links: new Map(links.map((link) => [link.key, 0])) };
 }
 

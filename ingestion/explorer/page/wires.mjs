@@ -11,7 +11,9 @@ export function pieces(points) {
   for (let at = 0; at + 3 < points.length; at += 2) {
     const [x1, y1, x2, y2] = [points[at], points[at + 1], points[at + 2], points[at + 3]];
     const backwards = x2 <= x1;
-    const pull = backwards ? Math.min(160, 50 + Math.abs(y2 - y1) * 0.3 + (x1 - x2) * 0.1) : Math.max(24, (x2 - x1) * 0.45);
+    const pull = backwards
+      ? Math.min(160, 50 + Math.abs(y2 - y1) * 0.3 + (x1 - x2) * 0.1)
+      : Math.max(24, (x2 - x1) * 0.45);
     const level = y1 === y2 && !backwards;
     const out = backwards && points.length === 4 && x1 === x2 ? -1 : 1; // a loop returns on the side it left
     curve.push([x1, y1, level ? x1 : x1 + pull, y1, level ? x2 : x2 - pull * out, y2, x2, y2]);
@@ -44,7 +46,10 @@ export class WireIndex {
   constructor(wires) {
     this.samples = wires.map((wire) =>
       pieces(wire.points).flatMap((piece) => {
-        const steps = Math.max(4, Math.min(40, Math.ceil((Math.abs(piece[6] - piece[0]) + Math.abs(piece[7] - piece[1])) / 24)));
+        const steps = Math.max(
+          4,
+          Math.min(40, Math.ceil((Math.abs(piece[6] - piece[0]) + Math.abs(piece[7] - piece[1])) / 24)),
+        );
         return Array.from({ length: steps + 1 }, (_, at) => pointOn(piece, at / steps));
       }),
     );
@@ -55,8 +60,14 @@ export class WireIndex {
   }
 
   #enter(wire, at, [x1, y1], [x2, y2]) {
-    const [left, right] = [Math.floor((Math.min(x1, x2) - REACH) / CELL), Math.floor((Math.max(x1, x2) + REACH) / CELL)];
-    const [top, bottom] = [Math.floor((Math.min(y1, y2) - REACH) / CELL), Math.floor((Math.max(y1, y2) + REACH) / CELL)];
+    const [left, right] = [
+      Math.floor((Math.min(x1, x2) - REACH) / CELL),
+      Math.floor((Math.max(x1, x2) + REACH) / CELL),
+    ];
+    const [top, bottom] = [
+      Math.floor((Math.min(y1, y2) - REACH) / CELL),
+      Math.floor((Math.max(y1, y2) + REACH) / CELL),
+    ];
     for (let x = left; x <= right; x++) {
       for (let y = top; y <= bottom; y++) {
         const key = `${x} ${y}`;
@@ -95,7 +106,10 @@ export function wireElement(wire, number) {
   if (!wire.folded) return line;
   const [x, y] = middle(wire.points);
   const mark = svg("g", { class: `folded ${wire.kind}`, transform: `translate(${Math.round(x)} ${Math.round(y)})` });
-  mark.append(svg("rect", { x: -5, y: -5, width: 10, height: 10, transform: "rotate(45)" }), svg("title", {}, "through temporary tables"));
+  mark.append(
+    svg("rect", { x: -5, y: -5, width: 10, height: 10, transform: "rotate(45)" }),
+    svg("title", {}, "through temporary tables"),
+  );
   return svg("g", { "data-wire": number }, line, mark);
 }
 
@@ -113,7 +127,8 @@ export function prepareWires(wires) {
 export function drawWires(canvas, wires, camera, { paint, haste }) {
   const ratio = devicePixelRatio || 1;
   const { clientWidth: width, clientHeight: height } = canvas;
-  if (canvas.width !== width * ratio || canvas.height !== height * ratio) [canvas.width, canvas.height] = [width * ratio, height * ratio];
+  if (canvas.width !== width * ratio || canvas.height !== height * ratio)
+    [canvas.width, canvas.height] = [width * ratio, height * ratio];
   const context = canvas.getContext("2d");
   context.setTransform(1, 0, 0, 1, 0, 0);
   context.clearRect(0, 0, canvas.width, canvas.height);
