@@ -9,7 +9,6 @@ from fastapi.responses import Response
 from sqlalchemy import select
 from sqlalchemy.dialects.sqlite import insert as upsert
 
-from connectors.catalog.errors import not_found
 from connectors.catalog.routes.context import ERRORS, PathText, Store, empty, named, reply
 from connectors.catalog.store.database import Json, dumps, loads, tick
 from connectors.catalog.store.schema import pipeline_runs
@@ -50,14 +49,12 @@ def statuses(store: Store, pipeline: PathText) -> Response:
 
 @router.get("/{pipeline}/pipelineStatus/{run}")
 def status(store: Store, pipeline: PathText, run: PathText) -> Response:
-    """The status of one run."""
+    """The status of one run; nothing at all for a run that has reported none: clients take a 404 for a failure."""
     with store.read() as connection:
         where = (pipeline_runs.c.pipeline == named(pipeline), pipeline_runs.c.run_id == named(run))
         document = connection.scalar(select(pipeline_runs.c.document).where(*where))
     found = loads(document).get("status") if document is not None else None
-    if found is None:
-        raise not_found("pipelineStatus", named(run))
-    return reply(found)
+    return empty() if found is None else reply(found)
 
 
 @router.put("/progress/{pipeline}/{run}")

@@ -53,11 +53,11 @@ class LineageWriter:
         before = self._open(scoped)
         scopes = frozenset(ending.to_id for ending in self._endings)
         filed = filing.file(self.connection, self.batch, self._given, scopes)
-        written = {given.to_id for given in self._given}
+        ends = {end for given in self._given for end in given.edge}
         touched = filed.touched | scoped
-        touched |= versions_at(self.connection, names.with_history(self.connection, written))
+        touched |= versions_at(self.connection, names.with_history(self.connection, ends))
         project(self.connection, sorted(touched))
-        names.settle(self.connection, written, self.now)
+        names.settle(self.connection, ends, self.now)
         return Written(filed.news, len(before - self._open(scoped)))
 
     def _versions_in_scope(self) -> set[int]:

@@ -1,7 +1,7 @@
 """What happens to names: DROP, RENAME and SWAP end or move them at their time, and a name can be given again.
 
 Read from the log's events whatever order they arrive in; a name is alive while nothing after its last drop or
-rename-away speaks against it: a later definition, a rename onto it, a statement that wrote it.
+rename-away speaks against it: a later definition, a rename onto it, a statement that read or wrote it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, Connection, or_, select, update
+from sqlalchemy import Connection, or_, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from connectors.catalog.store.attributes import Change, record
@@ -94,17 +94,19 @@ def _events(connection: Connection, identifiers: set[str]) -> dict[str, list[Nam
 
 
 def _proofs(connection: Connection, events: Mapping[str, Sequence[NameEvent]]) -> dict[str, list[tuple[int, int]]]:
-    """When each of these names was written to: proof that it was there."""
+    """When each of these names was read or written: proof that it was there."""
     ended = [identifier for identifier, some in events.items() if any(event.kind != CREATE for event in some)]
     found: dict[str, list[tuple[int, int]]] = defaultdict(list)
     for chunk in chunks_of(sorted(ended)):
         joined = contributions.join(versions, versions.c.contribution_id == contributions.c.id).join(
             sightings, sightings.c.version_id == versions.c.id
         )
-        where: ColumnElement[bool] = contributions.c.to_id.in_(chunk)
-        columns = (contributions.c.to_id, sightings.c.first_seen, sightings.c.last_seen)
-        for identifier, first, last in connection.execute(select(*columns).select_from(joined).where(where)):
-            found[identifier].append((first, last))
+        for end in (contributions.c.from_id, contributions.c.to_id):
+            columns = (end, sightings.c.first_seen, sightings.c.last_seen)
+            for identifier, first, last in connection.execute(
+                select(*columns).select_from(joined).where(end.in_(chunk))
+            ):
+                found[identifier].append((first, last))
     return found
 
 

@@ -16,8 +16,12 @@ from connectors.catalog.store.datasets import Datasets
 from connectors.catalog.store.entities import EntityRow
 from connectors.catalog.store.filing import Contribution, record_digest
 from connectors.catalog.store.registration import Registration
+from ingestion.dialects import dialect_of
+from ingestion.errors import ConfigError, Unparsable
+from ingestion.masking import QueryMasker
 
 _WROTE_NOTHING = ("ABORT", "FAIL")
+_MAX_SQL = 1_000_000
 _Key = tuple[str, str]
 _Fields = dict[_Key, list[tuple[str, str | None, Transformation]]]
 
@@ -55,8 +59,26 @@ def _contribution(event: RunEvent, ends: tuple[EntityRow, EntityRow], columns: l
     key = f"{event.job.namespace}/{event.job.name}"
     run = hashlib.blake2b(f"{key}\n{event.run.runId}".encode(), digest_size=16).hexdigest()
     content: Json = {"columns": columns, "parser": "openlineage"}
+    sql = _masked_sql(event)
+    if sql is not None:
+        content["sql"] = sql
     ids = ends[0].id, ends[1].id
     return Contribution(*ids, "openlineage", key, "OpenLineage", content, at, at, 1, (record_digest(run),))
+
+
+def _masked_sql(event: RunEvent) -> str | None:
+    """The job's SQL without its literals; None where it has none, or where they cannot be told."""
+    facet = event.job.facets.sql if event.job.facets is not None else None
+    if facet is None or len(facet.query) > _MAX_SQL:
+        return None
+    for name in (facet.dialect, event.outputs[0].namespace.partition("://")[0], "ansi"):
+        try:
+            return QueryMasker(dialect_of(name or "")).mask(facet.query)
+        except ConfigError:
+            continue
+        except Unparsable:
+            return None
+    return None
 
 
 def _edges(

@@ -114,13 +114,14 @@ def _follow(
     ends = (subject.from_id, subject.to_id)
     start, clock = sighting.first, sighting.last
     found: list[Interval] = []
+    origin = ends
     while True:
         stop = _ended(subject, ends, sighting, endings)
         move = _next_move(ends, clock, lives)
         if move is None or (stop is not None and stop <= move.at):
-            _append(found, ends, (start, stop), sighting.last)
+            _append(found, Interval(*ends, start, stop, sighting.last), origin)
             return found
-        _append(found, ends, (start, move.at), sighting.last)
+        _append(found, Interval(*ends, start, move.at, sighting.last), origin)
         following = _moved(ends, move)
         if following is None:
             return found
@@ -128,10 +129,11 @@ def _follow(
         clock = start
 
 
-def _append(found: list[Interval], ends: tuple[str, str], span: tuple[int, int | None], last: int) -> None:
-    start, end = span
-    if ends[0] != ends[1] and (end is None or end > start):
-        found.append(Interval(*ends, start, end, last))
+def _append(found: list[Interval], interval: Interval, origin: tuple[str, str]) -> None:
+    """Takes an interval in, unless it is empty, or a rename made both ends one: only a producer can say that."""
+    ends = interval.from_id, interval.to_id
+    if (ends[0] != ends[1] or ends == origin) and (interval.end is None or interval.end > interval.start):
+        found.append(interval)
 
 
 def _ended(subject: Subject, ends: tuple[str, str], sighting: Sighting, endings: Sequence[Ending]) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from tests.connectors.catalog.http_client import Client
@@ -144,6 +145,20 @@ class TestEvents:
         post(client, event([dataset(PG, "d.p.s", "a")], [dataset(PG, "d.p.t", "x", columnLineage=lineage)]))
         (only,) = graph(client, table(client, f"{PG}.d.p.t"))["edges"][0]["contributions"]
         assert [(one["to"], one["type"]) for one in only["columns"]] == [(None, "INDIRECT")]
+
+    def test_literals_of_a_jobs_sql_are_not_kept(self, client: Client, tmp_path: Path) -> None:
+        for number, (query, kept) in enumerate(
+            (
+                ("insert into t select a from s where b = 'canary'", "insert into t select a from s where b = ?"),
+                ("insert into t select 'canary", None),
+            )
+        ):
+            sql = {"query": query, "dialect": "postgres" if number else "no such dialect"}
+            post(client, self.simple(job={"namespace": "n", "name": f"j{number}", "facets": {"sql": sql}}))
+            said_so = graph(client, table(client, f"{PG}.d.p.t"))["edges"][0]["contributions"]
+            (found,) = [one for one in said_so if one["producer"]["key"] == f"n/j{number}"]
+            assert found.get("sqlQuery") == kept
+        assert all(b"canary" not in file.read_bytes() for file in tmp_path.iterdir())
 
     def test_a_batch_files_what_it_can(self, client: Client) -> None:
         for path in ("/openlineage/lineage/batch", "/openlineage/batch"):

@@ -72,6 +72,15 @@ class TestNames:
         assert pairs(shop.edge(source, target)) == ["b>b"]
         assert pairs(shop.edge(target, after)) == ["a>a"]
 
+    def test_a_name_that_is_read_again_lives_again(self, shop: Client) -> None:
+        source, target, after = shop.table("s"), shop.table("t"), shop.table("u")
+        send(shop, said(source, target, "a>a", firstSeen=10))
+        happened(shop, "drop", source, 20)
+        assert edges_of(graph(shop, target)) == set()
+        send(shop, said(source, after, "a>a", firstSeen=30))
+        assert edges_of(graph(shop, source)) == {("s", "t"), ("s", "u")}
+        assert edges_of(graph(shop, target, asOf=25)) == set()
+
     def test_a_drop_that_arrives_late_does_not_hide_a_table_that_is_there(self, shop: Client) -> None:
         source, target = shop.table("s"), shop.table("t")
         send(shop, said(source, target, "a>a", firstSeen=30))

@@ -103,6 +103,11 @@ class TestPut:
         client.lineage(source, target, pipeline={"id": procedure["id"], "type": "storedProcedure"})
         assert client.edge(source, target)["pipeline"]["fullyQualifiedName"] == f"{PUBLIC}.p"
 
+    def test_an_edge_may_lead_back_to_its_own_table(self, tables: Tables) -> None:
+        client, table, _ = tables
+        client.lineage(table, table, columnsLineage=[mapping("s.a", "s.b")])
+        assert client.edge(table, table)["columnsLineage"] == [mapping("s.a", "s.b")]
+
     def test_an_unknown_source_is_refused(self, tables: Tables) -> None:
         client, source, target = tables
         assert client.put(by_name(source, target), {"source": "Guess"})[0] == 400

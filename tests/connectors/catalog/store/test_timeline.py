@@ -96,9 +96,10 @@ class TestNames:
         events = self.lives(v=[Life(20, None)])
         assert spans(intervals(VIEW, [seen(5, 25)], events)) == [("a", "v", 5, None)]
 
-    def test_an_edge_never_leads_from_an_entity_to_itself(self) -> None:
+    def test_an_edge_leads_from_an_entity_to_itself_only_where_it_was_said_to(self) -> None:
         events = self.lives(v=[Life(20, "a")])
         assert spans(intervals(VIEW, [seen(5)], events)) == [("a", "v", 5, 20)]
+        assert spans(intervals(replace(VIEW, to_id="a"), [seen(5)], Events())) == [("a", "a", 5, None)]
 
     def test_a_redefinition_finds_what_was_renamed_into_its_place(self) -> None:
         events = Events([ended(40, to_id="w")], {"v": [Life(20, "w")]})
