@@ -14,6 +14,7 @@ from ingestion.errors import Unparsable
 from ingestion.fqn import build_fqn
 from ingestion.masking import QueryMasker
 from ingestion.routines import routine_of
+from ingestion.statements import classify
 from workflows.config import Steps
 from workflows.routine_entities import code_of
 from workflows.statement_rows import STATEMENT_SCHEMA, Row, rows_of
@@ -53,10 +54,14 @@ def _is_done(current: Definition, stored: Definition | None, dialect: str) -> bo
 
 
 def _masked_code(definition: Definition, dialect: str) -> str | None:
+    """What the catalog would keep of a routine's definition: its statements that bear lineage, masked."""
     routine = routine_of(definition, dialect)
+    if routine is None:
+        return None
+    texts = [step.text for step in routine.steps if step.text]
     masker = QueryMasker(dialect)
     try:
-        masked = [masker.mask(step.text) for step in routine.steps if step.text] if routine is not None else []
+        masked = [masker.mask(text) for text in texts if classify(text, dialect).skip_reason is None]
     except Unparsable:
         return None
     return code_of(tuple(dict.fromkeys(masked)))

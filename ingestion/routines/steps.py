@@ -9,6 +9,7 @@ from ingestion.dialects import Dialect, fold
 from ingestion.lexical_patterns import DOLLAR
 from ingestion.lexing import NAME, PUNCTUATION, STRING, WORD, Token, tokens
 
+_PREFIXES = frozenset({"n", "e", "r", "q", "nq"})
 DYNAMIC = "dynamic_sql"
 """Why a step has no statement: the text that it runs is put together as it runs."""
 
@@ -138,8 +139,9 @@ def constant(code: Code, first: int, last: int) -> str | None:
     for place in range(first, last):
         token = code.tokens[place]
         if token.kind in (STRING, DOLLAR):
-            pieces.append(unquoted(token.text, code.dialect))
-        elif token.kind == WORD and token.text.lower() in ("n", "e", "r") and place + 1 < last:
+            freely = code.dialect.q_quotes and code.word(place - 1) in ("q", "nq")
+            pieces.append(token.text[2:-2] if freely else unquoted(token.text, code.dialect))
+        elif token.kind == WORD and token.text.lower() in _PREFIXES and place + 1 < last:
             continue
         elif token.text not in ("|", "+", "(", ")"):
             return None
@@ -153,8 +155,6 @@ def unquoted(text: str, dialect: Dialect) -> str:
         return text[len(tag) : -len(tag)]
     if dialect.triple_quotes and text[:3] in ('"""', "'''"):
         return text[3:-3]
-    if dialect.q_quotes and text[:2].lower() == "q'":
-        return text[3:-2]
     content = text[1:-1].replace(text[0] * 2, text[0])
     return content.replace(f"\\{text[0]}", text[0]).replace("\\\\", "\\") if dialect.backslash_escapes else content
 
