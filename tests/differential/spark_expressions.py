@@ -1,0 +1,164 @@
+"""What Spark's expressions do with the columns in them, as OpenLineage's terms have it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from tests.differential.lineage_facts import NOTHING, Uses, playing
+from tests.differential.spark_plan import Node
+
+_HASHES = frozenset({"Md5", "Sha1", "Sha2", "Crc32", "Murmur3Hash", "XxHash64", "Mask", "AesEncrypt"})
+_COUNTS = frozenset({"Count", "HyperLogLogPlusPlus"})
+_MOVING = frozenset({"Lag", "Lead", "NthValue"})
+_RANKS = frozenset({"RowNumber", "Rank", "DenseRank", "PercentRank", "CumeDist", "NTile"})
+_SAME = frozenset({"Alias", "OuterReference", "TempResolvedColumn", "UnaryPositive"})
+_REPLACED = frozenset({"NullIf", "Nvl", "Nvl2", "NullIfZero"})
+"""Functions that stand for others: the one child is what they are replaced by."""
+_CASTS = frozenset({"Cast", "UpCast", "AnsiCast"})
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The attributes that an expression may use, by id; `plan` gives the uses of a subquery's outputs and rows."""
+
+    attributes: Mapping[int, Uses]
+    plan: Callable[[Node, Mapping[int, Uses]], tuple[Sequence[Uses], Uses]]
+    shared: Uses = NOTHING  # what CommonExpressionRef means: Spark writes no id, and NULLIF has just one
+
+
+def uses_of(node: Node, scope: Scope) -> Uses:
+    """The columns in an expression and the part that each has in its value."""
+    if node.name in ("AttributeReference", "LateralColumnAliasReference"):
+        return scope.attributes.get(node.id, NOTHING)
+    if node.name in _SAME or node.name in _REPLACED:
+        return _merged(node.children or node.nodes("e"), scope)
+    if node.name in _CASTS:
+        return frozenset(
+            use._replace(cast=True) if use.part == "IDENTITY" else use for use in uses_of(node.children[0], scope)
+        )
+    special = _SPECIAL.get(node.name)
+    if special is not None:
+        return special(node, scope)
+    if node.name in _RANKS:  # Spark gives Rank its window's keys as arguments; NTILE's is a literal
+        return NOTHING
+    masking = node.name in _HASHES
+    return playing("TRANSFORMATION", _merged(node.children, scope), masking=masking)
+
+
+def _merged(nodes: Iterable[Node], scope: Scope) -> Uses:
+    return frozenset(use for node in nodes for use in uses_of(node, scope))
+
+
+def _case(node: Node, scope: Scope) -> Uses:
+    *branches, last = node.children if len(node.children) % 2 else (*node.children, None)
+    values = [*branches[1::2], *([last] if last is not None else [])]
+    return playing("TRANSFORMATION", _merged(values, scope)) | playing("CONDITIONAL", _merged(branches[::2], scope))
+
+
+def _if(node: Node, scope: Scope) -> Uses:
+    condition, *values = node.children
+    return playing("TRANSFORMATION", _merged(values, scope)) | playing("CONDITIONAL", uses_of(condition, scope))
+
+
+def _coalesce(node: Node, scope: Scope) -> Uses:
+    uses = _merged(node.children, scope)
+    return playing("TRANSFORMATION", uses) | playing("CONDITIONAL", uses)
+
+
+def _aggregate_expression(node: Node, scope: Scope) -> Uses:
+    function = node.child("aggregateFunction")
+    condition = [child for child in node.children if child is not function]
+    return uses_of(function, scope) | playing("FILTER", _merged(condition, scope))
+
+
+def _window(node: Node, scope: Scope) -> Uses:
+    function, spec = node.child("windowFunction"), node.child("windowSpec")
+    if function.name == "AggregateExpression" and function.children[0].name in ("First", "Last"):
+        value = playing("TRANSFORMATION", _merged(function.children[0].children, scope))  # another row's value
+    else:
+        value = uses_of(function, scope)
+    keys = [child for child in spec.children if child.name != "SpecifiedWindowFrame"]
+    return value | playing("WINDOW", _merged(keys, scope))
+
+
+def _ordered_by_second(node: Node, scope: Scope) -> Uses:
+    value, order = node.children[:2]
+    return playing("AGGREGATION", uses_of(value, scope)) | playing("SORT", uses_of(order, scope))
+
+
+def _list_agg(node: Node, scope: Scope) -> Uses:
+    keys = [child for child in node.children if child.name == "SortOrder"]
+    values = [child for child in node.children if child.name != "SortOrder"]
+    return playing("AGGREGATION", _merged(values, scope)) | playing("SORT", _merged(keys, scope))
+
+
+def _pivot_first(node: Node, scope: Scope) -> Uses:
+    value, key = uses_of(node.child("valueColumn"), scope), uses_of(node.child("pivotColumn"), scope)
+    return value | playing("CONDITIONAL", key)
+
+
+def _pivoted(node: Node, scope: Scope) -> Uses:
+    """Picking one value out of PivotFirst's array changes nothing; any other array's element is made of it."""
+    uses = _merged(node.children, scope)
+    child = node.children[0]
+    picked = child.name == "AttributeReference" and child.fields["name"].startswith("__pivot_")
+    return uses if picked else playing("TRANSFORMATION", uses)
+
+
+def _scalar_subquery(node: Node, scope: Scope) -> Uses:
+    outputs, rows = scope.plan(node.nodes("plan")[0], scope.attributes)
+    return outputs[0] | rows
+
+
+def _exists(node: Node, scope: Scope) -> Uses:
+    return scope.plan(node.nodes("plan")[0], scope.attributes)[1]
+
+
+def _list_query(node: Node, scope: Scope) -> Uses:
+    outputs, rows = scope.plan(node.nodes("plan")[0], scope.attributes)
+    return playing("TRANSFORMATION", frozenset().union(*outputs)) | rows
+
+
+def _with_common(node: Node, scope: Scope) -> Uses:
+    child, *definitions = node.children
+    return uses_of(child, replace(scope, shared=_merged([d.children[0] for d in definitions], scope)))
+
+
+def _aggregate(part: str, *, masking: bool = False) -> Callable[[Node, Scope], Uses]:
+    return lambda node, scope: playing(part, _merged(node.children, scope), masking=masking)
+
+
+_AGGREGATES = (
+    "Sum Average Min Max First Last AnyValue BoolAnd BoolOr BitAndAgg BitOrAgg CollectList CollectSet Percentile "
+    "PercentileCont PercentileDisc ApproximatePercentile Median Mode StddevSamp StddevPop VarianceSamp VariancePop Corr "
+    "CovSample CovPopulation Skewness Kurtosis Product HistogramNumeric RegrSlope TrySum TryAverage"
+).split()
+
+_SPECIAL: dict[str, Callable[[Node, Scope], Uses]] = {
+    "CaseWhen": _case,
+    "If": _if,
+    "NullIfResult": _if,
+    "Coalesce": _coalesce,
+    "AggregateExpression": _aggregate_expression,
+    "WindowExpression": _window,
+    "MaxBy": _ordered_by_second,
+    "MinBy": _ordered_by_second,
+    "ListAgg": _list_agg,
+    "PivotFirst": _pivot_first,
+    "GetArrayItem": _pivoted,
+    "ExtractValue": _pivoted,
+    "ScalarSubquery": _scalar_subquery,
+    "Exists": _exists,
+    "ListQuery": _list_query,
+    "With": _with_common,
+    "CommonExpressionRef": lambda _node, scope: scope.shared,
+    "SortOrder": lambda node, scope: uses_of(node.children[0], scope),
+    # Replaced by shapes that test for null, which is how they are computed and not what they mean.
+    "CountIf": lambda node, scope: playing(
+        "AGGREGATION", _merged(node.nodes("child") or node.children, scope), masking=True
+    ),
+    **dict.fromkeys(_AGGREGATES, _aggregate("AGGREGATION")),
+    **dict.fromkeys(_COUNTS, _aggregate("AGGREGATION", masking=True)),
+    **dict.fromkeys(_MOVING, lambda node, scope: playing("TRANSFORMATION", _merged(node.children[:1], scope))),
+}
