@@ -16,10 +16,17 @@ export function hueOf(schema) {
   return ((hash >>> 0) % 24) * 15;
 }
 
-/** The element of a box, near or far (`far`: only what can be read at that size). */
-export function cardElement(box, { far, root }) {
+/** How much of a card is drawn: all of it, its name, or only its shape; what could not be read is left out. */
+export const NEAR = 0;
+export const FAR = 1;
+export const TINY = 2;
+
+/** The element of a box, seen from NEAR, FAR or TINY. */
+export function cardElement(box, { distance, root }) {
   const { card, width, height } = box;
-  const classes = ["card", root ? "root" : "", card.gone ? "gone" : "", far ? "far" : ""].filter(Boolean).join(" ");
+  const classes = ["card", root ? "root" : "", card.gone ? "gone" : "", distance > NEAR ? "far" : ""]
+    .filter(Boolean)
+    .join(" ");
   const group = svg("g", {
     class: classes,
     transform: `translate(${box.x} ${box.y})`,
@@ -42,7 +49,11 @@ export function cardElement(box, { far, root }) {
       fill: `hsl(${hueOf(card.schema)} 55% 52%)`,
     }),
   );
-  if (far) {
+  if (distance === TINY) {
+    group.append(svg("rect", { class: "edge", width, height, rx: 9 }));
+    return group;
+  }
+  if (distance === FAR) {
     group.append(farName(box));
   } else {
     group.append(...head(box), ...box.rows.map((row, at) => columnElement(box, row, at)));

@@ -1,11 +1,12 @@
 // The picture on the screen: only the cards in sight exist, wires are paths or one canvas, light follows the pointer.
-import { cardElement } from "./cards.mjs";
+import { FAR, NEAR, TINY, cardElement } from "./cards.mjs";
 import { svg } from "./dom.mjs";
 import { keyOf, splitKey } from "./model.mjs";
 import { ROW } from "./scene.mjs";
 import { CANVAS_FROM, WireIndex, drawWires, prepareWires, wireElement } from "./wires.mjs";
 
-const FAR = 0.42;
+const FAR_BELOW = 0.42; // scales
+const TINY_BELOW = 0.12;
 const MARGIN = 300;
 
 export class Picture {
@@ -32,6 +33,7 @@ export class Picture {
     this.index = new WireIndex(scene.wires);
     this.onCanvas = scene.wires.length > CANVAS_FROM;
     if (this.onCanvas) prepareWires(scene.wires);
+    this.painted = null;
     this.elements.forEach((element) => element.remove());
     this.elements.clear();
     this.wireElements = this.onCanvas ? [] : scene.wires.map(wireElement);
@@ -47,9 +49,9 @@ export class Picture {
     if (!this.scene) return;
     this.camera = camera;
     this.world.setAttribute("transform", `translate(${camera.x} ${camera.y}) scale(${camera.k})`);
-    const far = camera.k < FAR;
-    if (far !== this.far) {
-      this.far = far;
+    const distance = camera.k < TINY_BELOW ? TINY : camera.k < FAR_BELOW ? FAR : NEAR;
+    if (distance !== this.distance) {
+      this.distance = distance;
       this.elements.forEach((element) => element.remove());
       this.elements.clear();
     }
@@ -68,15 +70,20 @@ export class Picture {
     if (this.onCanvas) this.#moveCanvas();
   }
 
-  /** On the move wires are drawn fast; when the camera rests, as they should be. */
+  /** On the move wires are drawn fast, from afar only moved; when the camera rests, they are as they should be. */
   #moveCanvas() {
     clearTimeout(this.resting);
     this.resting = setTimeout(() => this.#paintCanvas(), 140);
-    this.#paintCanvas({ haste: true });
+    const { camera, painted } = this;
+    if (this.distance === NEAR || !painted) return this.#paintCanvas({ haste: true });
+    const scale = camera.k / painted.k;
+    const [x, y] = [camera.x - painted.x * scale, camera.y - painted.y * scale];
+    this.canvas.style.transform = `translate(${x}px, ${y}px) scale(${scale})`;
+    return undefined;
   }
 
   #enter(box) {
-    const element = cardElement(box, { far: this.far, root: this.roots.has(box.id) });
+    const element = cardElement(box, { distance: this.distance, root: this.roots.has(box.id) });
     this.elements.set(box.id, element);
     this.#paintCard(element);
     this.cardLayer.append(element);
@@ -123,8 +130,8 @@ export class Picture {
       column.setAttribute("aria-pressed", String(this.pins.has(key)));
     }
     const box = this.scene.boxes[this.scene.number.get(id)];
-    if (this.far) any = this.#paintBars(element, box) || any;
-    if (columns && !any && (this.far || box.mode === "none"))
+    if (this.distance > NEAR) any = this.#paintBars(element, box) || any;
+    if (columns && !any && (this.distance > NEAR || box.mode === "none"))
       any = [...columns.keys()].some((key) => splitKey(key)[0] === id);
     element.classList.toggle("on", any);
   }
@@ -156,6 +163,9 @@ export class Picture {
       return { colour: this.colours[wire.kind], width: on ? 2.4 : 1.4, opacity };
     };
     drawWires(this.canvas, this.scene.wires, this.camera, { paint, haste });
+    const { x, y, k } = this.camera;
+    this.painted = { x, y, k };
+    this.canvas.style.transform = "";
   }
 
   /** The page took other colours. */

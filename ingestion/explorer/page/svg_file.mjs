@@ -1,5 +1,5 @@
 // The whole picture as one SVG file: every card, every wire, the styles it needs, no script.
-import { cardElement } from "./cards.mjs";
+import { NEAR, cardElement } from "./cards.mjs";
 import { svg } from "./dom.mjs";
 import { wireElement } from "./wires.mjs";
 
@@ -39,7 +39,7 @@ export function svgText(scene, roots, { light, pins }) {
     return element;
   });
   const cards = scene.boxes.map((box) => {
-    const element = cardElement(box, { far: false, root: roots.has(box.id) });
+    const element = cardElement(box, { distance: NEAR, root: roots.has(box.id) });
     for (const column of element.querySelectorAll(".column")) {
       const key = column.getAttribute("data-key");
       const strength = light?.columns.get(key);
