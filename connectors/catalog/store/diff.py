@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -149,14 +150,9 @@ def _states(connection: Connection, pairs: set[tuple[str, str]], moment: int) ->
 def _renames(connection: Connection, start: int, end: int) -> dict[tuple[str, str], tuple[str, int]]:
     where = (attributes.c.name == "renamedFrom", attributes.c.at > start, attributes.c.at <= end)
     return {
-        (row.entity_id, row.column_path): (str(loads_text(row.value)), row.at)
+        (row.entity_id, row.column_path): (str(json.loads(row.value)), row.at)
         for row in connection.execute(select(attributes).where(*where).order_by(attributes.c.at))
     }
-
-
-def loads_text(value: str) -> object:
-    """A JSON value that is not an object."""
-    return loads(f'{{"value":{value}}}')["value"]
 
 
 def _with_names(connection: Connection, changes: list[SchemaChange], start: int, end: int) -> list[SchemaChange]:

@@ -136,9 +136,9 @@ def decode_cursor(cursor: str) -> str:
 
 
 def delete(connection: Connection, row: EntityRow, *, hard: bool, recursive: bool) -> list[str]:
-    """Marks the entity deleted, its children with it; returns the ids. Raises ApiError (400) if it has children
+    """Marks the entity deleted, its children with it; returns the ids.
 
-    and `recursive` is not asked for.
+    Raises ApiError (400) for an entity with children unless `recursive` is asked for.
     """
     children = connection.execute(
         select(entities).where(entities.c.parent_id == row.id, _included("all" if hard else "non-deleted"))

@@ -10,7 +10,7 @@ from typing import Any
 
 import jsonpatch
 from pydantic import ValidationError
-from sqlalchemy import Connection, and_, or_
+from sqlalchemy import Connection, and_, func, or_, select
 
 from connectors.catalog.errors import ApiError, bad_request
 from connectors.catalog.requests import LineageDetails
@@ -21,11 +21,11 @@ from connectors.catalog.store.edges import Said
 from connectors.catalog.store.entities import EntityRow, find_id, reference
 from connectors.catalog.store.filing import Contribution
 from connectors.catalog.store.lineage_columns import ColumnNames, column_names
-from connectors.catalog.store.schema import contributions, intervals
+from connectors.catalog.store.schema import contributions, endings, intervals
 from connectors.catalog.store.timeline import Ending
 
 PATCHABLE = ("/columnsLineage", "/pipeline", "/sqlQuery")
-_EMPTY_PATCH = "a lineage patch may only name paths under /columnsLineage, /pipeline and /sqlQuery"
+_OTHER_PATHS = "a lineage patch may only name paths under /columnsLineage, /pipeline and /sqlQuery"
 
 
 def put(connection: Connection, ends: tuple[EntityRow, EntityRow], details: Json, description: str | None) -> None:
@@ -53,7 +53,7 @@ def patch(connection: Connection, ends: tuple[EntityRow, EntityRow], operations:
         for key in ("path", "from"):
             path = operation.get(key)
             if path is not None and not any(path == p or path.startswith(f"{p}/") for p in PATCHABLE):
-                raise bad_request(_EMPTY_PATCH)
+                raise bad_request(_OTHER_PATHS)
     before = read(connection, ends)
     after = _valid(apply_patch(before, operations))
     edge = (ends[0].id, ends[1].id)
@@ -199,7 +199,8 @@ def _leave_to_others(content: Json, own: Sequence[Said], others: Sequence[Said])
 
 def _store(connection: Connection, edge: tuple[str, str], source: str, content: Json) -> None:
     now = tick(connection)
-    latest = max((one.last_seen for one in edges.between(connection, edge) if one.wire), default=0)
+    # a word comes after every end of an earlier one, even where a log with a wrong clock moved that into the future
+    latest = connection.scalar(select(func.max(endings.c.at)).where(endings.c.to_id == edge[1])) or 0
     now = max(now, latest + 1)
     batch = f"wire:{now}"
     writer = LineageWriter(connection, batch, now)

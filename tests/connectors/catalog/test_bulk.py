@@ -254,6 +254,16 @@ class TestBesideTheWire:
         send(client, said(source, target, "a>a", records=["bbbbbbbb"]))
         assert pairs(client.edge(source, target)) == ["a>a"]
 
+    def test_an_edge_from_the_future_can_be_deleted_and_put_again(self, tables: Tables) -> None:
+        client, source, target = tables
+        send(client, said(source, target, "a>a", lastSeen=2**52))
+        client.delete(f"/lineage/table/{source['id']}/table/{target['id']}")
+        assert client.edge(source, target) is None
+        client.lineage(source, target, sqlQuery="now")
+        assert client.edge(source, target)["sqlQuery"] == "now"
+        client.lineage(source, target, sqlQuery="then")
+        assert client.edge(source, target)["sqlQuery"] == "then"
+
 
 def test_usage_counts_records_once(shop: Client) -> None:
     table = shop.table("t")
