@@ -24,7 +24,13 @@ export const TINY = 2;
 /** The element of a box, seen from NEAR, FAR or TINY. */
 export function cardElement(box, { distance, root }) {
   const { card, width, height } = box;
-  const classes = ["card", root ? "root" : "", card.gone ? "gone" : "", distance > NEAR ? "far" : ""]
+  const classes = [
+    "card",
+    root ? "root" : "",
+    card.gone ? "gone" : "",
+    distance > NEAR ? "far" : "",
+    distance === TINY ? "tiny" : "",
+  ]
     .filter(Boolean)
     .join(" ");
   const group = svg("g", {

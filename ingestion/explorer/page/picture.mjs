@@ -160,7 +160,7 @@ export class Picture {
     const paint = (wire) => {
       const on = this.#strengthOf(wire) !== null || this.#isChosen(wire);
       const opacity = on ? 1 : this.light ? 0.1 : wire.certain ? 0.6 : 0.35;
-      return { colour: this.colours[wire.kind], width: on ? 2.4 : 1.4, opacity };
+      return { colour: this.colours[wire.kind], width: Math.max(on ? 2.4 : 1.4, 0.6 / this.camera.k), opacity };
     };
     drawWires(this.canvas, this.scene.wires, this.camera, { paint, haste });
     const { x, y, k } = this.camera;
