@@ -200,6 +200,7 @@ class ProblemKind(StrEnum):
     COLUMN_COUNT = "column_count"  # more or fewer values than target columns
     UNSUPPORTED = "unsupported"  # a construct whose columns were not followed
     INCOMPLETE = "incomplete"  # the source text was truncated
+    DISAGREEMENT = "disagreement"  # a statement's text and its plan tell different things
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,7 +90,12 @@ def to_flow(item: Evaluated) -> Flow | None:
     explicit = tuple(output.name for output in outputs)
     named = write.kind is StatementKind.INSERT or write.view
     target = Target(name, write.mode, explicit if named else None, temporary=write.temporary, view=write.view)
-    return Flow(target, outputs, influence_references(relation.indirect), tuple(relation.sources))
+    return Flow(target, outputs, influence_references(relation.indirect), sources_of(relation))
+
+
+def sources_of(relation: Relation) -> tuple[TableName, ...]:
+    """The tables that a relation reads, in the order of their names."""
+    return tuple(sorted(relation.sources, key=str))
 
 
 def outputs_of(relation: Relation, names: Sequence[str] | None) -> tuple[Output, ...]:

@@ -15,6 +15,7 @@ from connectors.spark_history.flows import (
     outputs_of,
     problems_of,
     relation_problems,
+    sources_of,
     to_flow,
 )
 from connectors.spark_history.leaves import LOCATION
@@ -80,7 +81,7 @@ def statement_lineage(
     read = next((relation for relation in reads if relation.sources), None)
     if read is None:
         return None
-    flow = Flow(None, outputs_of(read, None), influence_references(read.indirect), tuple(read.sources))
+    flow = Flow(None, outputs_of(read, None), influence_references(read.indirect), sources_of(read))
     return StatementLineage(StatementKind.SELECT, (flow,), problems=relation_problems(read))
 
 

@@ -255,6 +255,7 @@ def records_of(batches: Iterable[pa.RecordBatch], names: NameMapping) -> Iterato
 def finished(reading: ApplicationLog, writer: RecordWriter) -> Iterator[Row]:
     for statement in reading.finish():
         yield from writer.rows(statement)
+    writer.close()
 
 
 def events(batches: Iterable[pa.RecordBatch]) -> Iterator[Row]:

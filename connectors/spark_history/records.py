@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from connectors.spark_history.canonical import canonical
 from connectors.spark_history.executions import Statement
 from connectors.spark_history.names import NameMapping
 from connectors.spark_history.plan_lineage import Application, statement_lineage
+from connectors.spark_history.reconciliation import KnownViews, reconcile
 from connectors.spark_history.session_state import SessionDefaults
-from ingestion.model import StatementKind, StatementLineage, Target, WriteMode
+from connectors.spark_history.statement_text import TextReader
+from ingestion.model import NameKind, StatementKind, StatementLineage, TableName, Target, WriteMode
 from ingestion.symbolic import dumps
 
 DIALECT = "spark"
@@ -28,14 +31,21 @@ class RecordWriter:
     names: NameMapping
     application: Application
     defaults: SessionDefaults
+    texts: TextReader
+    views: KnownViews = field(default_factory=KnownViews)
 
     @classmethod
     def of(cls, log: str, names: NameMapping) -> RecordWriter:
-        return cls(log, names, Application(names), SessionDefaults(names))
+        return cls(log, names, Application(names), SessionDefaults(names), TextReader(DIALECT))
+
+    def close(self) -> None:
+        """End what parses texts."""
+        self.texts.close()
 
     def rows(self, statement: Statement) -> Iterator[Row]:
         """One row a statement: with its text, its lineage from the plan, or both; failures have no lineage."""
         catalog, schema = self.defaults.of(statement.session)
+        before = self.defaults.current(statement.session)
         lineage = None
         if statement.error == "":
             self._locate(statement)
@@ -43,6 +53,8 @@ class RecordWriter:
             self.defaults.follow(statement)
             if lineage is not None and statement.sink is not None:
                 lineage = into_sink(lineage, statement.sink, self.application.names)
+            if lineage is not None:
+                lineage = self._reconciled(lineage, statement, before)
         if lineage is None and statement.text is None:
             lineage = StatementLineage(StatementKind.OTHER)
         start, end = statement.start, statement.end
@@ -60,14 +72,34 @@ class RecordWriter:
             "query_type": lineage.kind.value if lineage is not None else None,
             "status": {"": None, None: "unfinished"}.get(statement.error, statement.error),
             "problem": None,
-            "symbolic": dumps(lineage) if lineage is not None and statement.error == "" else None,
+            "symbolic": dumps(canonical(lineage)) if lineage is not None and statement.error == "" else None,
         }
+
+    def _reconciled(
+        self, lineage: StatementLineage, statement: Statement, defaults: tuple[str, str]
+    ) -> StatementLineage:
+        """A plan's lineage beside what the statement's text says, where it has one."""
+        writes = any(flow.target is not None for flow in lineage.flows)
+        said = self.texts.lineage(statement.text) if statement.text and writes else None
+        if said is not None:
+            names = self.application.names
+            lineage = reconcile(said, lineage, self.views, lambda name: full_name(name, defaults, names))
+        self.views.note(lineage)
+        return lineage
 
     def _locate(self, statement: Statement) -> None:
         names = self.application.names
         if statement.warehouse != names.warehouse or statement.catalogs != tuple(names.catalogs.items()):
             located = replace(names, warehouse=statement.warehouse, catalogs=dict(statement.catalogs))
             self.application.names = located
+
+
+def full_name(name: TableName, defaults: tuple[str, str], names: NameMapping) -> TableName:
+    """The full name of a table as a statement's text names it, by the session's defaults."""
+    if name.kind is not NameKind.TABLE:
+        return name
+    missing = max(0, len(defaults) + 1 - len(name.parts))
+    return names.table((*defaults[:missing], *name.parts))
 
 
 def problem_row(source_id: str, problem: str) -> Row:

@@ -35,6 +35,10 @@ class SessionDefaults:
         mapped = self._names.table((catalog, namespace, "_")).parts
         return (mapped[-3] if len(mapped) >= QUALIFIED else None), (mapped[-2] if len(mapped) > 1 else None)
 
+    def current(self, session: str) -> tuple[str, str]:
+        """The session's catalog and namespace as Spark names them."""
+        return self._current.get(session, (SESSION_CATALOG, DEFAULT_NAMESPACE))
+
     def follow(self, statement: Statement) -> None:
         """Note what a USE statement set, told by its text or by its plan."""
         text = _USE.match(statement.text) if statement.text else None

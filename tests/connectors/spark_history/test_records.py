@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from connectors.spark_history.records import Row
-from ingestion.model import StatementLineage
+from ingestion.model import ProblemKind, StatementLineage
 from ingestion.symbolic import loads
 from tests.connectors.spark_history.comparison import by_target, direct_edges
 from tests.connectors.spark_history.conftest import History, read_directory
@@ -21,7 +21,7 @@ def row_of(rows: list[Row], start: str) -> Row:
 
 def test_every_statement_of_the_command_line_is_one_record_with_its_text(history: History) -> None:
     rows = read_directory(history.logs("cli"))
-    assert len(rows) == len(texts(rows)) == 11
+    assert len(rows) == len(texts(rows)) == 12
     assert all(row["problem"] is None for row in rows)
     view = row_of(rows, "CREATE VIEW open_orders")
     assert (view["database"], view["schema"]) == ("spark_catalog", "sales")
@@ -34,6 +34,23 @@ def test_a_use_statement_changes_the_default_schema_of_what_follows_it(history: 
     rows = read_directory(history.logs("cli"))
     assert row_of(rows, "USE sales")["schema"] == "default"
     assert row_of(rows, "SHOW TABLES")["schema"] == "sales"
+
+
+def test_the_text_names_the_view_that_a_physical_plan_looks_through(history: History) -> None:
+    row = row_of(read_directory(history.logs("cli")), "INSERT INTO mart.c1 SELECT id + 1")
+    lineage = loads(row["symbolic"])
+    assert isinstance(lineage, StatementLineage)
+    view = "spark_catalog.sales.open_orders"
+    assert direct_edges(lineage.flows[0]) == {("id", view, "id"), ("twice", view, "amount")}
+    assert view in [name.dotted for name in lineage.sources]
+
+
+def test_text_and_plan_agree_on_every_statement_that_has_both(history: History) -> None:
+    for kind in ("cli", "connect"):
+        for row in read_directory(history.logs(kind)):
+            lineage = loads(row["symbolic"]) if row["symbolic"] and row["text"] else None
+            if isinstance(lineage, StatementLineage):
+                assert ProblemKind.DISAGREEMENT not in {problem.kind for problem in lineage.problems}, row["text"]
 
 
 def test_failures_have_their_status_and_no_lineage(history: History) -> None:

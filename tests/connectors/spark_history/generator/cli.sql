@@ -6,6 +6,7 @@ USE sales;
 CREATE VIEW open_orders AS SELECT order_id AS id, amount FROM orders WHERE status = 'open';
 CREATE TABLE mart.c1 USING parquet AS SELECT id, amount * 2 AS twice FROM open_orders;
 INSERT INTO mart.c1 SELECT order_id, sum(amount) FROM orders GROUP BY order_id;
+INSERT INTO mart.c1 SELECT id + 1, amount FROM open_orders;
 SELECT count(*) FROM orders;
 SHOW TABLES;
 INSERT INTO mart.c1 SELECT order_id, raise_error('boom') FROM orders;
