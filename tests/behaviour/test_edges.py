@@ -1,0 +1,141 @@
+"""Edges over time: who says them, since when, what replaces what, and what is never lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from connectors.openmetadata.lineage import put_edge
+from connectors.openmetadata.rest_sink import RestSink, SinkOptions
+from ingestion.lineage_request import ColumnLineage, EntitiesEdge, LineageDetails
+from tests.behaviour.conftest import Shop
+from tests.behaviour.harness import Record
+
+Opened = Callable[..., Shop]
+TABLES = {"public.src": ("a", "b"), "public.old": ("a", "b"), "public.tgt": ("a", "b")}
+
+
+def edges_of(made: Shop) -> dict[tuple[str, str], dict[str, object]]:
+    """What the catalog holds of this shop alone."""
+    found = made.catalog.edges()
+    return {key: details for key, details in found.items() if _mine(details, made)}
+
+
+def _mine(details: dict[str, object], made: Shop) -> bool:
+    columns = details["columnsLineage"]
+    assert isinstance(columns, list)
+    return any(one["toColumn"].startswith(f"{made.warehouse.service}.") for one in columns)
+
+
+def test_a_view_defined_anew_loses_what_it_does_not_read_any_more(shop: Opened) -> None:
+    made = shop({**TABLES, "public.v": ("a", "b")})
+    made.run(Record("create view v as select a, b from old", at=1.0))
+    assert set(edges_of(made)) == {("public.old", "public.v")}
+    made.run(Record("create or replace view v as select a, b from src", at=2.0))
+    assert set(edges_of(made)) == {("public.src", "public.v")}
+
+
+def test_of_two_definitions_in_one_log_the_last_one_stands(shop: Opened) -> None:
+    made = shop({**TABLES, "public.v": ("a", "b")})
+    outcome = made.run(
+        "create view v as select a, b from old", "create or replace view v as select b as a, a as b from src"
+    )
+    assert outcome.columns == {("src.b", "v.a"), ("src.a", "v.b")}
+    assert ("skipped", "superseded") in outcome.fates
+
+
+def test_a_view_whose_new_sources_are_not_known_keeps_its_lineage(shop: Opened) -> None:
+    made = shop({**TABLES, "public.v": ("a", "b")})
+    made.run(Record("create view v as select a, b from old", at=1.0))
+    made.run(Record("create or replace view v as select a, b from nobody_knows", at=2.0))
+    assert set(edges_of(made)) == {("public.old", "public.v")}
+
+
+def test_a_manual_edge_is_never_lost(shop: Opened) -> None:
+    made = shop(TABLES)
+    first = made.run("insert into tgt (a) select a from src")
+    request = first.edges["public.src", "public.tgt"]
+    manual = LineageDetails("said by hand", "Manual", (ColumnLineage((_of(request, "src.b"),), _of(request, "tgt.b")),))
+    made.platform.http.send(put_edge(EntitiesEdge(request.edge.from_entity, request.edge.to_entity, manual)))
+    made.run(Record("insert into tgt (a) select b from src", at=3000.0))
+    columns = edges_of(made)["public.src", "public.tgt"]["columnsLineage"]
+    assert isinstance(columns, list)
+    assert {(one["fromColumns"][0][-1], one["toColumn"][-1]) for one in columns} >= {("b", "b"), ("b", "a")}
+
+
+def _of(request: object, column: str) -> str:
+    mappings = request.edge.lineage_details.columns_lineage  # type: ignore[attr-defined]
+    service = mappings[0].to_column.split(".")[0]
+    return f"{service}.db.public.{column}"
+
+
+def test_the_same_log_again_writes_nothing(shop: Opened) -> None:
+    made = shop(TABLES)
+    log = [Record("insert into tgt (a) select a from src", at=float(n)) for n in range(1, 4)]
+    made.run(*log)
+    again = made.run(*log)
+    counts = again.report.counts
+    assert (counts.new, counts.merged, counts.replaced, counts.unchanged) == (0, 0, 0, 1)
+
+
+def test_writing_the_same_column_many_times_stores_it_once(shop: Opened) -> None:
+    made = shop(TABLES)
+    for column in "abbbb":
+        made.run(f"insert into tgt (a, b) select {column}, {column} from src")
+    columns = edges_of(made)["public.src", "public.tgt"]["columnsLineage"]
+    assert isinstance(columns, list)
+    pairs = [(tuple(one["fromColumns"]), one["toColumn"]) for one in columns]
+    assert len(pairs) == len(set(pairs)) == 4
+
+
+def test_first_seen_last_seen_and_count_are_kept(shop: Opened) -> None:
+    made = shop(TABLES)
+    outcome = made.run(*(Record("insert into tgt (a) select a from src", at=float(at)) for at in (100, 300, 200)))
+    (said,) = outcome.edges["public.src", "public.tgt"].contributions
+    assert (said.first_seen, said.last_seen, said.count) == (100.0, 300.0, 3)
+
+
+def test_a_table_that_is_dropped_and_made_anew_under_its_name_is_another_one(shop: Opened) -> None:
+    outcome = shop({**TABLES, "public.made": ("a",)}).run(
+        "create table stage as select a from old",
+        "drop table stage",
+        "create table stage as select a from src",
+        "insert into tgt (a) select a from stage",
+        "drop table stage",
+    )
+    assert outcome.columns == {("src.a", "tgt.a")}
+
+
+def test_a_table_renamed_into_place_keeps_what_it_was_made_of(shop: Opened) -> None:
+    outcome = shop(TABLES).run(
+        "create table tgt_new as select a from src",
+        "alter table tgt rename to tgt_old",
+        "alter table tgt_new rename to tgt",
+    )
+    assert ("src.a", "tgt.a") in outcome.columns
+
+
+def test_a_view_reads_what_comes_later_in_the_log(shop: Opened) -> None:
+    made = shop({**TABLES, "public.v": ("a",), "public.w": ("a",)})
+    outcome = made.run("create view v as select * from w", "create view w as select a from src")
+    assert outcome.columns == {("src.a", "w.a"), ("w.a", "v.a")}
+
+
+def test_a_dry_run_shows_every_edge_and_sends_none(shop: Opened) -> None:
+    from connectors.openmetadata.rest_sink import DryRunSink
+
+    made = shop(TABLES)
+    outcome = made.run("insert into other_place (a) select a from src")
+    assert outcome.edges == {}
+    shown: list[str] = []
+    request = shop(TABLES).run("insert into tgt (a) select a from src").requests
+    report = DryRunSink(shown.append).write(request)
+    assert len(shown) == 1
+    assert '"contributions"' in shown[0]
+    assert report.counts.new == 0
+
+
+def test_a_batch_that_arrives_twice_counts_once(shop: Opened) -> None:
+    made = shop(TABLES)
+    requests = made.run("insert into tgt (a) select a from src").requests
+    again = RestSink(made.platform, SinkOptions("another run")).write(requests)
+    assert again.counts.unchanged == 1
