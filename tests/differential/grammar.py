@@ -15,13 +15,20 @@ _LONGEST = 3500
 
 
 class Grammar:
-    """Makes one statement. The same bytes and another `names` make the same statement under other aliases."""
+    """Makes one statement. The same bytes and another `names` make the same statement under other aliases.
 
-    def __init__(self, choices: Choices, schema: Schema, flavour: Flavour, names: Names | None = None) -> None:
+    With `inlined` the bodies of WITH items stand where they are read, which needs names that do not collide.
+    """
+
+    def __init__(
+        self, choices: Choices, schema: Schema, flavour: Flavour, names: Names | None = None, *, inlined: bool = False
+    ) -> None:
         self.choices = choices
         self.schema = schema
         self.flavour = flavour
         self.names = names or Names()
+        self.inlined = inlined
+        self.bodies: dict[str, tuple[str, str]] = {}  # of WITH items: the query and the column list
         self.expressions = Expressions(self)
         self.relations = Relations(self)
         self._depth = 0
@@ -42,9 +49,9 @@ class Grammar:
         self._depth += 1
         self._nested += 1
         try:
-            with_, common = (
-                self._with(scope) if self.choices.happens(30) and not self.too_deep() else ("", scope.common)
-            )
+            with_, common = "", scope.common
+            if self.choices.happens(30) and not self.too_deep():
+                with_, common = self._with(scope)
             inner = Scope(common, scope.outer)
             if self.choices.happens(18) and not self.too_deep():
                 text, columns = self._set_operation(inner, kinds)
@@ -69,7 +76,8 @@ class Grammar:
                 continue
             common[name] = columns
             items.append(f"{name}{listed} as ({text})")
-        return f"with {', '.join(items)} ", common
+            self.bodies[name] = text, listed
+        return "" if self.inlined else f"with {', '.join(items)} ", common
 
     def _set_operation(self, scope: Scope, kinds: Sequence[str] | None) -> tuple[str, Columns]:
         wanted = list(kinds) if kinds is not None else self._kinds()
@@ -199,7 +207,9 @@ def _sortable(columns: Columns) -> bool:
     return all(kind in (INT, TEXT, INTS) for _, kind in columns)
 
 
-def statement(data: bytes, schema: Schema, flavour: Flavour, names: Names | None = None) -> str | None:
+def statement(
+    data: bytes, schema: Schema, flavour: Flavour, names: Names | None = None, *, inlined: bool = False
+) -> str | None:
     """The statement that some bytes make; None where it became too long to be worth a comparison."""
-    text = Grammar(Choices(data), schema, flavour, names).statement()
+    text = Grammar(Choices(data), schema, flavour, names, inlined=inlined).statement()
     return text if len(text) <= _LONGEST else None

@@ -64,13 +64,18 @@ class Relations:
         while outer is not None:
             taken |= {relation.alias for relation in outer.relations}
             outer = outer.outer
+        source, listed = name, ""
+        if self._grammar.inlined and name in scope.common:
+            body, listed = self._grammar.bodies[name]
+            source = f"({body})"
         if name not in taken and self._choices.happens(40):
-            return name, columns, name
+            return f"{source} as {name}{listed}" if source != name else name, columns, name
         alias = self._grammar.names.fresh("r")
         if self._choices.happens(10):
             columns = tuple((self._grammar.names.fresh("m"), kind) for _, kind in columns)
-            return f"{name} as {alias} ({_list(columns)})", columns, alias
-        return f"{name} as {alias}" if self._choices.happens(50) else f"{name} {alias}", columns, alias
+            return f"{source} as {alias} ({_list(columns)})", columns, alias
+        as_ = "as " if self._choices.happens(50) else ""
+        return f"{source} {as_}{alias}{listed}", columns, alias
 
     def _values(self) -> tuple[str, Columns, str]:
         alias = self._grammar.names.fresh("v")

@@ -27,7 +27,11 @@ class Schema:
 
     def lookup(self, name: TableName) -> tuple[Column, ...] | None:
         """What the analyzer asks for."""
-        columns = self.tables.get(name.table)
+        return self.lookup_of(name.table)
+
+    def lookup_of(self, table: str) -> tuple[Column, ...] | None:
+        """A table's columns, None where it is not one of these."""
+        columns = self.tables.get(table)
         return tuple(Column(column) for column, _ in columns) if columns is not None else None
 
     def spark_type(self, table: str) -> str:
@@ -47,7 +51,6 @@ def random_schema(choices: Choices, kinds: tuple[str, ...], suffix: str = "") ->
 def _columns(choices: Choices, kinds: tuple[str, ...]) -> Columns:
     found = [("id", INT)]
     for kind in kinds:
-        for name in _NAMES[kind]:
-            if name != "id" and choices.number(100) < (55 if kind in (INT, TEXT) else 40):
-                found.append((name, kind))
+        share = 55 if kind in (INT, TEXT) else 40
+        found += [(name, kind) for name in _NAMES[kind] if name != "id" and choices.number(100) < share]
     return tuple(found)

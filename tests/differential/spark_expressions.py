@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tests.differential.lineage_facts import NOTHING, Uses, playing
-from tests.differential.spark_plan import Node
+from tests.differential.spark_plan import Node, words
 
 _HASHES = frozenset({"Md5", "Sha1", "Sha2", "Crc32", "Murmur3Hash", "XxHash64", "Mask", "AesEncrypt"})
 _COUNTS = frozenset({"Count", "HyperLogLogPlusPlus"})
@@ -129,11 +129,11 @@ def _aggregate(part: str, *, masking: bool = False) -> Callable[[Node, Scope], U
     return lambda node, scope: playing(part, _merged(node.children, scope), masking=masking)
 
 
-_AGGREGATES = (
+_AGGREGATES = words(
     "Sum Average Min Max First Last AnyValue BoolAnd BoolOr BitAndAgg BitOrAgg CollectList CollectSet Percentile "
-    "PercentileCont PercentileDisc ApproximatePercentile Median Mode StddevSamp StddevPop VarianceSamp VariancePop Corr "
-    "CovSample CovPopulation Skewness Kurtosis Product HistogramNumeric RegrSlope TrySum TryAverage"
-).split()
+    "PercentileCont PercentileDisc ApproximatePercentile Median Mode StddevSamp StddevPop VarianceSamp VariancePop "
+    "Corr CovSample CovPopulation Skewness Kurtosis Product HistogramNumeric RegrSlope TrySum TryAverage"
+)
 
 _SPECIAL: dict[str, Callable[[Node, Scope], Uses]] = {
     "CaseWhen": _case,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from tests.differential.lineage_facts import NOTHING, Facts, Use, Uses, playing
 from tests.differential.spark_expressions import Scope, uses_of
-from tests.differential.spark_plan import Node
+from tests.differential.spark_plan import Node, words
 
 
 @dataclass(frozen=True)
@@ -24,10 +24,11 @@ class Relation:
         return {id: uses for _, id, uses in self.columns}
 
 
-_PASSING = frozenset(  # what changes neither columns nor which rows there are, but by their number or place
-    "GlobalLimit LocalLimit Offset Tail Sample Repartition RepartitionByExpression PipeOperator SubqueryHint ResolvedHint UnresolvedHint "
-    "ReturnAnswer".split()
+_PASSING = words(
+    "GlobalLimit LocalLimit Offset Tail Sample Repartition RepartitionByExpression PipeOperator ResolvedHint "
+    "ReturnAnswer"
 )
+"""What changes neither columns nor which rows there are, but by their number and place."""
 
 
 class PlanWalk:

@@ -63,3 +63,8 @@ def _decoded(value: Any) -> Any:
     if value and isinstance(value[0], dict) and "num-children" in value[0]:
         return _tree(iter(value))
     return [_decoded(item) for item in value]
+
+
+def words(spaced: str) -> frozenset[str]:
+    """The names of classes in a text."""
+    return frozenset(spaced.split())
