@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ from hypothesis import strategies as st
 from ingestion.binding import bind
 from ingestion.errors import Unparsable
 from ingestion.masking import QueryMasker, fingerprint
-from ingestion.model import Flow, NameKind, StatementKind, StatementLineage
+from ingestion.model import Flow, NameKind, Reference, StatementKind, StatementLineage
 from ingestion.naming import Namespace
 from ingestion.parsing.analyzer import SchemaLookup, analyze
 from ingestion.parsing.sqlglot_tier import parse
@@ -32,6 +33,7 @@ from tests.differential.schemas import Schema, random_schema
 REPOSITORY = Path(__file__).parents[2]
 CORPUS = REPOSITORY.parent / "shared" / "corpora" / "statements.jsonl"
 _STRING = re.compile(r"'[^']*'")
+_TYPED = re.compile(r"CAST\(\? AS [A-Z]+\)")
 _NUMBER = re.compile(r"(?<![\w.'])\d+(?![\w.'])")
 needs_corpus = pytest.mark.skipif(not CORPUS.is_file(), reason="the corpus of statements is not on this machine")
 SETTINGS = settings(
@@ -135,14 +137,20 @@ def _bound(log: Sequence[str], base: Schema) -> dict[str, tuple[object, ...]]:
 
 
 def _without_types(lineage: StatementLineage) -> tuple[object, ...]:
-    """A masked literal has no type, and the names that engines give to nameless outputs show their literals."""
-    return tuple((flow.target, *_untyped(_facts(flow))) for flow in lineage.flows)
+    """A masked literal has no type, neither as an output nor inside an expression (`DATE '…'` becomes `?`)."""
+    return tuple(
+        (
+            flow.target,
+            tuple((_untyped(output.references), output.star) for output in flow.outputs),
+            _untyped(flow.indirect),
+            frozenset(flow.sources),
+        )
+        for flow in lineage.flows
+    )
 
 
-def _untyped(facts: tuple[object, ...]) -> tuple[object, ...]:
-    outputs, indirect, sources = facts
-    assert isinstance(outputs, tuple)
-    return tuple((references, star) for references, _, star in outputs), indirect, sources
+def _untyped(references: Sequence[Reference]) -> frozenset[Reference]:
+    return frozenset(replace(one, expression=_TYPED.sub("?", one.expression)) for one in references)
 
 
 @SETTINGS
