@@ -126,7 +126,7 @@ stories = st.lists(st.one_of(batches, batches, happenings), min_size=1, max_size
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(stories, st.randoms(use_true_random=False))
 def test_order_and_repetition_do_not_matter(story: Sequence[Any], chance: random.Random) -> None:
     again = [*story, *chance.sample(story, k=chance.randint(0, len(story)))]
