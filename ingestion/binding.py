@@ -14,7 +14,7 @@ import networkx as nx
 
 from ingestion.model import Column, Flow, StatementLineage, TableName, WriteMode
 from ingestion.parsing.analyzer import analyze
-from ingestion.timeline import Before, Occurrence, Order, Relation, Timeline, read_timeline
+from ingestion.timeline import Before, NameEvent, Occurrence, Order, Relation, Timeline, read_timeline
 
 Schema = tuple[Column, ...]
 
@@ -35,6 +35,7 @@ class BoundLog:
     relations: tuple[Relation, ...]
     statements: tuple[BoundStatement, ...]
     schemas: dict[int, Schema]
+    events: tuple[NameEvent, ...] = ()
 
 
 def bind(occurrences: Sequence[Occurrence], before: Before) -> BoundLog:
@@ -45,7 +46,7 @@ def bind(occurrences: Sequence[Occurrence], before: Before) -> BoundLog:
     for number in binder.creators_in_dependency_order():
         binder.bind(number)
     statements = tuple(binder.bind(number) for number in range(len(ordered)))
-    return BoundLog(timeline.relations, statements, binder.latest_schemas())
+    return BoundLog(timeline.relations, statements, binder.latest_schemas(), timeline.events)
 
 
 class _Binder:

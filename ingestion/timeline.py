@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from ingestion.model import Column, StatementKind, TableChange, TableName, WriteMode
 from ingestion.naming import Namespace, RelationKey, place_created, place_meant
@@ -49,12 +50,32 @@ class Relation:
     superseded: bool = False  # another relation was created under its name
 
 
+class NameEventKind(StrEnum):
+    """What happened to the name of a relation that is not temporary."""
+
+    CREATE = "create"
+    DROP = "drop"
+    RENAME = "rename"
+    SWAP = "swap"
+
+
+@dataclass(frozen=True, slots=True)
+class NameEvent:
+    """DDL at its time (seconds since the epoch); `other` is the new place of a rename, or the place swapped with."""
+
+    kind: NameEventKind
+    key: RelationKey
+    time: float
+    other: RelationKey | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """The relations of a log, and for each occurrence the relation (by number) that each of its names means."""
+    """The relations of a log, for each occurrence what its names mean (by relation number), and the DDL in order."""
 
     relations: tuple[Relation, ...]
     meanings: tuple[dict[TableName, int], ...]
+    events: tuple[NameEvent, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +105,13 @@ def read_timeline(occurrences: Sequence[Occurrence], before: Before) -> Timeline
         for number, (occurrence, names) in enumerate(zip(occurrences, named, strict=True))
     ]
     reader.close()
-    return Timeline(tuple(reader.relations), tuple(meanings))
+    return Timeline(tuple(reader.relations), tuple(meanings), tuple(reader.events))
 
 
 class _TimelineReader:
     def __init__(self, before: Before) -> None:
         self.relations: list[Relation] = []
+        self.events: list[NameEvent] = []
         self._catalog = before
         self._known_keys: dict[RelationKey, Sequence[Column] | None] = {}
         self._standing: dict[RelationKey, int] = {}
@@ -139,16 +161,21 @@ class _TimelineReader:
         meaning[change.name] = subject
         relation = self.relations[subject]
         if kind is StatementKind.DROP:
+            self._note(NameEventKind.DROP, relation.key, occurrence)
             relation.dropped = occurrence.order
             self._standing.pop(relation.key, None)
         elif kind is StatementKind.ALTER_TABLE:
             relation.alterations.append((occurrence.order, change))
         elif change.other is not None and kind is StatementKind.RENAME:
-            self._rename(relation, self._renamed_place(relation, change.other, occurrence))
+            place = self._renamed_place(relation, change.other, occurrence)
+            self._note(NameEventKind.RENAME, relation.key, occurrence, place)
+            self._standing.pop(relation.key, None)
+            self._stand(relation, place)
         elif change.other is not None and kind is StatementKind.SWAP:
             other = self.relations[self._meant(change.other, occurrence, may_come=False)]
             meaning[change.other] = other.number
             first, second = relation.key, other.key
+            self._note(NameEventKind.SWAP, first, occurrence, second)
             self._stand(relation, second)
             self._stand(other, first)
 
@@ -158,9 +185,11 @@ class _TimelineReader:
             return RelationKey((*relation.key.parts[:-1], name.table), relation.key.kind, relation.key.session)
         return place_created(name, occurrence.namespace, relation.key.session)
 
-    def _rename(self, relation: Relation, key: RelationKey) -> None:
-        self._standing.pop(relation.key, None)
-        self._stand(relation, key)
+    def _note(
+        self, kind: NameEventKind, key: RelationKey, occurrence: Occurrence, other: RelationKey | None = None
+    ) -> None:
+        if key.session is None:
+            self.events.append(NameEvent(kind, key, occurrence.order[0], other))
 
     def _stand(self, relation: Relation, key: RelationKey) -> None:
         relation.key = key
@@ -174,6 +203,8 @@ class _TimelineReader:
         if standing is not None and standing != created:
             self.relations[standing].dropped = occurrence.order
             self.relations[standing].superseded = True
+        if relation.created is None:
+            self._note(NameEventKind.CREATE, key, occurrence)
         relation.creator, relation.created = number, occurrence.order
         self._stand(relation, key)
         upcoming = self._to_come[key]

@@ -51,3 +51,20 @@ def test_a_name_means_the_permanent_table_until_the_temporary_one_is_made() -> N
 def test_drop_and_create_in_one_job_is_no_staging_table() -> None:
     log = bound(["DROP TABLE IF EXISTS t", "CREATE TABLE t AS SELECT a FROM src", "CREATE TABLE u AS SELECT a FROM t"])
     assert table_edges(log) == [("src", "t"), ("t", "u")]
+
+
+def test_what_happens_to_names_is_told_in_order_and_without_temporary_ones() -> None:
+    log = bound(
+        [
+            "CREATE TABLE report_new AS SELECT a FROM src",
+            "CREATE TEMP TABLE passing AS SELECT a FROM src",
+            "DROP TABLE report",
+            "ALTER TABLE report_new RENAME TO report",
+            "DROP TABLE passing",
+        ]
+    )
+    assert [(event.kind.value, str(event.key), str(event.other or ""), event.time) for event in log.events] == [
+        ("create", "db.public.report_new", "", 0.0),
+        ("drop", "db.public.report", "", 2.0),
+        ("rename", "db.public.report_new", "db.public.report", 3.0),
+    ]
