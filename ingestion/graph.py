@@ -23,7 +23,7 @@ from ingestion.composition import (
     merge_contents,
     read_through,
 )
-from ingestion.model import ColumnRef, Flow, Reference, TableName, WriteMode
+from ingestion.model import ColumnRef, Flow, NameKind, Reference, TableName, WriteMode
 from ingestion.timeline import Relation
 
 DEPTH_LIMIT = 20
@@ -62,8 +62,10 @@ _Node = int | _State
 
 
 def is_transient(relation: Relation) -> bool:
-    """Whether a relation is temporary, or was built and dropped for good within the log (a staging table)."""
-    return relation.temporary or (relation.vacated and relation.creator is not None)
+    """Whether a relation is temporary, was built and dropped for good within the log (a staging table), or is a
+    function that the log defines: data without a place."""
+    made = relation.creator is not None
+    return relation.temporary or (made and (relation.vacated or relation.key.kind is NameKind.FUNCTION))
 
 
 def fold(log: BoundLog, folds: Callable[[Relation], bool] = is_transient) -> tuple[RealFlow, ...]:

@@ -54,13 +54,20 @@ def candidates(name: TableName, namespace: Namespace) -> tuple[RelationKey, ...]
     """The places where `name` may stand, in the order in which the session looks."""
     if name.kind is NameKind.PATH:
         return (RelationKey((canonical_path(name.dotted),), name.kind),)
-    if name.kind is not NameKind.TABLE:
-        return (RelationKey(name.parts, name.kind),)
+    if name.kind is NameKind.FUNCTION:
+        return _function_places(name, namespace)
     if len(name.parts) >= QUALIFIED_PARTS:
         return (RelationKey(name.parts),)
     if len(name.parts) == QUALIFIED_PARTS - 1:
         return (RelationKey((namespace.database, *name.parts)),)
     return tuple(RelationKey((namespace.database, schema, name.table)) for schema in namespace.search_path or ("",))
+
+
+def _function_places(name: TableName, namespace: Namespace) -> tuple[RelationKey, ...]:
+    """A table function's name is one part, as it is written; it is looked up like a table's, whatever its case."""
+    parts = tuple(part.strip('"`[]').casefold() for part in name.dotted.split("."))
+    places = candidates(TableName(parts), namespace)
+    return tuple(RelationKey(tuple(part.casefold() for part in place.parts), name.kind) for place in places)
 
 
 def place_created(name: TableName, namespace: Namespace, session: str | None) -> RelationKey:

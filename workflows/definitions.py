@@ -14,6 +14,7 @@ from ingestion.errors import Unparsable
 from ingestion.fqn import build_fqn
 from ingestion.masking import QueryMasker
 from ingestion.routines import routine_of
+from ingestion.routines.table_functions import function_as_view
 from ingestion.statements import classify
 from workflows.config import Steps
 from workflows.routine_entities import code_of
@@ -78,12 +79,14 @@ def with_views(statements: DataFrame, definitions: Iterable[Definition], dialect
 
 
 def _view_rows(definition: Definition, dialect: str) -> list[Row]:
-    if definition.own or _is_routine(definition):
+    """The rows of a view, or of a function that gives rows."""
+    text = view_statement(definition, dialect)
+    if definition.own or (_is_routine(definition) and function_as_view(text, dialect) is None):
         return []
     database, schema, _name = definition.place
     record: Row = {
         "source_id": f"definition of {build_fqn(*definition.place)}:1",
-        "text": view_statement(definition, dialect),
+        "text": text,
         "start_time": definition.at,
         "end_time": None,
         "duration": None,

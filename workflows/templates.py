@@ -14,6 +14,7 @@ from ingestion.errors import Unparsable
 from ingestion.external_tables import with_location
 from ingestion.masking import QueryMasker
 from ingestion.parsing.cascade import Limits, ParseOutcome, Parser, ParseRequest, ThreadedParser
+from ingestion.routines.table_functions import as_function, function_as_view
 from ingestion.symbolic import Symbolic, dumps, loads
 
 _RESULT_SCHEMA = (
@@ -113,7 +114,7 @@ def _parser_task(parsing: Parsing) -> Callable[[Iterator[pa.RecordBatch]], Itera
                     key = f"{row['dialect']} {row['fingerprint']}"
                     waiting[key] = row
                     if row["symbolic"] is None:
-                        yield ParseRequest(key, row["text"], row["dialect"])
+                        yield parse_request(key, row)
 
         with ThreadedParser(parsing.threads, parsing.limits, parsing.parser) as parser:
             rows = []
@@ -131,24 +132,33 @@ def _parser_task(parsing: Parsing) -> Callable[[Iterator[pa.RecordBatch]], Itera
 _BATCH = 500
 
 
+def parse_request(key: str, row: Mapping[str, object]) -> ParseRequest:
+    """What the parsers are asked of a statement: of a function that gives rows, what its query is."""
+    text, dialect = str(row["text"]), str(row["dialect"])
+    return ParseRequest(key, function_as_view(text, dialect) or text, dialect)
+
+
 def parsed_row(row: Mapping[str, object], outcome: ParseOutcome) -> dict[str, object]:
     """What a parser task gives of one template: its lineage and its masked text."""
     return {
         "fingerprint": row["fingerprint"],
         "dialect": row["dialect"],
         "tier": str(outcome.tier) if outcome.tier else None,
-        "symbolic": _with_location(outcome.symbolic, row),
+        "symbolic": _completed(outcome.symbolic, row),
         "masked": _masked(str(row["text"]), str(row["dialect"])),
         "dead": outcome.dead_reason,
         "timed_out": any(attempt.reason == "timeout" for attempt in outcome.attempts),
     }
 
 
-def _with_location(symbolic: bytes | None, row: Mapping[str, object]) -> bytes | None:
+def _completed(symbolic: bytes | None, row: Mapping[str, object]) -> bytes | None:
     if symbolic is None:
         return None
     parsed = loads(symbolic)
-    located = with_location(parsed, str(row["text"]), str(row["dialect"]))
+    text, dialect = str(row["text"]), str(row["dialect"])
+    located = with_location(parsed, text, dialect)
+    if function_as_view(text, dialect) is not None:
+        located = as_function(parsed)
     return symbolic if located is parsed else dumps(located)
 
 

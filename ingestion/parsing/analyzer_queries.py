@@ -138,6 +138,8 @@ class QueryAnalysis:
                 rows = self.table(source)
         elif isinstance(source, TableFunction):
             rows = self._function(source, relation, scope)
+            if source.name is not None and self.table(source.name).columns is not None:
+                rows, alias = self.table(source.name), alias or source.label  # its body is known
         else:
             rows = self.query(source, scope if relation.lateral else scope.parent)
         if relation.named_by is not None:

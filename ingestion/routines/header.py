@@ -23,7 +23,9 @@ _LANGUAGES = keywords("sql plpgsql tsql plsql")
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What stands before a body. `parameters` are names; `path` is the search path that the routine brings along."""
+    """What stands before a body. `parameters` are names; `path` is the search path that the routine brings along,
+    `columns` are those that RETURNS TABLE names.
+    """
 
     kind: str
     name: tuple[str, ...]
@@ -32,6 +34,7 @@ class Header:
     parameters: tuple[str, ...] = ()
     path: tuple[str, ...] = ()
     returns_table: bool = False
+    columns: tuple[str, ...] = ()
 
     @property
     def readable(self) -> bool:
@@ -44,6 +47,7 @@ class _Found:
     language: str = ""
     path: list[str] = field(default_factory=list)
     returns_table: bool = False
+    columns: tuple[str, ...] = ()
 
 
 def read_header(text: str, dialect: Dialect) -> Header | None:
@@ -70,7 +74,7 @@ def read_header(text: str, dialect: Dialect) -> Header | None:
     body = _body(code, place, found, scheduled=kind in _SCHEDULED)
     if body is None:
         return None
-    return Header(kind, name, body, found.language, parameters, tuple(found.path), found.returns_table)
+    return Header(kind, name, body, found.language, parameters, tuple(found.path), found.returns_table, found.columns)
 
 
 def _parameters(code: Code, first: int, last: int) -> Iterator[str]:
@@ -93,8 +97,10 @@ def _body(code: Code, place: int, found: _Found, *, scheduled: bool) -> str | No
         elif word == "language":
             found.language = code.name(place + 1).lower()
             place += 1
-        elif word == "returns" and "table" in code.words(place + 1, 2):
+        elif word == "returns" and code.word(place + 1) in ("table", "setof"):
             found.returns_table = True
+            if code.word(place + 2) == "(":
+                found.columns = tuple(_parameters(code, place + 3, code.closing(place + 2)))
         elif word == "set" and code.word(place + 1) == "search_path":
             place = _read_path(code, place + 2, found) - 1
         elif word == "as" and code.word(place - 1) == "execute":

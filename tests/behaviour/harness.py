@@ -17,7 +17,7 @@ from ingestion.fqn import split_fqn
 from ingestion.lineage_parser import warm_parser
 from ingestion.lineage_request import AddLineageRequest
 from ingestion.naming import TWO_LEVEL_DIALECTS
-from ingestion.parsing.cascade import Limits, ParseRequest
+from ingestion.parsing.cascade import Limits
 from ingestion.resolution import Resolver, Scope
 from tests.workflows.published import Catalog, opened
 from workflows.before import before_of
@@ -27,7 +27,7 @@ from workflows.occurrences import Group
 from workflows.relation_entities import RelationEntities, relations_in, resolve_relations
 from workflows.routine_entities import RoutineEntities
 from workflows.statement_rows import rows_of
-from workflows.templates import Template, parsed_row, template_of
+from workflows.templates import Template, parse_request, parsed_row, template_of
 
 LIMITS = Limits(seconds=20)
 
@@ -169,7 +169,7 @@ def _rows(log: Sequence[Record | str], warehouse: Warehouse) -> list[dict[str, o
 
 def _templates(rows: Sequence[dict[str, object]]) -> dict[str, Template]:
     waiting = {str(row["fingerprint"]): row for row in rows if row.get("fingerprint") and row.get("text")}
-    requests = [ParseRequest(key, str(row["text"]), str(row["dialect"])) for key, row in waiting.items()]
+    requests = [parse_request(key, row) for key, row in waiting.items()]
     return {
         outcome.key: template_of(parsed_row(waiting[outcome.key], outcome))
         for outcome in warm_parser(LIMITS).parse(requests)

@@ -1,0 +1,74 @@
+"""Functions that give rows: views with parameters, through which lineage passes like through any view."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from ingestion.definitions import quoted
+from ingestion.dialects import Dialect, dialect_of
+from ingestion.lexing import keywords
+from ingestion.model import NameKind, TableName
+from ingestion.parsing.relational import RelationalStatement, Write
+from ingestion.routines.header import read_header
+from ingestion.routines.steps import Code
+from ingestion.routines.variables import Variables, with_parameters
+from ingestion.symbolic import Symbolic
+
+_DEFINES_FUNCTION = re.compile(r"\s*(?:create|alter)\b(?:\s+\w+){0,5}?\s+function\b", re.IGNORECASE)
+_QUERIES = keywords("select with values")
+
+
+def function_as_view(text: str, dialect: str) -> str | None:
+    """CREATE VIEW under the function's name with the query that is its body; None where its body is more than that."""
+    if not _DEFINES_FUNCTION.match(text):
+        return None
+    rules = dialect_of(dialect)
+    header = read_header(text, rules)
+    if header is None or header.kind != "function" or not header.returns_table or not header.readable:
+        return None
+    variables = Variables()
+    for parameter in header.parameters:
+        variables.declare(parameter)
+    query = _only_query(header.body, rules, variables)
+    if query is None:
+        return None
+    name = ".".join(quoted(part, rules) for part in header.name)
+    columns = ", ".join(quoted(column, rules) for column in header.columns)
+    return f"CREATE VIEW {name} {f'({columns}) ' if columns else ''}AS {query}"
+
+
+def as_function(symbolic: Symbolic) -> Symbolic:
+    """The lineage of such a view, as that of a table function of the same name."""
+    if not isinstance(symbolic, RelationalStatement):
+        return symbolic
+    return replace(symbolic, writes=tuple(_renamed(symbolic.writes)))
+
+
+def _renamed(writes: tuple[Write, ...]) -> Iterator[Write]:
+    for write in writes:
+        if write.target is None:
+            yield write
+            continue
+        name = write.target.name
+        function = TableName((name.dotted.lower(),), str(name), NameKind.FUNCTION)
+        yield replace(write, target=replace(write.target, name=function))
+
+
+def _only_query(body: str, dialect: Dialect, variables: Variables) -> str | None:
+    code = Code.of(body, dialect)
+    first, last = 0, len(code.tokens)
+    if code.word(first) == "begin" and code.words(first, 2) != ("begin", "atomic"):
+        return None
+    if code.words(first, 2) == ("begin", "atomic"):
+        first, last = first + 2, next((p for p in range(last - 1, 0, -1) if code.word(p) == "end"), last)
+    if code.word(first) == "return":
+        first += 1
+    while last > first and code.word(last - 1) == ";":
+        last -= 1
+    while code.word(first) == "(" and code.closing(first) == last - 1:
+        first, last = first + 1, last - 1
+    if code.word(first) not in _QUERIES or code.find(first, frozenset({";"})) < last:
+        return None
+    return with_parameters(code, first, last, variables)
