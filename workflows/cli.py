@@ -6,6 +6,7 @@ import typer
 
 from workflows.commands.doctor import doctor
 from workflows.commands.export import export
+from workflows.commands.impact import diff, impact
 from workflows.commands.init import init, schema
 from workflows.commands.lineage import lineage
 from workflows.commands.run import run
@@ -23,6 +24,8 @@ Examples:
   ingest run -c lineage.yaml --dry-run          print what would be published
   ingest serve                                  keep the embedded catalog up, to look at
   ingest export --html lineage.html             what the catalog knows, in one page
+  ingest impact shop.orders.total               what breaks if this column changes
+  ingest diff --from 2026-11-01                 what changed since, and what it breaks (exit 4)
   ingest lineage model.sql --dialect snowflake  one file's lineage, at once
 """
 
@@ -49,7 +52,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (run, validate, serve, export, doctor, lineage, init, schema):
+for command in (run, validate, serve, export, impact, diff, doctor, lineage, init, schema):
     app.command(epilog=_EXIT_CODES if command is run else None)(command)
 
 
