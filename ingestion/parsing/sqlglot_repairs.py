@@ -247,7 +247,18 @@ def _with_label(text: str, tokens: list[Token]) -> Iterator[_Edit]:
             yield _span(tokens, number, number + 2)
 
 
+def _directory_format(text: str, tokens: list[Token]) -> Iterator[_Edit]:
+    """Spark: INSERT OVERWRITE DIRECTORY 'path' USING format OPTIONS (...) SELECT, without the format."""
+    for number in range(2, min(6, len(tokens) - 2)):
+        if _words(tokens, number - 2, "DIRECTORY") and _words(tokens, number, "USING"):
+            last = number + 1
+            if _words(tokens, last + 1, "OPTIONS", "("):
+                last = _matching(tokens, last + 2)
+            yield _span(tokens, number, last)
+
+
 _REPAIRS: dict[str, tuple[_Repair, ...]] = {
+    "databricks": (_directory_format,),
     "db2": (_db2,),
     "doris": (_with_label,),
     "druid": (_druid,),
@@ -256,6 +267,7 @@ _REPAIRS: dict[str, tuple[_Repair, ...]] = {
     "greenplum": (_overriding,),
     "oracle": (_oracle_merge, _log_errors),
     "postgres": (_overriding,),
+    "spark": (_directory_format,),
     "starrocks": (_with_label,),
     "fabric": (_table_hints,),
     "tsql": (_table_hints,),

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from connectors.openmetadata.client import CatalogSearch, Platform, connect
 from connectors.openmetadata.connection import Connection
+from connectors.openmetadata.entities import QueryRecord
 from connectors.openmetadata.registration import register
 from connectors.openmetadata.rest_sink import RestSink, SinkOptions
 from connectors.sink import WriteReport
@@ -24,6 +25,7 @@ from workflows.before import before_of
 from workflows.config.values import Filters
 from workflows.lineage_source import LineageSource, Published, SourceSettings
 from workflows.occurrences import Group
+from workflows.query_records import query_records
 from workflows.relation_entities import RelationEntities, relations_in, resolve_relations
 from workflows.routine_entities import RoutineEntities
 from workflows.statement_rows import rows_of
@@ -71,6 +73,7 @@ class Outcome:
     entities: RelationEntities
     fates: tuple[tuple[str, str], ...]
     lookups: object
+    queries: tuple[QueryRecord, ...] = ()
 
     @property
     def edges(self) -> dict[tuple[str, str], AddLineageRequest]:
@@ -120,6 +123,19 @@ def add_tables(platform: Platform, tables: Mapping[str, Sequence[str]]) -> None:
     register(platform, {group: list(requests.values()) for group, requests in groups.items()})
 
 
+def add_container(platform: Platform, path: str, columns: Sequence[str]) -> None:
+    """A container of files at a storage path."""
+    listed = [{"name": column, "dataType": "VARCHAR", "dataLength": 9} for column in columns]
+    container = {
+        "name": path.replace("/", "_").replace(":", "_"),
+        "service": "lake",
+        "fullPath": path,
+        "dataModel": {"columns": listed},
+    }
+    service = {"type": "storageService", "name": "lake", "serviceType": "S3"}
+    register(platform, {"services": [service], "containers": [container]})
+
+
 def publish(platform: Platform, log: Sequence[Record | str], warehouse: Warehouse | None = None) -> Outcome:
     """Runs a log into the catalog, and tells what became of it. Nothing is registered: the catalog is as it is."""
     warehouse = warehouse or Warehouse()
@@ -139,7 +155,8 @@ def publish(platform: Platform, log: Sequence[Record | str], warehouse: Warehous
     }
     skipped = [(str(row["skipped"]), "") for row in rows if row.get("skipped")]
     fates = tuple((fate, reason) for _group, fate, reason in source.fates(published))
-    return Outcome(requests, report, entities, (*fates, *skipped), resolver.counts)
+    queries = query_records(source, entities, published, warehouse.service)
+    return Outcome(requests, report, entities, (*fates, *skipped), resolver.counts, queries)
 
 
 def _rows(log: Sequence[Record | str], warehouse: Warehouse) -> list[dict[str, object]]:
