@@ -18,6 +18,7 @@ Json = dict[str, Any]
 LINEAGE = "bulkLineage"
 LOOKUP = "bulkLookup"
 TABLES = "bulkTables"
+NAMES = "names"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +95,11 @@ def add_lineage(http: Http, batch_id: str, edges: Sequence[Json], replace: Seque
     return BatchCounts(
         *(int(answer.get(name, 0)) for name in ("new", "merged", "unchanged", "replaced", "columnEdges"))
     )
+
+
+def file_name_events(http: Http, events: Sequence[Json]) -> None:
+    """Files what happened to names (created, dropped, renamed, swapped), in any order and as often as one likes."""
+    http.send(Call("POST", "headwater/names", body={"events": list(events)}))
 
 
 def _look_up(http: Http, service: str, names: Sequence[Json]) -> list[list[TableEntity]]:

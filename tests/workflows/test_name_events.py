@@ -1,0 +1,51 @@
+"""What happens to names in a log reaches a catalog that remembers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from connectors.catalog.server import CatalogConfig, running_catalog
+from connectors.openmetadata.client import CatalogSearch, connect
+from connectors.openmetadata.connection import Connection
+from connectors.openmetadata.extension import file_name_events
+from connectors.openmetadata.registration import register
+from ingestion.naming import RelationKey
+from ingestion.resolution import Resolver, Scope
+from ingestion.timeline import NameEvent, NameEventKind
+from workflows.name_events import name_events
+
+
+def key(table: str) -> RelationKey:
+    return RelationKey(("d", "p", table))
+
+
+def test_events_of_known_tables_are_told_and_move_their_names(tmp_path: Path) -> None:
+    with running_catalog(CatalogConfig(tmp_path / "catalog.db", port=0)) as address:
+        platform = connect(Connection(address.url))
+        register(
+            platform,
+            {
+                "services": [{"type": "databaseService", "name": "s", "serviceType": "Postgres"}],
+                "databases": [{"name": "d", "service": "s"}],
+                "schemas": [{"name": "p", "database": "s.d"}],
+                "tables": [{"name": name, "databaseSchema": "s.d.p", "columns": []} for name in ("old", "kept")],
+            },
+        )
+        resolver = Resolver(CatalogSearch(platform), Scope("s"))
+        told = name_events(
+            [
+                NameEvent(NameEventKind.DROP, key("kept"), 2.0),
+                NameEvent(NameEventKind.CREATE, key("kept"), 2.0),
+                NameEvent(NameEventKind.DROP, key("old"), 3.0),
+                NameEvent(NameEventKind.DROP, key("unknown"), 3.0),
+                NameEvent(NameEventKind.DROP, key("kept"), 0.0),
+            ],
+            resolver,
+        )
+        assert [(event["kind"], event["at"]) for event in told] == [("drop", 1999), ("create", 2000), ("drop", 3000)]
+        file_name_events(platform.http, told)
+        file_name_events(platform.http, told)
+        search = CatalogSearch(platform)
+        assert search.get_by_fqn("s.d.p.old") is None
+        assert search.get_by_fqn("s.d.p.kept") is not None
+        platform.close()

@@ -1,0 +1,48 @@
+"""DDL of a log as events for a catalog that remembers: names end and move at their time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ingestion.entities import TableEntity
+from ingestion.model import TableName
+from ingestion.naming import Namespace, RelationKey
+from ingestion.resolution import Resolved, Resolver
+from ingestion.timeline import NameEvent, NameEventKind
+
+Json = dict[str, Any]
+
+
+def name_events(events: Sequence[NameEvent], resolver: Resolver) -> list[Json]:
+    """The events whose entities the catalog has, as its call for names takes them; times in milliseconds.
+
+    DROP and CREATE in one record have one time, and the lineage of what is created has it too: the DROP is told a
+    millisecond earlier, so that it ends what was there before and nothing else. A log without times tells nothing.
+    """
+    timed = [event for event in events if event.time > 0]
+    made = {(event.key, event.time) for event in timed if event.kind is NameEventKind.CREATE}
+    found = _entities(timed, resolver)
+    told = []
+    for event in timed:
+        entity, other = found.get(event.key), found.get(event.other) if event.other is not None else None
+        if entity is None or (event.other is not None and other is None):
+            continue
+        at = round(event.time * 1000)
+        if event.kind is NameEventKind.DROP and (event.key, event.time) in made:
+            at -= 1
+        body: Json = {"kind": str(event.kind), "entity": _end(entity), "at": at}
+        if other is not None:
+            body["other"] = _end(other)
+        told.append(body)
+    return told
+
+
+def _entities(events: Iterable[NameEvent], resolver: Resolver) -> dict[RelationKey, TableEntity]:
+    keys = list(dict.fromkeys(key for event in events for key in (event.key, event.other) if key is not None))
+    resolved = resolver.resolve_all((TableName(key.parts, kind=key.kind), Namespace()) for key in keys)
+    return {key: found.entity for key, found in zip(keys, resolved, strict=True) if isinstance(found, Resolved)}
+
+
+def _end(entity: TableEntity) -> Json:
+    return {"id": entity.id, "type": entity.type}
