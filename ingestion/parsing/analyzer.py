@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from ingestion.model import (
     Flow,
@@ -19,7 +19,7 @@ from ingestion.model import (
 from ingestion.parsing.analyzer_binding import bind_lineage
 from ingestion.parsing.analyzer_queries import QueryAnalysis
 from ingestion.parsing.analyzer_rows import Entry, Rows, SchemaLookup, StarRun
-from ingestion.parsing.analyzer_targets import Place, places_of
+from ingestion.parsing.analyzer_targets import Place, places_of, target_spelling
 from ingestion.parsing.analyzer_values import ROLE_MASK, Value
 from ingestion.parsing.relational import RelationalStatement, Write
 from ingestion.parsing.roles import IDENTITY
@@ -83,6 +83,7 @@ def _keep_own_values(outputs: tuple[Output, ...], target: Target, sources: dict[
 
 def _outputs(analysis: QueryAnalysis, rows: Rows, write: Write, schema_of: SchemaLookup) -> tuple[Output, ...]:
     places = [Place(None)] * len(rows.entries)
+    spell = target_spelling(write, schema_of)
     if write.target is not None:
         places, miscounted = places_of(rows.entries, write, schema_of)
         if miscounted:
@@ -91,19 +92,21 @@ def _outputs(analysis: QueryAnalysis, rows: Rows, write: Write, schema_of: Schem
         output
         for entry, place in zip(rows.entries, places, strict=True)
         if not place.surplus
-        for output in _entry_outputs(analysis, entry, place)
+        for output in _entry_outputs(analysis, entry, place, spell)
     )
 
 
-def _entry_outputs(analysis: QueryAnalysis, entry: Entry, place: Place) -> Iterator[Output]:
+def _entry_outputs(
+    analysis: QueryAnalysis, entry: Entry, place: Place, spell: Callable[[str], str]
+) -> Iterator[Output]:
     if isinstance(entry, StarRun):
         star = StarOutput(entry.table, tuple(sorted(entry.excluded)), entry.renamed)
         yield Output("*", (), "", star, place.assumed)
         for other in entry.others:  # the same positions in other branches, so under names of the first
             beside = other if isinstance(other, StarRun) else ("*", other)
-            yield from _entry_outputs(analysis, beside, Place(None, True))
+            yield from _entry_outputs(analysis, beside, Place(None, True), spell)
         return
-    name = entry[0] if place.name is None else place.name
+    name = spell(entry[0] if place.name is None else place.name)
     yield Output(name, references_of(analysis, entry[1]), entry[1].type(), None, place.assumed)
 
 

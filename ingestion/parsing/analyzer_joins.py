@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ingestion.model import ProblemKind
 from ingestion.parsing.analyzer_clauses import act
+from ingestion.parsing.analyzer_rows import spelled
 from ingestion.parsing.analyzer_scopes import Scope
 from ingestion.parsing.analyzer_values import Value, combined
 from ingestion.parsing.analyzer_visible import Visible
@@ -44,8 +45,7 @@ def _shared(analysis: QueryAnalysis, scope: Scope, visible: Visible) -> tuple[st
         analysis.problem(ProblemKind.AMBIGUOUS_COLUMN, f"NATURAL JOIN {name}")
     known = dict.fromkeys(scope.merged)
     known.update((name, None) for other in left if not other.hidden for name in other.rows.names())
-    right = frozenset(visible.rows.names())
-    return tuple(name for name in known if name in right)
+    return tuple(name for name in known if visible.rows.find(name) is not None)
 
 
 def _merge(analysis: QueryAnalysis, scope: Scope, how: str, names: tuple[str, ...], indirect: dict[int, Value]) -> None:
@@ -54,7 +54,8 @@ def _merge(analysis: QueryAnalysis, scope: Scope, how: str, names: tuple[str, ..
     merged: dict[str, Value] = {}
     for name in names:
         right = _side(analysis, [visible], name)
-        left = scope.merged.get(name) or _side(analysis, scope.relations[:-1], name)
+        (called,) = spelled(scope.merged, (name,))
+        left = scope.merged.get(called) or _side(analysis, scope.relations[:-1], name)
         for value in (left, right):
             act(indirect, value, JOIN)
         if how.startswith("FULL"):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ingestion.parsing.analyzer_clauses import act
 from ingestion.parsing.analyzer_common import renamed
-from ingestion.parsing.analyzer_rows import Entry, Rows, StarRun
+from ingestion.parsing.analyzer_rows import Entry, Rows, StarRun, spelled
 from ingestion.parsing.analyzer_scopes import Scope
 from ingestion.parsing.analyzer_values import Value, combined
 from ingestion.parsing.analyzer_visible import Visible
@@ -21,9 +21,8 @@ def pivoted(analysis: QueryAnalysis, rows: Rows, pivot: Pivot, alias: str) -> Ro
     """The rows that a pivot of rows gives."""
     scope = Scope(analysis, None)
     scope.add(Visible(Relation(Select(())), rows, alias))
-    consumed = frozenset(
-        slot.parts[-1] for expression in pivot.consumed for slot in expression.slots if isinstance(slot, Slot)
-    )
+    named = {slot.parts[-1] for expression in pivot.consumed for slot in expression.slots if isinstance(slot, Slot)}
+    consumed = spelled(rows.names(), named)
     chosen = [scope.evaluate(key) for key in pivot.keys]
     indirect = dict(rows.indirect)
     if pivot.kept is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 from ingestion.model import Column, TableName
@@ -10,6 +10,19 @@ from ingestion.parsing.analyzer_values import Sources, Value, union_of
 from ingestion.types import standard_type
 
 SchemaLookup: TypeAlias = Callable[[TableName], "Sequence[Column] | None"]
+
+
+def spelled(names: Iterable[str], wanted: Collection[str]) -> frozenset[str]:
+    """What `wanted` names are called among `names`: as they are, else like the only one that differs in case alone."""
+    if not wanted:
+        return frozenset()
+    known = dict.fromkeys(names)
+    folded: dict[str, list[str]] = {}
+    for name in known:
+        folded.setdefault(name.lower(), []).append(name)
+    return frozenset(
+        same[0] if name not in known and len(same := folded.get(name.lower(), [])) == 1 else name for name in wanted
+    )
 
 
 class StarRun:
@@ -65,7 +78,7 @@ class Rows:
     `loose` rows go by other names than their own, and which is which is not known.
     """
 
-    __slots__ = ("_index", "entries", "indirect", "loose", "sources", "stars", "tables")
+    __slots__ = ("_folded", "_index", "entries", "indirect", "loose", "sources", "stars", "tables")
 
     def __init__(
         self,
@@ -83,6 +96,7 @@ class Rows:
         self.tables = tables if tables is not None else {}
         self.stars = [entry for entry in entries if type(entry) is StarRun]
         self._index: dict[str, Value] | None = None
+        self._folded: dict[str, str | None] | None = None
 
     @property
     def open(self) -> bool:
@@ -90,7 +104,10 @@ class Rows:
         return bool(self.stars) or self.loose
 
     def find(self, name: str) -> Value | None:
-        """The column that is surely called `name`."""
+        """The column that is surely called `name`: as it is spelled, else whatever its case if that is one.
+
+        A star brings columns under their catalog's spelling, which need not be that of the dialect's bare names.
+        """
         if self.loose:
             return None
         index = self._index
@@ -99,7 +116,17 @@ class Rows:
             for entry in self.entries:
                 if isinstance(entry, tuple):
                     index.setdefault(entry[0], entry[1])
-        return index.get(name)
+        found = index.get(name)
+        if found is not None:
+            return found
+        folded = self._folded
+        if folded is None:
+            folded = self._folded = {}
+            for known in index:
+                key = known.lower()
+                folded[key] = None if key in folded else known
+        same = folded.get(name.lower())
+        return None if same is None else index[same]
 
     def guesses(self, name: str) -> list[Value]:
         """The columns that may be called `name`, one for each run of unknown columns."""
@@ -238,8 +265,9 @@ class FunctionRows:
         return (entry[0] for entry in self.entries if isinstance(entry, tuple))
 
     def find(self, name: str) -> Value | None:
-        """The column that is surely called `name`."""
-        return next((entry[1] for entry in self.entries if isinstance(entry, tuple) and entry[0] == name), None)
+        """The column that is surely called `name`, whatever its case."""
+        (called,) = spelled(self.names(), (name,))
+        return next((entry[1] for entry in self.entries if isinstance(entry, tuple) and entry[0] == called), None)
 
     def guesses(self, name: str) -> list[Value]:
         """The columns that may be called `name`: none unprefixed, as its rows are seldom more than one column."""

@@ -7,7 +7,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from ingestion.model import ProblemKind, TableName
-from ingestion.parsing.analyzer_rows import AnyRows, FunctionRows, TableRows
+from ingestion.parsing.analyzer_rows import FunctionRows, TableRows, spelled
 from ingestion.parsing.analyzer_values import Value, combined, field_of
 from ingestion.parsing.analyzer_visible import Visible, called, qualified_names
 from ingestion.parsing.relational import Expression, Select, Slot
@@ -121,24 +121,18 @@ class Scope:
             return rows.value if rows.open else None
         guesses = rows.guesses(name)
         if not guesses:
-            return self._cased(rows, name)
+            return None
         if isinstance(rows, TableRows):
             rows.proven.add(name)
         return guesses[0] if len(guesses) == 1 else self._ambiguous(guesses, name)
 
-    @staticmethod
-    def _cased(rows: AnyRows, name: str) -> Value | None:
-        """A column whose name differs in case only: struct fields and catalogs keep a case of their own."""
-        lowered = name.lower()
-        same = [known for known in rows.names() if known.lower() == lowered]
-        return rows.find(same[0]) if len(same) == 1 else None
-
     # -- unprefixed names
 
     def _unprefixed(self, name: str) -> Value | None:
-        merged = self.merged.get(name)
-        if merged is not None:
-            return merged
+        if self.merged:
+            (called,) = spelled(self.merged, (name,))
+            if called in self.merged:
+                return self.merged[called]
         if name == "*":
             return self.analysis.whole_row(self)
         if self.analysis.common.view and (scalar := self.analysis.common.scalar(name, self.tables)) is not None:
@@ -150,8 +144,6 @@ class Scope:
                 continue
             rows = visible.rows
             found = rows.find(name)
-            if found is None and not rows.open:
-                found = self._cased(rows, name) if self.analysis.rules.case_kept else None
             if found is not None:
                 if found not in definite:
                     definite.append(found)

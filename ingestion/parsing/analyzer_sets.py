@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ingestion.parsing.analyzer_rows import Entry, Rows, StarRun
+from ingestion.parsing.analyzer_rows import Entry, Rows, StarRun, spelled
 from ingestion.parsing.analyzer_values import Sources, Value, union_of
 from ingestion.parsing.relational import SetOperation
 
@@ -93,12 +93,20 @@ def _misaligned(sources: Sources, middles: list[list[Entry]]) -> list[Entry]:
     return found
 
 
+def _brought_before(name: str, branch: Rows, names: dict[str, None]) -> bool:
+    """Whether an earlier branch has the column already, in another case."""
+    if name in names:
+        return True
+    (called,) = spelled(names, (name,))
+    return called in names and called not in branch.names()
+
+
 def combine_by_name(sources: Sources, branches: list[Rows], operation: SetOperation) -> list[Entry]:
     """The columns by name: those of the first branch, then what later ones add."""
     names: dict[str, None] = {}
     stars: list[Entry] = []
     for branch in branches:
-        names.update(dict.fromkeys(branch.names()))
+        names.update(dict.fromkeys(name for name in branch.names() if not _brought_before(name, branch, names)))
         stars += branch.stars
     found: list[Entry] = []
     for name in names:

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ingestion.model import ProblemKind
-from ingestion.parsing.analyzer_rows import Entry, StarRun
+from ingestion.parsing.analyzer_rows import Entry, StarRun, spelled
 from ingestion.parsing.analyzer_scopes import Scope
 from ingestion.parsing.analyzer_values import Value, combined, field_of
 from ingestion.parsing.relational import Star
@@ -53,9 +53,12 @@ def _qualified_star(analysis: QueryAnalysis, star: Star, scope: Scope) -> list[E
 
 
 def _altered(analysis: QueryAnalysis, entries: list[Entry], star: Star, scope: Scope) -> list[Entry]:
-    excluded = frozenset(star.excluded)
-    renamed = dict(star.renamed)
-    replaced = {item.name: scope.evaluate(item.expression) for item in star.replaced}
+    known = [entry[0] for entry in entries if isinstance(entry, tuple)]
+    excluded = spelled(known, star.excluded)
+    renamed = {called: new for old, new in star.renamed for called in spelled(known, (old,))}
+    replaced = {
+        called: scope.evaluate(item.expression) for item in star.replaced for called in spelled(known, (item.name,))
+    }
     found: list[Entry] = []
     open_ = any(isinstance(entry, StarRun) for entry in entries)
     placed: set[str] = set()
@@ -64,7 +67,7 @@ def _altered(analysis: QueryAnalysis, entries: list[Entry], star: Star, scope: S
             found.append(entry.without(excluded | replaced.keys()).with_renamed(star.renamed))
             continue
         name, value = entry
-        if name in excluded or (name.lower() in excluded and name not in renamed):
+        if name in excluded:
             continue
         if name in replaced:
             placed.add(name)
@@ -93,7 +96,8 @@ def all_entries(scope: Scope) -> list[Entry]:
     for number, visible in enumerate(scope.relations):
         if visible.hidden or visible.written:
             continue
-        gone = frozenset(name for name, until in scope.merged_until.items() if number <= until)
+        merged_here = [name for name, until in scope.merged_until.items() if number <= until]
+        gone = spelled(visible.rows.names(), merged_here)
         for entry in visible.rows.entries:
             if isinstance(entry, StarRun):
                 entries.append(entry.without(gone) if gone else entry)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from ingestion.model import WriteMode
@@ -49,6 +49,16 @@ def places_of(entries: Sequence[Entry], write: Write, schema_of: SchemaLookup) -
         else:
             places.append(Place(None, True))
     return places, False
+
+
+def target_spelling(write: Write, schema_of: SchemaLookup) -> Callable[[str], str]:
+    """How the target itself spells a column's name: another case of it is the same column."""
+    schema = (schema_of(write.target.name) if write.target is not None else None) or ()
+    exact = {column.name for column in schema}
+    folded: dict[str, str | None] = {}
+    for name in exact:
+        folded[name.lower()] = None if name.lower() in folded else name
+    return lambda name: name if name in exact else folded.get(name.lower()) or name
 
 
 def _known_columns(write: Write, schema_of: SchemaLookup) -> tuple[str, ...] | None:

@@ -11,6 +11,7 @@ from ingestion.parsing import sqlglot_aggregates, sqlglot_operators, sqlglot_ter
 from ingestion.parsing.relational import Expression, QuerySlot, Slot, TypeRule
 from ingestion.parsing.roles import COMPOSED, MASKING
 from ingestion.parsing.sqlglot_aggregates import write_function
+from ingestion.parsing.sqlglot_names import Names
 from ingestion.parsing.sqlglot_precedence import ATOM, PRECEDENCE
 
 if TYPE_CHECKING:
@@ -64,6 +65,13 @@ class ExpressionWriter:
             slots.append(slot._replace(role=COMPOSED[role][slot.role & MASKING]))
 
 
+def column_expression(names: Names, node: exp.Expr, parts: tuple[str, ...], role: int) -> Expression:
+    """The expression of a column alone, or of a word that looks like one."""
+    if names.is_niladic(node, parts):
+        return Expression((".".join(parts).upper(),), (), ATOM)
+    return Expression(_COLUMN_PARTS, (Slot(parts, role),), ATOM, 0)
+
+
 def translate_expression(
     queries: QueryTranslator, node: exp.Expr, role: int, windows: dict[str, exp.Expr]
 ) -> Expression:
@@ -71,7 +79,7 @@ def translate_expression(
     while type(node) is exp.Paren:
         node = node.args["this"]
     if type(node) is exp.Column:
-        return Expression(_COLUMN_PARTS, (Slot(queries.names.column_parts(node), role),), ATOM, 0)
+        return column_expression(queries.names, node, queries.names.column_parts(node), role)
     writer = ExpressionWriter(queries, windows)
     rule = writer.write(node, role)
     return Expression(tuple(writer.parts), tuple(writer.slots), PRECEDENCE.get(type(node), ATOM), rule)
@@ -85,4 +93,4 @@ _HANDLERS: dict[type[exp.Expr], Handler] = {
     **sqlglot_aggregates.HANDLERS,
 }
 
-__all__ = ["ATOM", "ExpressionWriter", "Handler", "translate_expression"]
+__all__ = ["ATOM", "ExpressionWriter", "Handler", "column_expression", "translate_expression"]

@@ -6,6 +6,7 @@ from sqlglot import exp
 
 from ingestion.dialects import Dialect, fold, fold_column
 from ingestion.model import NameKind, TableName
+from ingestion.parsing.niladic import SEQUENCE_VALUES, reserved_words
 
 _FILE_FORMATS = frozenset({"avro", "binaryfile", "csv", "delta", "iceberg", "json", "orc", "parquet", "text", "xml"})
 _FILE_SUFFIXES = (
@@ -22,18 +23,29 @@ _FILE_SUFFIXES = (
 )
 
 
+_WITH_SEQUENCES = frozenset({"oracle", "snowflake", "exasol", "db2", "saphana", "vertica", "informix"})
 _IDENTIFIER = exp.Identifier  # looked up once for each column of each statement
 
 
 class Names:
     """Folds one statement's identifiers; each spelling is folded once."""
 
-    __slots__ = ("_bare_columns", "_bare_relations", "_bare_tables", "dialect", "quotes_are_text")
+    __slots__ = (
+        "_bare_columns",
+        "_bare_relations",
+        "_bare_tables",
+        "_sequences",
+        "dialect",
+        "quotes_are_text",
+        "reserved",
+    )
 
     def __init__(self, dialect: Dialect) -> None:
         self.dialect = dialect
         # sqlglot's default grammar takes double quotes for a name's even where the dialect has strings in them.
         self.quotes_are_text = not dialect.sqlglot and dialect.double_quotes_are_strings
+        self.reserved = reserved_words(dialect.name)
+        self._sequences = dialect.name in _WITH_SEQUENCES
         self._bare_columns: dict[str, str] = {}
         self._bare_relations: dict[str, str] = {}
         self._bare_tables: dict[str, TableName] = {}
@@ -59,6 +71,13 @@ class Names:
         if name is None:
             name = self._bare_relations[text] = fold(text, False, self.dialect)
         return name
+
+    def is_niladic(self, node: exp.Expr, parts: tuple[str, ...]) -> bool:
+        """Whether what is written like a column is a value that no relation has: USER, ROWNUM, seq.NEXTVAL."""
+        if len(parts) == 1:
+            this = node.args["this"]
+            return parts[0] in self.reserved and not this.args.get("quoted")
+        return self._sequences and parts[-1].upper() in SEQUENCE_VALUES
 
     def column_parts(self, node: exp.Expr) -> tuple[str, ...]:
         """The parts of a column's name, outermost first; a star as the last part is `*`."""

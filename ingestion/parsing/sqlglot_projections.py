@@ -10,6 +10,7 @@ from sqlglot import exp
 from ingestion.parsing.output_names import output_name
 from ingestion.parsing.relational import Expression, Projection, QuerySlot, Slot, Star
 from ingestion.parsing.roles import IDENTITY, TRANSFORMATION
+from ingestion.parsing.sqlglot_expressions import column_expression
 from ingestion.parsing.sqlglot_names import Names
 from ingestion.parsing.sqlglot_precedence import ATOM
 
@@ -29,7 +30,7 @@ def translate_projections(queries: QueryTranslator, nodes: list[exp.Expr]) -> It
             if parts[-1] == "*":
                 yield _star(queries, node.this, parts[:-1])
             else:
-                yield Projection(parts[-1], Expression((0,), (Slot(parts, IDENTITY),), ATOM, 0))
+                yield Projection(parts[-1], column_expression(names, node, parts, IDENTITY))
         elif kind is exp.Alias:
             name = names.column(node.args["alias"])
             inner = node.args["this"]

@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from ingestion.errors import Unparsable
 from ingestion.model import Problem, ProblemKind
+from ingestion.parsing.niladic import reserved_words
 from ingestion.parsing.relational import (
     CommonTable,
     Expression,
@@ -122,6 +123,16 @@ class QueryTranslator:
         return Select(tuple(translate_projections(self, returning.expressions)), translate_relations(self, [target]))
 
     def _select(self, node: exp.Expr, outer: tuple[CommonTable, ...] = ()) -> Select:
+        if node.args.get("connect") is None:
+            return self._plain_select(node, outer)
+        around = self.names.reserved
+        self.names.reserved = reserved_words(self.names.dialect.name, hierarchical=True)
+        try:
+            return self._plain_select(node, outer)
+        finally:
+            self.names.reserved = around
+
+    def _plain_select(self, node: exp.Expr, outer: tuple[CommonTable, ...]) -> Select:
         args = node.args
         for window in args.get("windows") or ():
             self._windows[window.name.lower()] = window

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 
 from sqlglot.dialects.dialect import Dialect as SqlglotDialect
@@ -17,6 +18,7 @@ _PHRASES = keywords("TITLE FORMAT CASESPECIFIC CS UPPERCASE COMPRESS")
 _QUERY_STARTS = keywords("SELECT SEL WITH FROM VALUES TABLE (")
 _PHYSICAL_TAIL = keywords("SEGMENTED UNSEGMENTED KSAFE PARTITIONED CLUSTERED ENCODED DISTRIBUTED DISTRIBUTE ORGANIZE")
 _HINTS = keywords("TABLOCK TABLOCKX HOLDLOCK ROWLOCK PAGLOCK UPDLOCK XLOCK NOLOCK READPAST SERIALIZABLE KEEPIDENTITY")
+_CURRENT = re.compile(r"\bcurrent\s+(?:date|time|timestamp|timezone|user|schema|server|path)\b", re.IGNORECASE)
 _IMPALA_HINTS = keywords("SHUFFLE NOSHUFFLE BROADCAST CLUSTERED NOCLUSTERED")
 
 
@@ -35,6 +37,8 @@ def repaired(text: str, dialect: str, grammar: SqlglotDialect) -> str | None:
 
 def needs_repair(text: str, dialect: str) -> bool:
     """Whether sqlglot would take the text, and take it wrong."""
+    if dialect == "db2":
+        return _CURRENT.search(text) is not None
     return dialect == "impala" and ("[" in text or "straight_join" in text.lower())
 
 
@@ -186,7 +190,9 @@ def _db2(text: str, tokens: list[Token]) -> Iterator[_Edit]:
         yield _span(tokens, 0, 3, "CREATE TEMPORARY TABLE")
     for number in range(1, len(tokens)):
         word = tokens[number].text.upper()
-        if word == "CONCAT" and not _words(tokens, number + 1, "("):
+        if word == "CURRENT" and _CURRENT.match(text, tokens[number].start):
+            yield _span(tokens, number, number + 1, f"CURRENT_{tokens[number + 1].text} ")
+        elif word == "CONCAT" and not _words(tokens, number + 1, "("):
             yield _span(tokens, number, number, "||")
         elif (word == "ELSE" and _words(tokens, number, "ELSE", "IGNORE")) or (
             word == "WITH" and number == len(tokens) - 2 and tokens[-1].text.upper() in ("UR", "CS", "RS", "RR")

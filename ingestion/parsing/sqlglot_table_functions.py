@@ -58,8 +58,10 @@ def translate_function(
     arguments = tuple(queries.expression(argument, TRANSFORMATION) for argument in _arguments(node, function))
     known = None
     if isinstance(function, exp.Anonymous | exp.Dot) and name not in _BUILTIN:
-        written = function.sql() if type(function) is exp.Dot else str(function.this)
-        known = TableName((written.partition("(")[0].lower(),), written.partition("(")[0], NameKind.FUNCTION)
+        written = (function.sql() if type(function) is exp.Dot else str(function.this)).partition("(")[0]
+        schemas = [str(node.args[part].name) for part in ("catalog", "db") if node.args.get(part) is not None]
+        written = ".".join((*schemas, written))
+        known = TableName((written.lower(),), written, NameKind.FUNCTION)
     own = _own_columns(queries, function)
     if name == "RANGE" and queries.names.dialect.name in ("spark", "databricks"):
         own = (("id", "BIGINT"),)

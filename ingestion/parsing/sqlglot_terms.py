@@ -9,6 +9,7 @@ from sqlglot import exp
 from ingestion.parsing.relational import QuerySlot, TypeRule
 from ingestion.parsing.roles import COMPOSED, FILTER, TRANSFORMED
 from ingestion.parsing.sqlglot_functions import is_count
+from ingestion.parsing.sqlglot_methods import is_method
 from ingestion.parsing.sqlglot_precedence import ATOM
 from ingestion.parsing.sqlglot_types import literal_type
 
@@ -21,7 +22,7 @@ def _column(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeR
         w.parts.append("?")
         return "STRING"
     parts = w.names.column_parts(node)
-    if w.shadows and parts[0] in w.shadows:
+    if (w.shadows and parts[0] in w.shadows) or w.names.is_niladic(node, parts):
         w.parts.append(".".join(parts))
         return None
     return w.slot(parts, role, tight)
@@ -53,13 +54,29 @@ def _dot(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule
 
 
 def _method(w: ExpressionWriter, node: exp.Expr, role: int) -> None:
+    """`column.method()`, or `schema.function()`: only in few dialects may the name before the dot be a column's."""
     base = node.this
+    qualifier = _identifiers(base)
+    if qualifier and not is_method(w.names.dialect, node.expression):
+        w.parts.append(".".join(qualifier) + ".")
+        w.write(node.expression, role)
+        return
     if type(base) is exp.Identifier:
         w.slot((w.names.column(base),), TRANSFORMED[role], ATOM)
     else:
         w.write(base, TRANSFORMED[role], ATOM)
     w.parts.append(".")
     w.write(node.expression, role)
+
+
+def _identifiers(node: exp.Expr) -> tuple[str, ...]:
+    """The names of `a.b.c`, none where something else is in it."""
+    if type(node) is exp.Identifier:
+        return (str(node.name),)
+    if type(node) is exp.Dot and type(node.expression) is exp.Identifier:
+        inner = _identifiers(node.this)
+        return (*inner, str(node.expression.name)) if inner else ()
+    return ()
 
 
 def _literal(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
