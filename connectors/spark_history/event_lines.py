@@ -46,8 +46,12 @@ IGNORED = frozenset(
 ) | {"org.apache.spark.sql.execution.ui.SparkListenerDriverAccumUpdates"}
 """Events of SQL executions that lineage does not need; another of their family is of a newer Spark and is named."""
 
+JOB_PREFIXES = (b'{"Event":"SparkListenerJobStart"', b'{"Event":"SparkListenerJobEnd"')
+JOBS_NEEDED = b'"Spark Version":"3.3'
+"""Only Spark 3.3 does not say how an execution ended: there the ends of its jobs tell."""
+
 PREFIXES = (
-    *(f'{{"Event":"{name}"'.encode() for name in KINDS if not name.startswith(_SQL)),
+    *(f'{{"Event":"{name}"'.encode() for name in KINDS if not name.startswith((_SQL, "SparkListenerJob"))),
     f'{{"Event":"{_SQL}'.encode(),
 )
 _KIND = re.compile(rb'^\{"Event":"([\w.$]+)"')
@@ -72,6 +76,7 @@ def event_lines(chunks: Iterable[bytes]) -> Iterator[EventLine]:
     """The events that lineage needs out of a log's bytes, with a line of kind "problem" for each that is damaged."""
     number = 0
     rest = b""
+    wanted = PREFIXES
     try:
         for chunk in chunks:
             if number == 0 and not rest and chunk[:1] not in (b"{", b"\n", b"\r"):
@@ -81,7 +86,9 @@ def event_lines(chunks: Iterable[bytes]) -> Iterator[EventLine]:
             rest = lines.pop()
             for line in lines:
                 number += 1
-                if line.startswith(PREFIXES):
+                if line.startswith(wanted):
+                    if number == 1 and JOBS_NEEDED in line[:200]:
+                        wanted = (*PREFIXES, *JOB_PREFIXES)
                     yield chosen(number, line)
                 elif line[:1] not in (b"{", b""):
                     yield EventLine(number, "problem", problem=NO_EVENT)

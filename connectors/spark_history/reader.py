@@ -260,10 +260,8 @@ def finished(reading: ApplicationLog, writer: RecordWriter) -> Iterator[Row]:
 
 def events(batches: Iterable[pa.RecordBatch]) -> Iterator[Row]:
     for batch in batches:
-        names = batch.schema.names
-        columns = [batch.column(name) for name in names]
-        for i in range(batch.num_rows):
-            yield {name: column[i].as_py() for name, column in zip(names, columns, strict=True)}
+        for start in range(0, batch.num_rows, BATCH_ROWS):
+            yield from batch.slice(start, BATCH_ROWS).to_pylist()
 
 
 def to_batches(rows: Iterable[Row], schema: pa.Schema) -> Iterator[pa.RecordBatch]:

@@ -1,0 +1,157 @@
+"""How fast event logs become symbolic lineage, beside reading the same files as text and parsing their JSON.
+
+python tests/benchmarks/event_log.py [--megabytes 1100] [--history DIR] [--cores 2]
+
+The logs are made of the events of a real application (or of the logs in --history), so mixed that SQL start events are
+about 5 % of the bytes. Prints raw megabytes a second of each way, and the memory of the Python workers at two sizes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import psutil
+import zstandard
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from connectors.spark_history import SparkHistoryOptions, read_spark_history
+from connectors.spark_history.codecs import codec_of, decoded
+
+START = b'{"Event":"org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart"'
+END = b'{"Event":"org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionEnd"'
+HEAD = (b'{"Event":"SparkListenerLogStart"', b'{"Event":"SparkListenerApplicationStart"')
+FILES = 24
+SHARE = 0.05
+
+
+def real_lines(history: Path) -> list[bytes]:
+    """The events of the largest log of a directory."""
+    path = max((p for p in history.rglob("events_1_*") if p.is_file()), key=lambda p: p.stat().st_size)
+    with path.open("rb") as stream:
+        return b"".join(decoded(stream, codec_of(path.name))).splitlines(keepends=True)
+
+
+def generate(directory: Path, lines: list[bytes], megabytes: int) -> tuple[int, int]:
+    """Logs of the asked size; gives raw bytes and the bytes of SQL start events."""
+    sql = [line for line in lines if line.startswith((START, END))]
+    head = [line for line in lines if line.startswith(HEAD)]
+    other = [line for line in lines if line.startswith(b'{"Event":"SparkListener') and line not in head]
+    started = sum(len(line) for line in sql if line.startswith(START))
+    filler = b"".join(other)
+    each = megabytes * 1_000_000 // FILES
+    rounds = max(1, round(each * SHARE / started))
+    raw = starts = 0
+    for number in range(FILES):
+        log = directory / f"eventlog_v2_local-{number}"
+        log.mkdir(parents=True)
+        with (
+            (log / f"events_1_local-{number}.zstd").open("wb") as file,
+            zstandard.ZstdCompressor().stream_writer(file) as out,
+        ):
+            size = sum(out.write(line) and len(line) for line in head)
+            for part in range(1, rounds + 1):
+                size += sum(out.write(line) and len(line) for line in sql)
+                starts += started
+                while size < each / rounds * part:
+                    out.write(filler)
+                    size += len(filler)
+        raw += size
+    return raw, starts
+
+
+def session(cores: int) -> SparkSession:
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    builder = SparkSession.builder.master(f"local[{cores}]").config("spark.ui.enabled", "false")
+    return builder.config("spark.driver.memory", "1g").config("spark.log.level", "ERROR").getOrCreate()
+
+
+class WorkerMemory:
+    """The largest resident size of any Python worker while the block runs, in megabytes."""
+
+    def __enter__(self) -> WorkerMemory:
+        self.peak = 0.0
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._watch)
+        self._thread.start()
+        return self
+
+    def _watch(self) -> None:
+        me = psutil.Process()
+        while not self._stop.wait(0.2):
+            for child in me.children(recursive=True):
+                try:
+                    if "python" in child.name():
+                        self.peak = max(self.peak, child.memory_info().rss / 1e6)
+                except psutil.Error:
+                    continue
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._thread.join()
+
+
+def as_text(spark: SparkSession, directory: Path) -> int:
+    """The same files through Spark's own text reader: prefix test, then from_json of the start events."""
+    text = spark.read.option("recursiveFileLookup", "true").text(f"{directory.as_uri()}")
+    chosen = text.where(F.col("value").startswith(START.decode()))
+    schema = "executionId BIGINT, description STRING, physicalPlanDescription STRING, time BIGINT"
+    return chosen.select(F.from_json("value", schema).alias("e")).where("length(e.physicalPlanDescription) > 0").count()
+
+
+def as_lineage(spark: SparkSession, directory: Path) -> int:
+    records = read_spark_history(spark, SparkHistoryOptions(event_log_directory=directory.as_uri()))
+    return records.where("symbolic is not null").count()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--megabytes", type=int, default=1100)
+    parser.add_argument("--history", type=Path)
+    parser.add_argument("--cores", type=int, default=2)
+    parser.add_argument("--repeats", type=int, default=3, help="the best of them is printed")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        root = Path(scratch)
+        history = options.history
+        if history is None:
+            history = root / "application"
+            (history / "logs").mkdir(parents=True)
+            script = Path(__file__).parents[1] / "connectors/spark_history/generator/application.py"
+            confs = ["--conf", f"spark.eventLog.dir={(history / 'logs').as_uri()}"]
+            arguments = ["--jobs", "sql", "--root", str(history), "--truth", str(history / "truth.json"), *confs]
+            subprocess.run([sys.executable, str(script), *arguments], check=True, cwd=history)
+        lines = real_lines(history)
+        spark = session(options.cores)
+        warm, _ = generate(root / "warm", lines, 30)
+        as_text(spark, root / "warm")
+        as_lineage(spark, root / "warm")
+        print(f"warmed up on {warm / 1e6:.0f} MB")
+        for megabytes in (options.megabytes // 4, options.megabytes):
+            directory = root / f"logs-{megabytes}"
+            raw, starts = generate(directory, lines, megabytes)
+            print(f"{raw / 1e6:.0f} MB raw, SQL start events {starts / raw:.1%} of it")
+            for name, way in (("read.text + from_json", as_text), ("to symbolic lineage", as_lineage)):
+                seconds = float("inf")
+                with WorkerMemory() as memory:
+                    for _ in range(options.repeats):
+                        begun = time.perf_counter()
+                        found = way(spark, directory)
+                        seconds = min(seconds, time.perf_counter() - begun)
+                print(
+                    f"  {name}: {found} found, {seconds:.1f} s, {raw / 1e6 / seconds:.0f} MB/s, worker {memory.peak:.0f} MB"
+                )
+        spark.stop()
+
+
+if __name__ == "__main__":
+    main()
