@@ -70,12 +70,17 @@ def _masked_code(definition: Definition, dialect: str) -> str | None:
 
 def with_views(statements: DataFrame, definitions: Iterable[Definition], dialect: str) -> DataFrame:
     """`statements` and those that define the views."""
-    rows = [row for definition in definitions for row in _view_rows(definition, dialect)]
+    rows = definition_rows(definitions, dialect)
     if not rows:
         return statements
     names = STATEMENT_SCHEMA.fieldNames()
     values = [tuple(row.get(name) for name in names) for row in rows]
     return statements.unionByName(statements.sparkSession.createDataFrame(values, STATEMENT_SCHEMA))
+
+
+def definition_rows(definitions: Iterable[Definition], dialect: str) -> list[Row]:
+    """The statements that define views, and functions that give rows."""
+    return [row for definition in definitions for row in _view_rows(definition, dialect)]
 
 
 def _view_rows(definition: Definition, dialect: str) -> list[Row]:

@@ -9,8 +9,13 @@ from itertools import count
 import pytest
 
 from connectors.openmetadata.client import Platform
+from connectors.openmetadata.entities import TableDefinition, put_table
+from ingestion.fqn import build_fqn
+from ingestion.model import Column
 from tests.behaviour.harness import Outcome, Record, Warehouse, add_tables, catalog_with, publish
 from tests.workflows.published import Catalog
+from workflows.config.values import Steps
+from workflows.definitions import catalog_definitions
 
 _numbers = count()
 
@@ -25,6 +30,18 @@ class Shop:
 
     def run(self, *log: Record | str, **changes: object) -> Outcome:
         return publish(self.platform, log, replace(self.warehouse, **changes))  # type: ignore[arg-type]
+
+    def run_definitions(self, *log: Record | str, incremental: bool = True) -> Outcome:
+        """A run with what the catalog itself has defined."""
+        steps = Steps(incremental=incremental)
+        definitions = catalog_definitions(self.platform, self.warehouse.service, steps)
+        return publish(self.platform, log, self.warehouse, definitions)
+
+    def define(self, name: str, columns: Sequence[str], definition: str, kind: str = "View") -> None:
+        """A view as another tool registers it: the statement, or the query alone."""
+        schema = build_fqn(self.warehouse.service, "db", "public")
+        known = tuple(Column(column, "VARCHAR(9)") for column in columns)
+        put_table(self.platform.http, TableDefinition(schema, name, known, kind, definition))
 
     def add(self, tables: Mapping[str, Sequence[str]], service: str = "") -> None:
         """More tables: "schema.table" or "database.schema.table" -> columns."""

@@ -13,6 +13,7 @@ from connectors.openmetadata.entities import QueryRecord
 from connectors.openmetadata.registration import register
 from connectors.openmetadata.rest_sink import RestSink, SinkOptions
 from connectors.sink import WriteReport
+from ingestion.definitions import Definition
 from ingestion.dialects import dialect_of
 from ingestion.fqn import split_fqn
 from ingestion.lineage_parser import warm_parser
@@ -23,6 +24,7 @@ from ingestion.resolution import Resolver, Scope
 from tests.workflows.published import Catalog, opened
 from workflows.before import before_of
 from workflows.config.values import Filters
+from workflows.definitions import definition_rows
 from workflows.lineage_source import LineageSource, Published, SourceSettings
 from workflows.occurrences import Group
 from workflows.query_records import query_records
@@ -136,10 +138,15 @@ def add_container(platform: Platform, path: str, columns: Sequence[str]) -> None
     register(platform, {"services": [service], "containers": [container]})
 
 
-def publish(platform: Platform, log: Sequence[Record | str], warehouse: Warehouse | None = None) -> Outcome:
+def publish(
+    platform: Platform,
+    log: Sequence[Record | str],
+    warehouse: Warehouse | None = None,
+    definitions: Sequence[Definition] = (),
+) -> Outcome:
     """Runs a log into the catalog, and tells what became of it. Nothing is registered: the catalog is as it is."""
     warehouse = warehouse or Warehouse()
-    rows = _rows(log, warehouse)
+    rows = [*_rows(log, warehouse), *definition_rows(definitions, dialect_of(warehouse.dialect).name)]
     templates = _templates(rows)
     groups = [_group(number, row) for number, row in enumerate(rows) if row.get("fingerprint")]
     scope = Scope(warehouse.service, warehouse.others, warehouse.catalogs, warehouse.settings.two_level)
@@ -206,8 +213,9 @@ def _group(number: int, row: dict[str, object]) -> Group:
         last_seen=time,
         count=1,
         users=("ann",),
-        digests=(int(str(row["digest"])),),
+        digests=() if row["digest"] is None else (int(str(row["digest"])),),
         duration=0.5,
+        standing=bool(row["standing"]),
     )
 
 
