@@ -8,6 +8,7 @@ LineageError
 ├─ ParserUnavailable    no parser process comes up      exit 1
 ├─ RetryableError       try again
 ├─ TargetDown           stop now, come back later       exit 75
+├─ LeaseHeld            another run is at it            exit 75
 ├─ ThresholdBreached    finished, too little succeeded  exit 3
 ├─ Unaccounted          a bug: the counts disagree      exit 1
 └─ Interrupted          drained after a signal          exit 130 or 143
@@ -96,6 +97,13 @@ class TargetDown(LineageError):
     """The target does not answer: what was done is kept, come back later."""
 
     code = "target_down"
+    exit_code = 75
+
+
+class LeaseHeld(LineageError):
+    """Another run of the workflow is at work: come back later."""
+
+    code = "lease_held"
     exit_code = 75
 
 

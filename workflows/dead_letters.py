@@ -3,38 +3,72 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 the name that every PySpark user knows
 
 from ingestion.errors import ConfigError
+from workflows.state.dead_letters import DeadLetter
+from workflows.state.templates import ParserSettings
 from workflows.templates import Template
 
+_COLUMNS = ("source_id", "position", "step", "fingerprint", "dead", "dialect", "time", "digest")
 
-def write_dead_letters(
-    file: Path, statements: DataFrame, templates: Mapping[str, Template], dead: Mapping[str, str]
-) -> None:
-    """Writes a JSON line for every dead statement, in place of what an earlier run left: `dead` is by fingerprint.
 
-    What cannot be masked has no text in it. Raises ConfigError where the file cannot be written.
+@dataclass(frozen=True, slots=True)
+class Undertaker:
+    """Writes the letters of one run; what cannot be masked has no text in it."""
+
+    run_id: str
+    templates: Mapping[str, Template]
+    settings: ParserSettings
+
+    def letters(self, statements: DataFrame, dead: Mapping[str, str]) -> Iterator[DeadLetter]:
+        """A letter for every dead statement; `dead` has the reasons by fingerprint."""
+        gone = statements.where(F.col("dead").isNotNull() | F.col("fingerprint").isin(list(dead)))
+        for row in gone.select(*_COLUMNS).orderBy("file", "line", "position", "step").toLocalIterator():
+            yield DeadLetter(
+                place=(row["source_id"], row["position"], row["step"]),
+                reason=row["dead"] or dead[row["fingerprint"]],
+                run_id=self.run_id,
+                digest=row["digest"],
+                fingerprint=row["fingerprint"],
+                details={**self._details(row["fingerprint"]), "dialect": row["dialect"], "time": row["time"] or None},
+            )
+
+    def _details(self, fingerprint: str | None) -> dict[str, object]:
+        template = self.templates.get(fingerprint or "")
+        limits = self.settings.limits
+        return {
+            "masked": template.masked if template is not None else "",
+            "tier": template.tier if template is not None else "",
+            "limits": {"seconds": limits.seconds, "memory_mb": limits.memory_mb, "bytes": limits.max_bytes},
+            "version": self.settings.version,
+        }
+
+
+def read_again(statements: DataFrame, source_ids: Collection[str]) -> frozenset[str]:
+    """Those of the places at which this run has read a record."""
+    if not source_ids:
+        return frozenset()
+    found = statements.where(F.col("source_id").isin(sorted(source_ids))).select("source_id").distinct()
+    return frozenset(row["source_id"] for row in found.toLocalIterator())
+
+
+def write_dead_letters(file: Path, letters: Iterable[DeadLetter]) -> None:
+    """Writes a JSON line for every open letter, in place of what an earlier run left.
+
+    Raises ConfigError where the file cannot be written.
     """
-    gone = statements.where(F.col("dead").isNotNull() | F.col("fingerprint").isin(list(dead)))
-    rows = gone.select("source_id", "position", "fingerprint", "dead", "dialect", "time")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         with file.open("w", encoding="utf-8") as out:
-            for row in rows.orderBy("file", "line", "position").toLocalIterator():
-                template = templates.get(row["fingerprint"])
-                letter = {
-                    "source_id": row["source_id"],
-                    "statement": row["position"] + 1,
-                    "reason": row["dead"] or dead[row["fingerprint"]],
-                    "dialect": row["dialect"],
-                    "time": row["time"] or None,
-                    "masked": template.masked if template is not None else "",
-                }
-                out.write(json.dumps(letter, ensure_ascii=False) + "\n")
+            for letter in letters:
+                source_id, position, _step = letter.place
+                line = {"source_id": source_id, "statement": position + 1, "reason": letter.reason, **letter.details}
+                out.write(json.dumps(line, ensure_ascii=False) + "\n")
     except OSError as error:
         raise ConfigError(f"dead letters cannot be written to {file}: set headwater.deadLetters") from error

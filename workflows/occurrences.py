@@ -34,8 +34,9 @@ class TemplateNames:
 class Group:
     """Runs that mean the same: one occurrence for binding. Times are seconds since the epoch, `duration` their sum.
 
-    `routine` is the routine (database.schema.name) that they are part of; `standing` marks a definition whose lineage
-    was published before.
+    `fresh` of the `count` runs were read by this run of the workflow, the others by earlier ones. `routine` is the
+    routine (database.schema.name) that they are part of; `standing` marks a definition whose lineage was published
+    before.
     """
 
     template: str
@@ -51,6 +52,7 @@ class Group:
     duration: float
     routine: str | None = None
     standing: bool = False
+    fresh: int = 0
 
 
 def with_namespace(statements: DataFrame) -> DataFrame:
@@ -106,7 +108,10 @@ def definition_times(statements: DataFrame, templates: Mapping[str, TemplateName
 
 
 def groups(statements: DataFrame, templates: Mapping[str, TemplateNames]) -> Iterator[Group]:
-    """The occurrences of all lineage-bearing statements whose template was parsed, in no particular order."""
+    """The occurrences of all lineage-bearing statements whose template was parsed, in no particular order.
+
+    `statements` have a namespace, and `fresh`: whether this run read them.
+    """
     marked = _marked(statements, templates)
     position = 0
     for row in _plain_groups(marked.where(~F.col("scoped"))).toLocalIterator():
@@ -133,6 +138,7 @@ def _marked(statements: DataFrame, templates: Mapping[str, TemplateNames]) -> Da
 def _measures() -> list[Column]:
     return [
         F.count(F.lit(1)).alias("count"),
+        F.count(F.when(F.col("fresh"), 1)).alias("fresh"),
         F.min("time").alias("first_seen"),
         F.max("time").alias("last_seen"),
         F.collect_set("user").alias("users"),
@@ -147,7 +153,7 @@ def _plain_groups(marked: DataFrame) -> DataFrame:
 
 
 def _session_sequences(marked: DataFrame) -> DataFrame:
-    statement = F.struct(*ORDER, *_MEANING, "digest")
+    statement = F.struct(*ORDER, *_MEANING, "digest", F.col("fresh").cast("int").alias("fresh"))
     sessions = marked.groupBy("session").agg(
         F.array_sort(F.collect_list(statement)).alias("sequence"),
         F.min("time").alias("first_seen"),
@@ -160,6 +166,7 @@ def _session_sequences(marked: DataFrame) -> DataFrame:
     return grouped.agg(
         F.min_by("sequence", "at").alias("sequence"),
         F.count(F.lit(1)).alias("count"),
+        F.collect_list(F.transform("sequence", lambda s: s["fresh"])).alias("fresh"),
         F.min("first_seen").alias("first_seen"),
         F.max("last_seen").alias("last_seen"),
         F.array_sort(F.array_distinct(F.flatten(F.collect_list("users")))).alias("users"),
@@ -178,6 +185,7 @@ def _group(row: Row, position: int) -> Group:
         first_seen=row["first_seen"],
         last_seen=row["last_seen"],
         count=row["count"],
+        fresh=row["fresh"],
         users=tuple(sorted(row["users"])),
         digests=tuple(row["digests"]),
         duration=row["duration"] or 0.0,
@@ -199,6 +207,7 @@ def _groups_of_sequence(row: Row, number: int, position: int) -> Iterator[Group]
             first_seen=row["first_seen"] + statement["time"] - first,
             last_seen=row["last_seen"],
             count=row["count"],
+            fresh=sum(session[offset] for session in row["fresh"]),
             users=tuple(row["users"]),
             digests=tuple(session[offset] for session in row["digests"] if session[offset] is not None),
             duration=0.0,

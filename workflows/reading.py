@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pyspark import StorageLevel
-from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 the name that every PySpark user knows
 
@@ -18,50 +17,108 @@ from connectors.query_log import QueryLogOptions, read_query_log
 from ingestion.errors import ConfigError
 from workflows.config import QueryLog, RunConfig, SourceKind
 from workflows.definitions import with_views
+from workflows.journal_frames import journal_frame, without_texts
 from workflows.lineage_source import SourceSettings
 from workflows.occurrences import RECORD_ORDER
+from workflows.record_filter import with_condition
+from workflows.record_identity import Digests, none_known
 from workflows.routines import with_routines
-from workflows.statement_rows import to_statements
+from workflows.statement_rows import READ_BEFORE, to_statements
 from workflows.status import RunCounts
 from workflows.surroundings import Surroundings
 
-_SECONDS_A_DAY = 86_400.0
+SECONDS_A_DAY = 86_400.0
 _NOT_A_STATEMENT = "not_a_statement"
+_BEARING = "fingerprint is not null or sets"
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What earlier runs have read, as the journal has it.
+
+    Records that are `known` are not read again. Where the run reads others of the journal again (`rereads`), each
+    counts as what it is read as now. `newest` is the newest time that was read. `between` is the window that is asked
+    for, in place of the configured one; `log_may_be_gone`: a log that is not there any more is an empty one.
+    """
+
+    known: Digests = field(default_factory=none_known)
+    journal: Sequence[bytes] = ()
+    newest: float | None = None
+    rereads: bool = False
+    between: tuple[float, float] | None = None
+    log_may_be_gone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Statements:
-    """The statements of a source; `counts` has what is settled already."""
+    """The statements of a source: `frame` has what this run read, `whole` what bears on lineage in the window.
+
+    `counts` has what is settled already, `bearing` how many of those read can change lineage.
+    """
 
     frame: DataFrame
+    whole: DataFrame
     counts: RunCounts
+    bearing: int
 
 
 @contextmanager
 def read_statements(
-    spark: SparkSession, config: RunConfig, settings: SourceSettings, surroundings: Surroundings
+    spark: SparkSession, config: RunConfig, settings: SourceSettings, surroundings: Surroundings, past: Past
 ) -> Iterator[Statements]:
     """The statements of the configured source, which Spark keeps for the block.
 
     Raises ConfigError where it cannot be read.
     """
     dialect = surroundings.dialect
-    records = _filtered(_records(spark, config, surroundings.database), config.filters.condition)
-    kept = to_statements(records, dialect).persist(StorageLevel.DISK_ONLY)
+    records = with_condition(_records(spark, config, surroundings.database, past), config.filters.condition)
+    kept = to_statements(records, dialect, past.known).persist(StorageLevel.DISK_ONLY)
+    journal = journal_frame(spark, past.journal, _since(config, past)).persist(StorageLevel.DISK_ONLY)
     try:
-        frame = _within(kept, config.query_log) if config.query_log.path is not None else kept
+        read_before = _read_before(kept) if past.known.size else 0
+        frame = kept.where(~F.col("skipped").eqNullSafe(READ_BEFORE)) if read_before else kept
+        frame = _within(frame, config.query_log, past) if config.query_log.path is not None else frame
         frame = with_views(frame, surroundings.definitions, dialect)
         if config.steps.procedures:
             frame = with_routines(frame, surroundings.definitions, dialect, settings)
-        yield Statements(frame, _counts(frame))
+        counts = _counts(frame) + RunCounts(records_read_before=read_before)
+        yield Statements(frame, _whole(frame, journal, past), counts, frame.where(_BEARING).count())
     finally:
         # At once: a later run in this session must not be given what this one kept.
         kept.unpersist(blocking=True)
+        journal.unpersist(blocking=True)
 
 
-def _records(spark: SparkSession, config: RunConfig, database: PostgresDatabase | None) -> DataFrame:
+def _read_before(statements: DataFrame) -> int:
+    row = statements.where(F.col("skipped") == READ_BEFORE).agg(F.sum("line").alias("records")).first()
+    return int(row["records"] or 0) if row is not None else 0
+
+
+def _since(config: RunConfig, past: Past) -> float | None:
+    """Where the window that lineage is bound over begins."""
+    return None if past.newest is None else past.newest - config.query_log.days * SECONDS_A_DAY
+
+
+def _whole(frame: DataFrame, journal: DataFrame, past: Past) -> DataFrame:
+    """The statements that bear on lineage, `fresh` where this run read them."""
+    fresh = without_texts(frame.where(_BEARING)).withColumn("fresh", F.lit(True))
+    if not past.journal:
+        return fresh
+    before = journal
+    if past.rereads:
+        again = frame.where(F.col("digest").isNotNull()).select("digest").distinct()
+        before = journal.join(again, "digest", "left_anti").select(journal.columns)
+    return fresh.unionByName(before.withColumn("fresh", F.lit(False)))
+
+
+def _records(spark: SparkSession, config: RunConfig, database: PostgresDatabase | None, past: Past) -> DataFrame:
     if config.query_log.path is not None:
-        return read_query_log(spark, QueryLogOptions(config.query_log.path))
+        try:
+            return read_query_log(spark, QueryLogOptions(config.query_log.path))
+        except ConfigError:
+            if not past.log_may_be_gone:
+                raise
+            return spark.createDataFrame([], RECORD_SCHEMA)
     if config.source.kind is SourceKind.QUERY_LOG:
         raise ConfigError(f"{config.origin}: set sourceConfig.config.queryLogFilePath to the query log")
     if config.source.kind is SourceKind.SPARK_HISTORY:
@@ -73,23 +130,7 @@ def _records(spark: SparkSession, config: RunConfig, database: PostgresDatabase 
     return spark.createDataFrame([tuple(row[name] for name in names) for row in rows or ()], RECORD_SCHEMA)
 
 
-def _filtered(records: DataFrame, condition: str | None) -> DataFrame:
-    """Marks the records that `filterCondition` leaves out: a Spark SQL condition over the columns of a record."""
-    if condition is None:
-        return records
-    try:
-        wanted = F.coalesce(F.expr(condition), F.lit(False))
-        status = F.when(F.col("status").isNull() & F.col("problem").isNull() & ~wanted, "filtered")
-        return records.withColumn("status", F.coalesce(status, F.col("status")))
-    except (AnalysisException, ParseException) as error:
-        reason = error.getCondition() or "not a condition"
-    columns = ", ".join(name for name in RECORD_SCHEMA.fieldNames() if name not in ("symbolic", "problem"))
-    raise ConfigError(
-        f"filterCondition is not a Spark SQL condition over a record ({reason}); its columns are {columns}"
-    )
-
-
-def _within(statements: DataFrame, log: QueryLog) -> DataFrame:
+def _within(statements: DataFrame, log: QueryLog, past: Past) -> DataFrame:
     """Marks what is older than the window, which ends at the newest record, and what comes after the limit.
 
     Of more records than the limit the oldest are taken, so that a later run goes on where this one ended.
@@ -99,8 +140,10 @@ def _within(statements: DataFrame, log: QueryLog) -> DataFrame:
     newest, records = (row["newest"], row["records"]) if row is not None else (None, 0)
     if newest is None:
         return statements
+    newest = newest if past.newest is None else max(newest, past.newest)
+    begin, end = past.between or (newest - log.days * SECONDS_A_DAY, float("inf"))
     # Without a time a record is inside: it cannot be shown to be old.
-    outside = (F.col("time") > 0) & (F.col("time") < newest - log.days * _SECONDS_A_DAY)
+    outside = (F.col("time") > 0) & ((F.col("time") < begin) | (F.col("time") >= end))
     marked = _skipping(statements, outside, "outside_window")
     if records <= log.limit:
         return marked
@@ -132,8 +175,10 @@ def _skipping(statements: DataFrame, condition: Column, reason: str) -> DataFram
 
 def _counts(statements: DataFrame) -> RunCounts:
     first = _first_of_record()
+    # A definition of the catalog is a statement, and no record of a log.
+    record = first & F.col("digest").isNotNull()
     grouped = statements.groupBy("skipped", "dead").agg(
-        F.count(F.lit(1)).alias("statements"), F.count(F.when(first, 1)).alias("records")
+        F.count(F.lit(1)).alias("statements"), F.count(F.when(record, 1)).alias("records")
     )
     skipped: Counter[str] = Counter()
     dead: Counter[str] = Counter()

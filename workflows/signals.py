@@ -6,25 +6,51 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import NoReturn
 
 from ingestion.errors import Interrupted
 
 _ENDING = (signal.SIGINT, signal.SIGTERM)
 
 
+class Drain:
+    """Lets what was begun come to its end: a signal that arrives in a `hold` block ends the run after the block."""
+
+    def __init__(self) -> None:
+        self._held = 0
+        self._waiting: int | None = None
+
+    def signalled(self, number: int) -> None:
+        """The first signal has come. Raises Interrupted, at once or at the end of the block that holds it."""
+        if self._held:
+            self._waiting = number
+        else:
+            raise Interrupted(128 + number)
+
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        """A piece of work that is short and had better not be left half done. Only in the main thread."""
+        self._held += 1
+        try:
+            yield
+        finally:
+            self._held -= 1
+        if self._waiting is not None and not self._held:
+            raise Interrupted(128 + self._waiting)
+
+
 @contextmanager
-def interrupted_by_signals() -> Iterator[None]:
+def interrupted_by_signals(drain: Drain | None = None) -> Iterator[None]:
     """SIGINT and SIGTERM raise Interrupted (exit 130, 143) in the block, so that it can clean up; once.
 
     Only in the main thread, where Python lets handlers be set.
     """
     before = {number: signal.getsignal(number) for number in _ENDING}
+    draining = drain or Drain()
 
-    def interrupt(number: int, _frame: FrameType | None) -> NoReturn:
+    def interrupt(number: int, _frame: FrameType | None) -> None:
         for ending in _ENDING:
             signal.signal(ending, signal.SIG_DFL)
-        raise Interrupted(128 + number)
+        draining.signalled(number)
 
     for number in _ENDING:
         signal.signal(number, interrupt)

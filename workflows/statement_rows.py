@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import struct
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
@@ -25,7 +24,9 @@ from pyspark.sql.types import (
 from ingestion.errors import Unparsable
 from ingestion.masking import fingerprint
 from ingestion.routines import Step, block_steps, called_routine
+from ingestion.routines.table_functions import function_as_view
 from ingestion.statements import Classification, SkipReason, StatementText, classify, split
+from workflows.record_identity import Digests, digest_of, session_of, time_of, unread_of
 
 STATEMENT_SCHEMA = StructType(
     [
@@ -61,6 +62,8 @@ STATEMENT_SCHEMA = StructType(
 
 Row = dict[str, object]
 
+READ_BEFORE = "read_before"
+"""Why records are skipped that an earlier run has read; `line` of such a row is their number."""
 STEP_STRIDE = 10_000
 """Between two steps of a block there is room for what a call runs."""
 _BATCH = 2000
@@ -79,15 +82,21 @@ class TaskState:
     seen: set[tuple[str, str]] = field(default_factory=set)
 
 
-def to_statements(records: DataFrame, dialect: str) -> DataFrame:
-    """The statements of `records` (RECORD_SCHEMA), with STATEMENT_SCHEMA; `dialect` where a record names none."""
+def to_statements(records: DataFrame, dialect: str, known: Digests) -> DataFrame:
+    """The statements of `records` (RECORD_SCHEMA), with STATEMENT_SCHEMA; `dialect` where a record names none.
+
+    Records whose digest is `known` are not read again: a row that is skipped as READ_BEFORE stands for many.
+    """
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         state = TaskState(dialect)
-        schema = _ARROW_SCHEMA
+        schema = ARROW_SCHEMA
         rows: list[dict[str, object]] = []
         for batch in batches:
-            for record in batch.to_pylist():
+            unread = unread_of(batch, known)
+            if unread.num_rows < batch.num_rows:
+                rows.append(_read_before(batch.num_rows - unread.num_rows, dialect))
+            for record in unread.to_pylist():
                 rows.extend(_accounted(record, state))
                 if len(rows) >= _BATCH:
                     yield pa.RecordBatch.from_pylist(rows, schema=schema)
@@ -102,6 +111,11 @@ def rows_of(records: Iterable[Row], dialect: str) -> list[Row]:
     """The statements of records that are at hand: definitions, which are few beside a log."""
     state = TaskState(dialect)
     return [row for record in records for row in _accounted(record, state)]
+
+
+def _read_before(records: int, dialect: str) -> Row:
+    place = {"source_id": "", "time": 0.0, "file": "", "line": records, "position": 0, "step": 0, "session": ""}
+    return {**place, "sets": False, "standing": False, "dialect": dialect, "skipped": READ_BEFORE}
 
 
 def _accounted(record: Row, state: TaskState) -> list[Row]:
@@ -136,24 +150,22 @@ def _statements_of(record: Row, state: TaskState) -> list[Row]:
 
 def _record_row(record: Row, dialect: str) -> Row:
     file, _colon, line = str(record["source_id"]).rpartition(":")
-    time = record["start_time"] if record["start_time"] is not None else record["end_time"]
-    session = record["session"] or f"{record['user'] or ''}@{record['database'] or ''}"
     return {
         "source_id": record["source_id"],
-        "time": time or 0.0,
+        "time": time_of(record) or 0.0,
         "file": file,
         "line": int(line) if line.isdigit() else 0,
         "position": 0,
         "step": 0,
         "standing": False,
-        "session": session,
+        "session": session_of(record),
         "database": record["database"] or None,
         "schema": record["schema"] or None,
         "sets": False,
         "dialect": dialect,
         "user": record["user"],
         "duration": record["duration"],
-        "digest": _digest(str(session), time, record["text"] or record["symbolic"] or ""),
+        "digest": digest_of(record),
     }
 
 
@@ -179,7 +191,7 @@ def step_row(step: Step, dialect: str, state: TaskState) -> Row:
 def _statement(text: str, dialect: str, state: TaskState) -> Row:
     try:
         found = classify(text, dialect)
-        if found.skip_reason is not None:
+        if found.skip_reason is not None and not _gives_rows(found, text, dialect):
             return {
                 "skipped": found.skip_reason,
                 **_session_change(found),
@@ -192,6 +204,12 @@ def _statement(text: str, dialect: str, state: TaskState) -> Row:
         return {"fingerprint": key}
     state.seen.add((dialect, key))
     return {"fingerprint": key, "text": text}
+
+
+def _gives_rows(found: Classification, text: str, dialect: str) -> bool:
+    """Whether a definition is that of a function with nothing but a query in it, which is read like a view."""
+    is_definition = found.skip_reason is SkipReason.ROUTINE_DEFINITION
+    return is_definition and function_as_view(text, dialect) is not None
 
 
 def _of_routine(reason: SkipReason, text: str, dialect: str) -> Row:
@@ -221,13 +239,6 @@ def _planned(row: Row, record: Row) -> Row:
     return {**row, "fingerprint": key, "symbolic": symbolic, "text": record["text"]}
 
 
-def _digest(session: str, time: object, content: object) -> int:
-    hashed = hashlib.blake2b(digest_size=8)
-    hashed.update(f"{session}\0{time}\0".encode("utf-8", "surrogatepass"))
-    hashed.update(content if isinstance(content, bytes) else str(content).encode("utf-8", "surrogatepass"))
-    return int(struct.unpack("<q", hashed.digest())[0])
-
-
 _ARROW_TYPES = {
     "double": pa.float64(),
     "string": pa.string(),
@@ -237,4 +248,4 @@ _ARROW_TYPES = {
     "binary": pa.binary(),
     "array<string>": pa.list_(pa.string()),
 }
-_ARROW_SCHEMA = pa.schema([(f.name, _ARROW_TYPES[f.dataType.simpleString()]) for f in STATEMENT_SCHEMA.fields])
+ARROW_SCHEMA = pa.schema([(f.name, _ARROW_TYPES[f.dataType.simpleString()]) for f in STATEMENT_SCHEMA.fields])

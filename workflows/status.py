@@ -34,12 +34,14 @@ class RunCounts:
     """
 
     records_read: int = 0
+    records_read_before: int = 0  # by an earlier run; none of the other counts has them
     malformed_records: int = 0  # rows that are not as the format wants; each counts as a statement too
     statements: int = 0
     published: int = 0
     skipped: Tally = field(default_factory=dict)  # reason -> statements
     dead: Tally = field(default_factory=dict)  # reason -> statements
     templates: int = 0
+    templates_known: int = 0  # of them, those that an earlier run had parsed
     parsed_by_tier: Tally = field(default_factory=dict)  # parser -> templates
     timed_out: int = 0  # templates for which a parser overran its time, whatever the next one made of them
     resolved: int = 0

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from workflows.status import RunSummary, Tally, most_frequent
+from workflows.status import RunCounts, RunSummary, Tally, most_frequent
 
 _NAMES_SHOWN = 5
 
@@ -33,12 +33,14 @@ def _rows(summary: RunSummary) -> Iterator[tuple[str, str, str]]:
     counts = summary.counts
     malformed = f"{counts.malformed_records:,} malformed" if counts.malformed_records else ""
     yield "records read", f"{counts.records_read:,}", malformed
+    if counts.records_read_before:
+        yield "  read before", f"{counts.records_read_before:,}", ""
     yield "statements", f"{counts.statements:,}", ""
     yield "  published", f"{counts.published:,}", ""
     yield "  skipped", f"{counts.skipped_total:,}", _listed(counts.skipped)
     yield "  dead", f"{counts.dead_total:,}", _listed(counts.dead)
     yield "success", f"{counts.success_percent:.1f} %", ""
-    yield "templates", f"{counts.templates:,}", _listed(counts.parsed_by_tier)
+    yield "templates", f"{counts.templates:,}", _listed({**counts.parsed_by_tier, **_known(counts)})
     yield "timed out", f"{counts.timed_out:,}", ""
     yield "names resolved", f"{counts.resolved:,}", ""
     yield "  unresolved", f"{counts.unresolved:,}", _listed(counts.unresolved_names, _NAMES_SHOWN)
@@ -52,6 +54,10 @@ def _rows(summary: RunSummary) -> Iterator[tuple[str, str, str]]:
     yield "column edges", f"{counts.column_edges:,}", ""
     stages = ", ".join(f"{stage} {seconds:.1f}" for stage, seconds in summary.seconds_by_stage.items())
     yield "seconds", f"{summary.ended - summary.started:.1f}", stages
+
+
+def _known(counts: RunCounts) -> Tally:
+    return {"known": counts.templates_known} if counts.templates_known else {}
 
 
 def _listed(tally: Tally, at_most: int | None = None) -> str:

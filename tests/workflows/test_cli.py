@@ -101,12 +101,12 @@ def test_a_missing_java_is_one_line_and_exit_2_before_spark_starts(workflow_file
 
 
 def test_keys_without_effect_are_warned_about(workflow_file: Write, minimal: str, tmp_path: Path) -> None:
-    file = workflow_file(minimal + "ingestionPipelineFQN: a.b\n")
+    file = workflow_file(minimal + "ingestionRunnerName: a.b\n")
 
     found = process("run", "-c", str(file), "--log-format", "json", PATH=str(tmp_path), JAVA_HOME="")
 
     [line, _] = found.stderr.splitlines()
-    assert json.loads(line)["message"] == "ingestionPipelineFQN is accepted and has no effect here"
+    assert json.loads(line)["message"] == "ingestionRunnerName is accepted and has no effect here"
     assert re.fullmatch("[0-9a-f]{32}", json.loads(line)["run_id"])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
 
 from workflows.occurrences import Group, TemplateNames, groups, with_namespace
 from workflows.statement_rows import STATEMENT_SCHEMA
@@ -33,7 +34,8 @@ def names(*mentioned: str, defined: str = "", ended: str = "", temporary: bool =
 
 
 def grouped(statements: DataFrame, templates: dict[str, TemplateNames]) -> list[Group]:
-    return sorted(groups(with_namespace(statements), templates), key=lambda group: (group.order, group.template))
+    fresh = statements.withColumn("fresh", F.lit(True))
+    return sorted(groups(with_namespace(fresh), templates), key=lambda group: (group.order, group.template))
 
 
 def test_runs_of_one_template_are_one_occurrence(spark: SparkSession) -> None:

@@ -29,8 +29,8 @@ class Run:
         return counts
 
 
-def run_sample(folder: Path, name: str) -> Run:
-    done = ingest("run", "-c", "config/lineage.yaml", "--report", f"{name}.json", cwd=folder)
+def run_sample(folder: Path, name: str, *options: str) -> Run:
+    done = ingest("run", "-c", "config/lineage.yaml", "--report", f"{name}.json", *options, cwd=folder)
     assert done.returncode == 0, done.stderr
     return Run(folder, done.stdout + done.stderr, json.loads((folder / f"{name}.json").read_text()))
 
@@ -92,10 +92,20 @@ def test_each_edge_has_the_masked_text_of_its_own_statement(catalog: Catalog) ->
         assert target.split(".")[-1].split(" ")[0].lower() in details["sqlQuery"].lower(), (source, target)
 
 
-def test_a_second_run_over_the_same_log_changes_nothing(first: Run, catalog: Catalog) -> None:
+def test_a_second_run_over_the_same_log_reads_nothing_again_and_changes_nothing(first: Run, catalog: Catalog) -> None:
     before = catalog.edges()
     second = run_sample(first.folder, "second")
-    assert second.counts["edges_new"] == 0
-    assert second.counts["edges_replaced"] == 0
-    assert second.counts["published"] == first.counts["published"]
+    assert second.counts["records_read_before"] == first.counts["records_read"]
+    assert second.counts["statements"] == 0
+    assert second.report["warnings"] == []
+    assert catalog.edges() == before
+    assert len((first.folder / ".headwater" / "dead_letters.jsonl").read_text().splitlines()) == 1
+
+
+def test_a_full_run_starts_over_and_changes_nothing(first: Run, catalog: Catalog) -> None:
+    before = catalog.edges()
+    full = run_sample(first.folder, "full", "--full")
+    assert full.counts["published"] == first.counts["published"]
+    assert full.counts["edges_new"] == full.counts["edges_replaced"] == 0
+    assert full.counts["templates_known"] == 0
     assert catalog.edges() == before

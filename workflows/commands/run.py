@@ -6,6 +6,8 @@ import json
 import logging
 import uuid
 from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,6 +16,7 @@ import typer
 
 from workflows.commands.options import ConfigFile, Settings
 from workflows.endings import shows_errors, without_secrets
+from workflows.extent import Extent
 from workflows.logs import LogFormat
 
 if TYPE_CHECKING:
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
     from workflows.status import RunSummary
 
 _LOG = logging.getLogger(__name__)
+_TIMES = ["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"]
 
 
 class Level(StrEnum):
@@ -38,6 +42,15 @@ def run(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the requests as JSON lines, send nothing.")] = False,
     report: Annotated[
         Path | None, typer.Option("--report", metavar="FILE", help="Also write the summary to FILE, as JSON.")
+    ] = None,
+    full: Annotated[bool, typer.Option("--full", help="Read everything again, as if for the first time.")] = False,
+    since: Annotated[
+        datetime | None,
+        typer.Option("--since", help="Read again what the log has from this time on (UTC).", formats=_TIMES),
+    ] = None,
+    until: Annotated[
+        datetime | None,
+        typer.Option("--until", help="Read again what the log has before this time (UTC).", formats=_TIMES),
     ] = None,
     settings: Settings = None,
     log_format: Annotated[LogFormat, typer.Option("--log-format", help="How log lines are written.")] = LogFormat.TEXT,
@@ -59,6 +72,9 @@ def run(
       ingest run -c lineage.yaml --dry-run | jq .edge
       ingest run -c lineage.yaml --set queryLogFilePath=/var/log/pg --report out/report.json
       ingest run -c lineage.yaml --log-format json --strict
+      ingest run -c lineage.yaml --since 2026-01-31 --until 2026-02-01
+
+    A run reads what is new in the log, and what came late.
     """
     from workflows.config import load_config
     from workflows.finish import Demands, finish
@@ -73,23 +89,40 @@ def run(
         for key in loaded.without_effect:
             _LOG.warning("%s is accepted and has no effect here", key)
         find_java()
-        summary = _carry_out(loaded, run_id, dry_run, live=log_format is LogFormat.TEXT)
+        request = Request(run_id, Extent(full, _seconds(since), _seconds(until)), dry_run)
+        summary = carry_out(loaded, request, live=log_format is LogFormat.TEXT)
         demands = Demands(loaded.success_threshold if loaded.fail_below_threshold else None, strict)
         finish(summary, demands, report, log_format)
 
 
-def _carry_out(config: RunConfig, run_id: str, dry_run: bool, live: bool) -> RunSummary:
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What one run is asked to do."""
+
+    run_id: str
+    extent: Extent = field(default_factory=Extent)
+    dry_run: bool = False
+
+
+def carry_out(config: RunConfig, request: Request, *, live: bool) -> RunSummary:
+    """The run, with progress on standard error, in live bars where `live` and a terminal are given."""
     from rich.console import Console
 
+    from workflows.failpoints import Failpoints
     from workflows.options import RunOptions
     from workflows.progress import open_progress
     from workflows.run import run_workflow
     from workflows.signals import interrupted_by_signals
 
     console = Console(stderr=True, force_terminal=None if live else False)
-    options = RunOptions(run_id, _print_request if dry_run else None)
-    with interrupted_by_signals(), open_progress(console) as progress:
+    show = _print_request if request.dry_run else None
+    options = RunOptions(request.run_id, show, request.extent, failpoints=Failpoints.from_environment())
+    with interrupted_by_signals(options.drain), open_progress(console) as progress:
         return run_workflow(config, options, progress)
+
+
+def _seconds(moment: datetime | None) -> float | None:
+    return None if moment is None else moment.replace(tzinfo=UTC).timestamp()
 
 
 def _print_request(request: Mapping[str, Any]) -> None:

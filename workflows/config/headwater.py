@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from cronsim import CronSim, CronSimError
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from workflows.config.fields import Bool, Model, NotNegative, OrEmpty, Port, Positive, Secret, Text
@@ -24,6 +26,14 @@ def _time_zone(name: str) -> str:
     except (ZoneInfoNotFoundError, ValueError, OSError):
         raise ValueError("not a time zone; write one such as Europe/Berlin or UTC") from None
     return name
+
+
+def _cron(fields: str) -> str:
+    try:
+        CronSim(fields, datetime.now(UTC))
+    except CronSimError:
+        raise ValueError("not five cron fields; write some such as 15 * * * * or 0 6 * * MON-FRI") from None
+    return fields
 
 
 def _property(value: Any) -> str:
@@ -86,8 +96,22 @@ class Defaults(Model):
     )
 
 
-class Schedule(Model):
-    cron: Text = Field(description="Five cron fields: minute, hour, day of month, month, day of week.")
+class StateConfig(Model):
+    url: Text | None = Field(
+        default=None,
+        description="A file, or postgresql://user@host/database where machines share it; "
+        "left out, state.db beside the embedded catalog, or .headwater/state.db.",
+    )
+    workflow: Text | None = Field(
+        default=None,
+        description="The name that progress is kept under; ingestionPipelineFQN, or else serviceName and type.",
+    )
+
+
+class ScheduleConfig(Model):
+    cron: Annotated[str, AfterValidator(_cron)] | None = Field(
+        default=None, description="Five cron fields: minute, hour, day of month, month, day of week."
+    )
     timezone: Annotated[str, AfterValidator(_time_zone)] = Field(
         default="UTC", description="The time zone of the cron fields."
     )
@@ -128,7 +152,12 @@ class Headwater(Model):
         default=".headwater/dead_letters.jsonl",
         description="Where statements that were given up on are kept, masked, with the reason.",
     )
-    schedule: Schedule | None = Field(default=None, description="When to run.", json_schema_extra=NO_EFFECT)
+    state: Annotated[StateConfig, OrEmpty] = Field(
+        default_factory=StateConfig, description="Where a run keeps what the next one goes on from."
+    )
+    schedule: Annotated[ScheduleConfig, OrEmpty] = Field(
+        default_factory=ScheduleConfig, description="When `ingest schedule` runs it."
+    )
 
 
 class Workflow(Model):
@@ -143,7 +172,7 @@ class Workflow(Model):
         default_factory=Headwater, description="Headwater's own settings: Spark, embedded catalog, schemas."
     )
     ingestion_pipeline_fqn: Text | None = Field(
-        default=None, alias="ingestionPipelineFQN", description="Not used.", json_schema_extra=NO_EFFECT
+        default=None, alias="ingestionPipelineFQN", description="The name that progress is kept under."
     )
     pipeline_run_id: Text | None = Field(default=None, description="Not used.", json_schema_extra=NO_EFFECT)
     enable_streamable_logs: Bool = Field(default=False, description="Not used.", json_schema_extra=NO_EFFECT)

@@ -55,7 +55,7 @@ class LineageConfig(Model):
         default_factory=QueryParserConfig, description="The parser to begin with."
     )
     filter_condition: Text | None = Field(
-        default=None, description="SQL AND-ed to the query that reads a database's own log."
+        default=None, description="Records to read: a Spark SQL condition, such as user = 'etl' AND duration > 5."
     )
     database_filter_pattern: FilterPattern | None = Field(default=None, description="Databases whose lineage is kept.")
     schema_filter_pattern: FilterPattern | None = Field(default=None, description="Schemas whose lineage is kept.")

@@ -29,12 +29,14 @@ from workflows.config.values import (
     QueryLog,
     Register,
     RunConfig,
+    Schedule,
     SchemaFile,
     Server,
     Source,
     SourceKind,
     SparkHistory,
     SparkSettings,
+    State,
     Steps,
     Tls,
 )
@@ -76,6 +78,8 @@ def translate(workflow: Workflow, checks: Checks, secrets: Sequence[str]) -> Run
         catalog_services=dict(ours.catalog_services),
         spark=SparkSettings(ours.spark.master, dict(ours.spark.conf)),
         dead_letters=Path(ours.dead_letters).expanduser(),
+        state=_state(workflow, target),
+        schedule=_schedule(ours),
         success_threshold=outcome.success_threshold,
         fail_below_threshold=outcome.raise_on_error,
         log_level=outcome.logger_level,
@@ -191,6 +195,22 @@ def _target(server: ServerConfig, ours: Headwater, checks: Checks) -> EmbeddedCa
         headers=dict(server.extra_headers),
         check_version=server.enable_version_validation,
     )
+
+
+def _state(workflow: Workflow, target: EmbeddedCatalog | Server) -> State:
+    """Beside the embedded catalog by default: whoever removes or copies both has a whole again."""
+    ours = workflow.headwater.state
+    beside = target.file.parent if isinstance(target, EmbeddedCatalog) else Path(".headwater")
+    source = workflow.source
+    name = ours.workflow or workflow.ingestion_pipeline_fqn or f"{source.service_name}.{source.type.lower()}"
+    return State(ours.url or str(beside / "state.db"), name)
+
+
+def _schedule(ours: Headwater) -> Schedule | None:
+    given = ours.schedule
+    if given.cron is None:
+        return None
+    return Schedule(given.cron, given.timezone, given.jitter, given.timeout, given.retries)
 
 
 def _schema_files(ours: Headwater, checks: Checks) -> tuple[SchemaFile, ...]:

@@ -155,6 +155,25 @@ class SparkSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class Schedule:
+    """When to run: five cron fields in a time zone. `jitter` and `timeout` in seconds."""
+
+    cron: str
+    timezone: str = "UTC"
+    jitter: int = 0
+    timeout: int = 3600
+    retries: int = 2
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Where progress is kept, a file or a SQLAlchemy URL, and under which name."""
+
+    url: str = field(repr=False)
+    workflow: str
+
+
+@dataclass(frozen=True, slots=True)
 class RunConfig:
     """One workflow. `target` says where to publish; `secrets` has what must not be shown, for redaction."""
 
@@ -176,6 +195,8 @@ class RunConfig:
     catalog_services: Mapping[str, str]
     spark: SparkSettings
     dead_letters: Path
+    state: State
+    schedule: Schedule | None
     success_threshold: int  # per cent
     fail_below_threshold: bool
     log_level: str

@@ -17,9 +17,11 @@ from workflows.config import (
     FilterPattern,
     InvalidConfig,
     Register,
+    Schedule,
     SchemaFile,
     Server,
     SourceKind,
+    State,
     Steps,
     load_config,
 )
@@ -178,7 +180,9 @@ headwater:
     assert not config.registers_tables
     assert (config.default_database, config.default_schema) == ("d", "s")
     assert config.catalog_services == {"hive": "lake"}
-    assert config.without_effect == ("headwater.schedule",)
+    assert config.schedule == Schedule("0 2 * * *", "Europe/Berlin")
+    assert config.state == State("state.db", "shop.query-log-lineage")
+    assert config.without_effect == ()
 
 
 def test_sections_that_hold_nothing_but_comments_are_defaults(workflow_file: Write, minimal: str) -> None:

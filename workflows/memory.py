@@ -1,0 +1,194 @@
+"""What a workflow remembers from its earlier runs, and what this run adds to it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from sqlalchemy import Connection
+
+from workflows.config import RunConfig
+from workflows.extent import Extent
+from workflows.publishing import Rebound
+from workflows.reading import SECONDS_A_DAY, Past
+from workflows.record_identity import none_known
+from workflows.state import journal
+from workflows.state.acknowledged import Acknowledgement, acknowledge, acknowledgements, forget_acknowledgements
+from workflows.state.dead_letters import DeadLetter, file_letters, letters_of, settle_letters
+from workflows.state.journal import Segment
+from workflows.state.lease import Lease
+from workflows.state.position import Position, position_of, store_position
+from workflows.state.store import StateStore
+from workflows.state.templates import ParserSettings, forget_templates, remember_templates, remembered_templates
+from workflows.state.versions import parsing_version
+from workflows.templates import Template
+
+
+@dataclass(frozen=True, slots=True)
+class Harvest:
+    """What a run that came to its end adds: what it read (with the newest record's time and place), and what is open.
+
+    `settled`: templates (by fingerprint) none of whose statements is dead any more; `read_again`: source ids of dead
+    letters whose place in the log was read again. `unsettled` counts names and edges to try again.
+    """
+
+    segments: Sequence[Segment]
+    newest: float | None = None
+    source_id: str = ""
+    letters: Iterable[DeadLetter] = ()
+    settled: frozenset[str] = frozenset()
+    read_again: frozenset[str] = frozenset()
+    unsettled: int = 0
+
+
+class Memory:
+    """The state of one workflow, as the run that holds its lease sees it. `sink` tells one catalog from another."""
+
+    def __init__(self, store: StateStore, lease: Lease, config: RunConfig, extent: Extent) -> None:
+        self._store = store
+        self._lease = lease
+        self._config = config
+        self._extent = extent
+        self._version = reading_version(config)
+        self._settings = settings_digest(config)
+        self.parsing = ParserSettings(parsing_version(), config.limits, config.parser)
+        with store.read() as connection:
+            self.position = position_of(connection, lease.workflow) or Position()
+            contents = [content for _id, content in journal.contents(connection, lease.workflow)]
+            self.templates = {} if extent.full else remembered_templates(connection, lease.workflow, self.parsing)
+            self.letters = tuple(letters_of(connection, lease.workflow))
+        self._is_first = not self.position.version
+        self._starts_over = not self._is_first and (extent.full or self.position.version != self._version)
+        self._contents = [] if extent.full else contents
+        self.past = self._past()
+
+    def _past(self) -> Past:
+        """What needs no reading. A version that reads differently reads everything again that the log still has."""
+        extent, known, every = self._extent, none_known(), journal.digests_of(self._contents)
+        if not self._starts_over:
+            used = {fingerprint for fingerprint, _dialect in journal.fingerprints_of(self._contents)}
+            known = journal.digests_of(self._contents, used - {key[0] for key in self.templates})
+            if extent.between is not None:
+                known = np.setdiff1d(known, journal.digests_between(self._contents, *extent.between))
+            if extent.dead:
+                dead = [letter.digest for letter in self.letters if letter.digest is not None]
+                known = np.setdiff1d(known, np.array(dead, np.int64))
+        return Past(
+            known,
+            self._contents,
+            None if extent.full else self.position.newest,
+            rereads=known.size < every.size,
+            between=extent.between,
+            log_may_be_gone=extent.dead,
+        )
+
+    @property
+    def must_rebind(self) -> bool:
+        """Whether lineage may come out differently although nothing new was read."""
+        changed = self.position.settings != self._settings or self.position.version != self._version
+        return changed or bool(self.position.unsettled) or self._extent != Extent()
+
+    def rebound(self, templates: frozenset[str]) -> Rebound:
+        """What a run that bound these templates over the whole journal knows the whole of."""
+        if self._starts_over:
+            return Rebound.nothing()
+        return Rebound(templates, self.position.complete_since)
+
+    def acknowledged(self, sink: str) -> dict[str, Acknowledgement]:
+        """What the sink has acknowledged, by target; nothing where everything is to be sent again."""
+        with self._store.write() as connection:
+            if self._extent.full:
+                self._lease.confirm(connection)
+                forget_acknowledgements(connection, self._lease.workflow, sink)
+            return acknowledgements(connection, self._lease.workflow, sink)
+
+    def acknowledge(self, sink: str, done: Mapping[str, Acknowledgement | None]) -> None:
+        """Keeps what the sink has acknowledged. Raises LeaseHeld where another run has taken over."""
+        with self._store.write() as connection:
+            self._lease.confirm(connection)
+            acknowledge(connection, self._lease.workflow, sink, done)
+
+    def remember(self, templates: Iterable[Template]) -> None:
+        """Keeps what was parsed: true whatever becomes of the run. Raises LeaseHeld like `acknowledge`."""
+        with self._store.write() as connection:
+            self._lease.confirm(connection)
+            remember_templates(connection, self._lease.workflow, templates, self.parsing)
+
+    def commit(self, harvest: Harvest) -> None:
+        """Notes what was read, all at once: from now on it needs no reading. Raises LeaseHeld like `acknowledge`."""
+        workflow = self._lease.workflow
+        newest = max(filter(None, (self.past.newest, harvest.newest)), default=None)
+        with self._store.write() as connection:
+            self._lease.confirm(connection)
+            self._store_journal(connection, harvest, newest)
+            contents = (content for _id, content in journal.contents(connection, workflow))
+            used = journal.fingerprints_of(contents)
+            forget_templates(connection, workflow, used)
+            settled = harvest.read_again
+            if self._extent.full:
+                settled |= {letter.place[0] for letter in self.letters}
+            settle_letters(connection, workflow, templates=harvest.settled, source_ids=settled)
+            file_letters(connection, workflow, harvest.letters)
+            advanced = newest is not None and newest == harvest.newest
+            position = Position(
+                newest,
+                harvest.source_id if advanced else self.position.source_id,
+                self._complete_since(newest),
+                self._version,
+                self._settings,
+                harvest.unsettled,
+            )
+            store_position(connection, workflow, position)
+
+    def open_letters(self) -> list[DeadLetter]:
+        """The dead letters as they are now."""
+        with self._store.read() as connection:
+            return list(letters_of(connection, self._lease.workflow))
+
+    def _store_journal(self, connection: Connection, harvest: Harvest, newest: float | None) -> None:
+        workflow = self._lease.workflow
+        if self._extent.full:
+            journal.keep_only(connection, workflow, lambda rows: rows.slice(0, 0))
+        elif self.past.rereads:
+            again = pa.array(journal.digests_of(segment.content for segment in harvest.segments), pa.int64())
+            journal.keep_only(
+                connection, workflow, lambda rows: rows.filter(pc.invert(pc.is_in(rows["digest"], again)))
+            )
+        horizon = self._horizon(newest)
+        if horizon is not None:
+            journal.forget_before(connection, workflow, horizon)
+        journal.append(connection, workflow, harvest.segments)
+        journal.compact(connection, workflow)
+
+    def _horizon(self, newest: float | None) -> float | None:
+        """Where the window begins that lineage is bound over."""
+        return None if newest is None else newest - self._config.query_log.days * SECONDS_A_DAY
+
+    def _complete_since(self, newest: float | None) -> float | None:
+        if self._starts_over:
+            return self.position.newest or 0.0
+        horizon, oldest = self._horizon(newest), journal.oldest_of(self._contents)
+        before = self.position.complete_since
+        if horizon is None or oldest is None or oldest >= horizon:
+            return before
+        return horizon if before is None else max(before, horizon)
+
+
+def reading_version(config: RunConfig) -> str:
+    """What decides which statements a record has; another version reads a log again."""
+    steps, condition = config.steps, config.filters.condition
+    return f"{parsing_version()}; {config.source.dialect}; procedures {steps.procedures}; condition {condition}"
+
+
+def settings_digest(config: RunConfig) -> str:
+    """Of what lineage depends on besides the log; another one binds it again."""
+    files = [(file.path.read_bytes(), file.database, file.schema) for file in config.schema_files]
+    parts = (
+        config.source.service, config.filters, config.steps, config.default_database, config.default_schema,
+        sorted(config.catalog_services.items()), config.register, config.query_log.days, config.target, files,
+    )  # fmt: skip
+    return hashlib.sha256(repr(parts).encode()).hexdigest()

@@ -1,0 +1,300 @@
+"""The steps of a run: read, parse, group, bind, resolve, publish, remember."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F  # noqa: N812 the name that every PySpark user knows
+
+from connectors.openmetadata.registration import register
+from connectors.postgres import PostgresDatabase
+from ingestion.dialects import dialect_of
+from ingestion.errors import ConfigError
+from ingestion.naming import TWO_LEVEL_DIALECTS
+from ingestion.resolution import Resolver, Scope
+from workflows.before import before_of
+from workflows.config import EmbeddedCatalog, RunConfig
+from workflows.counting import edge_counts, fate_counts, name_counts, parse_counts
+from workflows.dead_letters import Undertaker, read_again, write_dead_letters
+from workflows.evidence import EdgeKey
+from workflows.journal_frames import segments
+from workflows.lineage_source import LineageSource, Published, SourceSettings
+from workflows.memory import Harvest, Memory
+from workflows.occurrences import Group, groups, with_namespace
+from workflows.options import RunOptions
+from workflows.progress import Progress
+from workflows.publication import Target
+from workflows.publishing import Deliverer, Delivery
+from workflows.publishing_units import units_of
+from workflows.query_records import file_log_queries
+from workflows.reading import Statements, read_statements
+from workflows.registration import Registrar
+from workflows.relation_entities import RelationEntities, relations_in, resolve_relations
+from workflows.routine_entities import RoutineEntities, RoutineResolver
+from workflows.schema_files import read_schemas
+from workflows.spark import spark_session
+from workflows.status import RunCounts, total
+from workflows.surroundings import surroundings_of
+from workflows.template_names import names_of
+from workflows.templates import Parsing, Template, TemplateKey, parse_templates
+
+_DEFAULT_DATABASE = "default"
+_ANY_SERVICE = "CustomDatabase"
+_TEMPLATES_AT_ONCE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Lineage:
+    """What came of the statements: counts, and the fates of their templates (by fingerprint)."""
+
+    counts: RunCounts = field(default_factory=RunCounts)
+    templates: Mapping[str, Template] = field(default_factory=dict)
+    dead: Mapping[str, str] = field(default_factory=dict)  # with the reason
+    settled: frozenset[str] = frozenset()
+    rejected: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """What a run works with: the catalog, the live database where there is one, and what earlier runs left."""
+
+    target: Target
+    database: PostgresDatabase | None
+    memory: Memory
+
+
+def _dialect(config: RunConfig) -> str:
+    if config.source.dialect is None:
+        raise ConfigError(f"{config.origin}: set source.serviceConnection.config.type, which says what the SQL is")
+    return config.source.dialect
+
+
+class Pipeline:
+    """One run over one source, into one target."""
+
+    def __init__(self, config: RunConfig, options: RunOptions, progress: Progress, world: World) -> None:
+        self._config = config
+        self._options = options
+        self._progress = progress
+        self._target, self._database, self._memory = world.target, world.database, world.memory
+        self._dialect = _dialect(config)
+        known = dialect_of(self._dialect)
+        live = self._database.name if self._database is not None else None
+        self._settings = SourceSettings(
+            default_database=config.default_database or live or _DEFAULT_DATABASE,
+            default_schema=config.default_schema or known.default_schema,
+            two_level=known.name in TWO_LEVEL_DIALECTS,
+            views=config.steps.views,
+            queries=config.steps.queries,
+            override_views=config.steps.override_views,
+            fold_temporary=config.steps.temp_tables,
+        )
+        self._scope = Scope(
+            config.source.service, config.steps.cross_services, config.catalog_services, self._settings.two_level
+        )
+
+    def carry_out(self) -> tuple[RunCounts, tuple[str, ...]]:
+        """What became of every statement, and what to warn of.
+
+        Raises ConfigError, TargetDown, LeaseHeld and Interrupted; what was done until then is remembered.
+        """
+        with (
+            spark_session(self._config.spark) as spark,
+            self._read(spark) as statements,
+        ):
+            lineage = Lineage()
+            warnings: tuple[str, ...] = ()
+            if statements.bearing or self._memory.must_rebind:
+                lineage, warnings = self._lineage(statements)
+            if not self._options.dry_run:
+                self._remember(statements, lineage)
+        return statements.counts + lineage.counts, warnings
+
+    def _lineage(self, statements: Statements) -> tuple[Lineage, tuple[str, ...]]:
+        stage = self._progress.stage
+        texts = self._texts_of_the_dead(statements)
+        templates, parsed = self._parse(statements, texts)
+        with stage("group") as grouping:
+            occurrences = self._group(statements, templates)
+            grouping.advance(len(occurrences))
+        with stage("bind") as binding:
+            source, resolver = self._bind(templates, occurrences)
+            binding.advance(len(source.flows))
+        entities, registered = self._resolve(source, resolver)
+        routines = self._routines.resolve(source.routine_statements(), self._config.filters)
+        delivery = self._publish(source, entities, routines)
+        self._finish_routines(source, routines, delivery.edges)
+        file_log_queries(self._target, source, entities, delivery.edges, self._config.source.service)
+        fates = list(source.fates(delivery.edges))
+        dead = {group.template: reason for group, fate, reason in fates if fate == "dead"}
+        met = {group.template for group in occurrences if group.fresh}
+        counts = [parse_counts(templates, met, parsed), fate_counts(fates), edge_counts(delivery.counts)]
+        lineage = Lineage(
+            counts=total([*counts, name_counts(entities, registered)]),
+            templates=templates,
+            dead=dead,
+            settled=frozenset(group.template for group in occurrences) - set(dead),
+            rejected=delivery.counts.rejected,
+        )
+        return lineage, self._gone_from_the_log(texts)
+
+    def _remember(self, statements: Statements, lineage: Lineage) -> None:
+        with self._progress.stage("remember"):
+            memory, frame = self._memory, statements.frame
+            newest = frame.where(F.col("digest").isNotNull() & (F.col("time") > 0)).agg(
+                F.max("time").alias("time"), F.max_by("source_id", F.struct("time", "file", "line")).alias("place")
+            )
+            row = newest.first()
+            undertaker = Undertaker(self._options.run_id, lineage.templates, memory.parsing)
+            harvest = Harvest(
+                segments=list(segments(frame)),
+                newest=row["time"] if row is not None else None,
+                source_id=(row["place"] or "") if row is not None else "",
+                letters=undertaker.letters(frame, lineage.dead),
+                settled=lineage.settled,
+                read_again=read_again(frame, {letter.place[0] for letter in memory.letters}),
+                unsettled=lineage.rejected + lineage.counts.unresolved + lineage.counts.ambiguous,
+            )
+            self._options.failpoints.passed("commit")
+            with self._options.drain.hold():
+                memory.commit(harvest)
+            self._options.failpoints.passed("committed")
+            write_dead_letters(self._config.dead_letters, memory.open_letters())
+
+    def _texts_of_the_dead(self, statements: Statements) -> dict[TemplateKey, str]:
+        """For a replay: the masked texts of dead templates of which the log has no statement any more."""
+        if not self._options.extent.dead:
+            return {}
+        masked = {
+            (letter.fingerprint, str(letter.details["dialect"])): str(letter.details["masked"])
+            for letter in self._memory.letters
+            if letter.fingerprint and letter.details.get("masked")
+        }
+        here = statements.frame.where(F.col("fingerprint").isin([key[0] for key in masked]))
+        found = {row["fingerprint"] for row in here.select("fingerprint").distinct().toLocalIterator()}
+        return {key: text for key, text in masked.items() if key[0] not in found}
+
+    @staticmethod
+    def _gone_from_the_log(texts: Mapping[TemplateKey, str]) -> tuple[str, ...]:
+        if not texts:
+            return ()
+        return (f"the log has the records of {len(texts)} dead templates no more: their masked text was replayed",)
+
+    @contextmanager
+    def _read(self, spark: SparkSession) -> Iterator[Statements]:
+        with ExitStack() as kept:
+            with self._progress.stage("read") as stage:
+                self._surroundings = surroundings_of(self._config, self._dialect, self._target.platform, self._database)
+                statements = kept.enter_context(
+                    read_statements(spark, self._config, self._settings, self._surroundings, self._memory.past)
+                )
+                stage.advance(statements.counts.records_read)
+            yield statements
+
+    def _parse(
+        self, statements: Statements, texts: Mapping[TemplateKey, str]
+    ) -> tuple[dict[str, Template], Collection[str]]:
+        """All templates that are known by now, by fingerprint, and which of them were parsed just now."""
+        parsing = Parsing(self._config.limits, self._config.threads, self._config.parser)
+        hopeless = self._options.extent.dead
+        known = {key: t for key, t in self._memory.templates.items() if t.symbolic is not None or not hopeless}
+        parsed: list[Template] = []
+        waiting: list[Template] = []
+        with self._progress.stage("parse") as stage:
+            for template in parse_templates(statements.frame, parsing, known, texts):
+                waiting.append(template)
+                if len(waiting) == _TEMPLATES_AT_ONCE:
+                    parsed += self._kept(waiting)
+                    waiting = []
+                stage.advance()
+            parsed += self._kept(waiting)
+        new = {template.fingerprint: template for template in parsed}
+        return {**{template.fingerprint: template for template in known.values()}, **new}, new.keys()
+
+    def _kept(self, templates: list[Template]) -> list[Template]:
+        """The templates, remembered: whatever becomes of this run, the next one need not parse them."""
+        if templates:
+            self._memory.remember(templates)
+            self._options.failpoints.passed("parse")
+        return templates
+
+    def _group(self, statements: Statements, templates: Mapping[str, Template]) -> list[Group]:
+        return list(groups(with_namespace(statements.whole), names_of(templates.values())))
+
+    def _bind(self, templates: Mapping[str, Template], occurrences: Sequence[Group]) -> tuple[LineageSource, Resolver]:
+        resolver = Resolver(self._target.search, self._scope)
+        live = self._surroundings.columns or {}
+        files = read_schemas(self._config.schema_files, self._dialect, self._settings, self._config.limits)
+        schemas = {**live, **files}
+        return LineageSource(templates, occurrences, self._settings, before_of(schemas, resolver)), resolver
+
+    def _resolve(self, source: LineageSource, resolver: Resolver) -> tuple[RelationEntities, int]:
+        with self._progress.stage("resolve") as stage:
+            wanted = relations_in(source.flows)
+            entities = resolve_relations(source.log, wanted, resolver, self._config.filters)
+            requests, registered = {}, 0
+            if self._config.registers_tables and self._target.writes:
+                requests = self._registrar().requests(source.log, source.flows, entities, source.view_definitions())
+                registered = register(self._target.platform, requests) if requests else 0
+            if requests:
+                # What was missing a moment ago is remembered as missing.
+                resolver = Resolver(self._target.search, self._scope)
+                entities = resolve_relations(source.log, wanted, resolver, self._config.filters)
+            stage.advance(len(wanted))
+            return entities, registered
+
+    def _registrar(self) -> Registrar:
+        return Registrar(
+            self._config.source.service,
+            self._service_type,
+            self._settings.default_database,
+            self._settings.default_schema,
+        )
+
+    @property
+    def _service_type(self) -> str:
+        connection = self._config.source.connection
+        return connection.type if connection is not None else _ANY_SERVICE
+
+    @property
+    def _routines(self) -> RoutineResolver:
+        config = self._config
+        return RoutineResolver(
+            self._target.platform, config.source.service, self._service_type, config.registers_tables
+        )
+
+    def _finish_routines(
+        self, source: LineageSource, routines: RoutineEntities, published: Mapping[EdgeKey, Published]
+    ) -> None:
+        settled = source.routines_settled(published)
+        self._routines.mark_processed(routines.references[key] for key in sorted(settled & set(routines.references)))
+
+    def _publish(self, source: LineageSource, entities: RelationEntities, routines: RoutineEntities) -> Delivery:
+        with self._progress.stage("publish") as stage:
+            requests = list(source.requests(entities, routines))
+            stage.expect(len(requests))
+            if self._options.show is not None:
+                for request in requests:
+                    self._options.show(request.to_json())
+            sink, memory = self._sink_name, self._memory
+            deliverer = Deliverer(
+                self._target.sink,
+                memory.acknowledged(sink),
+                lambda done: memory.acknowledge(sink, done),
+                self._config.batch_size,
+                self._options,
+            )
+            units = units_of(requests, source.replacements(entities))
+            return deliverer.deliver(units, memory.rebound(source.rebound(entities)), stage.advance)
+
+    @property
+    def _sink_name(self) -> str:
+        """What tells this catalog from another, and from one that takes its place."""
+        target = self._config.target
+        place = str(target.file.resolve()) if isinstance(target, EmbeddedCatalog) else target.url
+        digest = hashlib.sha256(f"{place} {self._target.platform.store}".encode()).hexdigest()
+        return f"catalog {digest[:32]}"

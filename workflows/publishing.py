@@ -1,0 +1,157 @@
+"""Publishing in chunks: what the target has acknowledged is noted at once, so that no run sends it again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from connectors.sink import Sink, WriteCounts, WriteReport
+from ingestion.contribution import Producer, ProducerKind
+from ingestion.entities import EntityReference
+from ingestion.lineage_request import Replacement
+from workflows.evidence import EdgeKey
+from workflows.lineage_source import Published
+from workflows.options import RunOptions
+from workflows.publishing_units import Unit
+from workflows.state.acknowledged import Acknowledgement, Speaker, Word
+
+_NEVER = float("inf")
+
+
+@dataclass(frozen=True, slots=True)
+class Rebound:
+    """What this run knows the whole of: these templates, as far as they were first seen at `since` or later.
+
+    `since` None: however early.
+    """
+
+    templates: frozenset[str] = frozenset()
+    since: float | None = None
+
+    @classmethod
+    def nothing(cls) -> Rebound:
+        """Where the run has not bound again what earlier ones had."""
+        return cls(frozenset(), _NEVER)
+
+    def covers(self, speaker: Speaker, word: Word) -> bool:
+        """Whether all that the speaker ever said is said again now, or is not true any more."""
+        if speaker.key not in self.templates:
+            return False
+        return self.since is None or (word.first_seen is not None and word.first_seen >= self.since)
+
+
+@dataclass(slots=True)
+class Delivery:
+    """What became of each edge, and the sums. `sent` counts targets."""
+
+    edges: dict[EdgeKey, Published] = field(default_factory=dict)
+    counts: WriteCounts = field(default_factory=WriteCounts)
+    sent: int = 0
+
+    def add(self, report: WriteReport) -> None:
+        """What the sink tells of a chunk."""
+        self.counts += report.counts
+        for result in report.results:
+            reason = None if result.accepted else result.reason or "rejected"
+            self.edges[result.request.edge.key] = Published(reason)
+
+    def pass_over(self, unit: Unit) -> None:
+        """What the sink has acknowledged in an earlier run."""
+        columns = sum(len(contribution.columns) for r in unit.requests for contribution in r.contributions)
+        self.counts += WriteCounts(unchanged=len(unit.requests), column_edges=columns)
+        self.edges.update({request.edge.key: Published() for request in unit.requests})
+
+    def has_accepted(self, unit: Unit) -> bool:
+        """Whether nothing of it was rejected."""
+        return all(self.edges[request.edge.key].rejected is None for request in unit.requests)
+
+
+@dataclass(frozen=True, slots=True)
+class Deliverer:
+    """Sends to one sink what it has not acknowledged, `chunk` contributions at a time.
+
+    `note` keeps what was acknowledged (None: nothing is said of the target any more) before the next chunk is sent.
+    """
+
+    sink: Sink
+    acknowledged: Mapping[str, Acknowledgement]
+    note: Callable[[Mapping[str, Acknowledgement | None]], None]
+    chunk: int
+    options: RunOptions
+
+    def deliver(self, units: Sequence[Unit], rebound: Rebound, advance: Callable[[int], None]) -> Delivery:
+        """Raises TargetDown, LeaseHeld and Interrupted; what was acknowledged until then is noted."""
+        delivery = Delivery()
+        waiting = []
+        for unit in self._with_withdrawals(units, rebound):
+            if self._is_known(unit):
+                delivery.pass_over(unit)
+                advance(len(unit.requests))
+            else:
+                waiting.append(self._superseding(unit, rebound))
+        for chunk in _chunks(waiting, self.chunk):
+            self._send(chunk, delivery)
+            advance(sum(len(unit.requests) for unit in chunk))
+            self.options.failpoints.passed("publish")
+        return delivery
+
+    def _send(self, units: Sequence[Unit], delivery: Delivery) -> None:
+        requests = [request for unit in units for request in unit.requests]
+        replacements = [replacement for unit in units for replacement in unit.replacements]
+        with self.options.drain.hold():
+            self.options.failpoints.passed("send")
+            delivery.add(self.sink.write(requests, replacements))
+            self.options.failpoints.passed("sent")
+            self.note({unit.target.id: self._standing(unit) for unit in units if delivery.has_accepted(unit)})
+        delivery.sent += len(units)
+
+    def _standing(self, unit: Unit) -> Acknowledgement | None:
+        """What stands now: what was said in this run, and what was said before and not ended."""
+        now = unit.without_orders().acknowledgement()
+        known = self.acknowledged.get(unit.target.id)
+        words = dict(now.words)
+        ended = {Speaker(str(r.producer.kind), r.producer.key, str(r.source)) for r in unit.replacements if r.producer}
+        for speaker, word in known.words.items() if known is not None else ():
+            if speaker in words:
+                words[speaker] = words[speaker].since(word)
+            elif speaker not in ended:
+                words[speaker] = word
+        return replace(now, words=words) if unit.requests or words else None
+
+    def _is_known(self, unit: Unit) -> bool:
+        known = self.acknowledged.get(unit.target.id)
+        return known is not None and bool(unit.requests) and known.digest == unit.acknowledgement().digest
+
+    def _with_withdrawals(self, units: Sequence[Unit], rebound: Rebound) -> Iterator[Unit]:
+        """The units, and those targets of which nothing is said any more although something was."""
+        yield from units
+        here = {unit.target.id for unit in units}
+        for target, known in sorted(self.acknowledged.items()):
+            if target not in here and any(rebound.covers(*said) for said in known.words.items()):
+                yield Unit(EntityReference(target, known.kind))
+
+    def _superseding(self, unit: Unit, rebound: Rebound) -> Unit:
+        """The unit with the order to end what its speakers said before and do not say now."""
+        known = self.acknowledged.get(unit.target.id)
+        if known is None:
+            return unit
+        now = unit.acknowledgement().words
+        orders = [
+            Replacement(unit.target, speaker.source, Producer(ProducerKind(speaker.kind), speaker.key))
+            for speaker, word in sorted(known.words.items(), key=lambda said: said[0])
+            if rebound.covers(speaker, word) and (speaker not in now or now[speaker].digest != word.digest)
+        ]
+        return replace(unit, replacements=(*unit.replacements, *orders))
+
+
+def _chunks(units: Sequence[Unit], size: int) -> Iterator[list[Unit]]:
+    chunk: list[Unit] = []
+    held = 0
+    for unit in units:
+        if chunk and held + unit.size > size:
+            yield chunk
+            chunk, held = [], 0
+        chunk.append(unit)
+        held += unit.size
+    if chunk:
+        yield chunk

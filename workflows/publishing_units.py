@@ -1,0 +1,84 @@
+"""What is published together: everything that is said of one target, and what to remember of it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from ingestion.contribution import Contribution
+from ingestion.entities import EntityReference
+from ingestion.lineage_request import AddLineageRequest, Replacement
+from workflows.state.acknowledged import Acknowledgement, Speaker, Word
+
+_SIGHTING = frozenset({"firstSeen", "lastSeen", "records", "count"})
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """Everything that is said of one target, which is sent whole or not at all."""
+
+    target: EntityReference
+    requests: tuple[AddLineageRequest, ...] = ()
+    replacements: tuple[Replacement, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """Contributions."""
+        return sum(len(request.contributions) for request in self.requests)
+
+    def without_orders(self) -> Unit:
+        """As the next run will make it: orders to end one producer's word are given once."""
+        return replace(self, replacements=tuple(one for one in self.replacements if one.producer is None))
+
+    def acknowledgement(self) -> Acknowledgement:
+        """What to remember of it once the target has taken it."""
+        said = sorted(json.dumps(_content(request), sort_keys=True) for request in self.requests)
+        said += sorted(json.dumps(replacement.to_json(), sort_keys=True) for replacement in self.replacements)
+        return Acknowledgement(self.target.type, _digest(said), self._words())
+
+    def _words(self) -> dict[Speaker, Word]:
+        spoken: dict[Speaker, list[tuple[str, Contribution]]] = {}
+        for request in self.requests:
+            for contribution in request.contributions:
+                speaker = Speaker(str(contribution.producer.kind), contribution.producer.key, str(contribution.source))
+                spoken.setdefault(speaker, []).append((request.edge.from_entity.id, contribution))
+        return {speaker: _word(words) for speaker, words in spoken.items()}
+
+
+def units_of(requests: Sequence[AddLineageRequest], replacements: Sequence[Replacement]) -> list[Unit]:
+    """The requests by target, in their order."""
+    targets: dict[str, EntityReference] = {}
+    by_target: dict[str, tuple[list[AddLineageRequest], list[Replacement]]] = {}
+    for request in requests:
+        target = targets.setdefault(request.edge.to_entity.id, request.edge.to_entity)
+        by_target.setdefault(target.id, ([], []))[0].append(request)
+    for replacement in replacements:
+        target = targets.setdefault(replacement.to_entity.id, replacement.to_entity)
+        by_target.setdefault(target.id, ([], []))[1].append(replacement)
+    return [Unit(targets[name], tuple(asked), tuple(ended)) for name, (asked, ended) in by_target.items()]
+
+
+def _word(spoken: Sequence[tuple[str, Contribution]]) -> Word:
+    digest = _digest(sorted(source + _meaning(contribution) for source, contribution in spoken))
+    times = [contribution.first_seen for _source, contribution in spoken]
+    known = [time for time in times if time is not None]
+    return Word(digest, min(known) if len(known) == len(times) else None)
+
+
+def _content(request: AddLineageRequest) -> object:
+    return [request.to_json(), [contribution.to_json() for contribution in request.contributions]]
+
+
+def _meaning(contribution: Contribution) -> str:
+    """What is said, without how often and when."""
+    said = contribution.to_json()
+    return json.dumps({name: said[name] for name in said if name not in _SIGHTING}, sort_keys=True)
+
+
+def _digest(texts: Iterable[str]) -> str:
+    digest = hashlib.sha256()
+    for text in texts:
+        digest.update(text.encode() + b"\0")
+    return digest.hexdigest()

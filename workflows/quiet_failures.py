@@ -1,0 +1,44 @@
+"""Runs that end well and are not: what their counts give away."""
+
+from __future__ import annotations
+
+from workflows.config import RunConfig, SourceKind
+from workflows.state.runs import RecordedRun
+from workflows.status import RunCounts, most_frequent
+
+_NAMES_SHOWN = 5
+_MANY = 10
+"""Statements that lineage came of in the last run, from which on none at all is strange."""
+_NO_LOG = (
+    "there is no log of statements: only definitions were read; set queryLogFilePath, or install pg_stat_statements"
+)
+
+
+def warnings_of(config: RunConfig, counts: RunCounts, before: RecordedRun | None) -> tuple[str, ...]:
+    """What a person should look into, given the last run of the workflow that came to its end."""
+    warnings = [*_nothing_read(config, counts), *_nothing_published(counts, before)]
+    if counts.unresolved:
+        named = ", ".join(f"{name} {count}" for name, count in most_frequent(counts.unresolved_names, _NAMES_SHOWN))
+        warnings.append(f"{counts.unresolved} names are not in the catalog, most often {named}")
+    return tuple(warnings)
+
+
+def _nothing_read(config: RunConfig, counts: RunCounts) -> list[str]:
+    if counts.records_read_before:
+        return []
+    if not counts.records_read and config.query_log.path is not None:
+        return ["the log is empty: nothing was read; check queryLogFilePath"]
+    if not counts.records_read and config.source.kind is SourceKind.DATABASE:
+        return [_NO_LOG]
+    if not counts.templates:
+        return ["no statement of the log bears lineage; the skipped ones are listed by reason"]
+    return []
+
+
+def _nothing_published(counts: RunCounts, before: RecordedRun | None) -> list[str]:
+    if before is None or counts.published or not counts.statements:
+        return []
+    published = before.report.get("counts", {}).get("published", 0)
+    if published < _MANY:
+        return []
+    return [f"no statement of {counts.statements} has lineage, and {published} of the last run had: look at the log"]

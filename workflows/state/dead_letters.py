@@ -1,0 +1,76 @@
+"""Statements and requests that were given up on, until a later run settles them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import Connection, and_, delete, func, insert, select
+
+from workflows.state.schema import dead_letters
+
+_AT_ONCE = 500
+Place = tuple[str, int, int]
+"""Where a statement stands: source id, position in its record, step in its block."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """`digest` is that of its record, `fingerprint` that of its template where it has one.
+
+    `details`: masked text, dialect, tier, limits, versions, time.
+    """
+
+    place: Place
+    reason: str
+    run_id: str
+    digest: int | None = None
+    fingerprint: str | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+def file_letters(connection: Connection, workflow: str, letters: Iterable[DeadLetter]) -> None:
+    """Keeps letters, in place of those of the same statements."""
+    for letter in letters:
+        source_id, position, step = letter.place
+        values = {"workflow": workflow, "source_id": source_id, "position": position, "step": step}
+        connection.execute(
+            delete(dead_letters).where(*(dead_letters.c[name] == value for name, value in values.items()))
+        )
+        connection.execute(
+            insert(dead_letters).values(
+                **values,
+                digest=letter.digest,
+                fingerprint=letter.fingerprint,
+                run_id=letter.run_id,
+                reason=letter.reason,
+                letter=json.dumps(letter.details, ensure_ascii=False),
+            )
+        )
+
+
+def letters_of(connection: Connection, workflow: str) -> Iterator[DeadLetter]:
+    """The letters of a workflow in the order of their places."""
+    order = dead_letters.c.source_id, dead_letters.c.position, dead_letters.c.step
+    for row in connection.execute(select(dead_letters).where(dead_letters.c.workflow == workflow).order_by(*order)):
+        place = row.source_id, row.position, row.step
+        yield DeadLetter(place, row.reason, row.run_id, row.digest, row.fingerprint, json.loads(row.letter))
+
+
+def count_letters(connection: Connection, workflow: str | None = None) -> int:
+    """How many letters there are."""
+    found = select(func.count()).select_from(dead_letters)
+    return int(connection.scalar(found if workflow is None else found.where(dead_letters.c.workflow == workflow)) or 0)
+
+
+def settle_letters(
+    connection: Connection, workflow: str, *, templates: Set[str] = frozenset(), source_ids: Set[str] = frozenset()
+) -> None:
+    """Drops the letters of templates that are settled, and of records that were read again."""
+    for column, values in ((dead_letters.c.fingerprint, templates), (dead_letters.c.source_id, source_ids)):
+        ordered = sorted(values)
+        for start in range(0, len(ordered), _AT_ONCE):
+            chosen = column.in_(ordered[start : start + _AT_ONCE])
+            connection.execute(delete(dead_letters).where(and_(dead_letters.c.workflow == workflow, chosen)))

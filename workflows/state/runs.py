@@ -1,0 +1,84 @@
+"""The runs of each workflow: when, how they ended, what they counted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import Connection, delete, insert, select, update
+
+from workflows.state.schema import runs
+
+_KEPT = 1000
+"""Runs of a workflow that are remembered."""
+
+
+class RunOutcome(StrEnum):
+    """How a run ended."""
+
+    RUNNING = "running"
+    DONE = "done"
+    BELOW_THRESHOLD = "below_threshold"
+    FAILED = "failed"
+    TARGET_DOWN = "target_down"
+    INTERRUPTED = "interrupted"
+    CRASHED = "crashed"  # its process was gone before it could say so
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedRun:
+    """Times are seconds since the epoch; `report` has the counts, the seconds by stage and the warnings."""
+
+    run_id: str
+    workflow: str
+    started: float
+    ended: float | None
+    outcome: RunOutcome
+    message: str = ""
+    report: Mapping[str, Any] = field(default_factory=dict)
+
+
+def begin_run(connection: Connection, workflow: str, run_id: str, started: float) -> None:
+    """Notes that a run has begun, in place of one that had its id."""
+    values = {"workflow": workflow, "run_id": run_id, "started": started, "outcome": RunOutcome.RUNNING.value}
+    connection.execute(delete(runs).where(runs.c.run_id == run_id))
+    connection.execute(insert(runs).values(**values, message="", report="{}"))
+    oldest = select(runs.c.run_id).where(runs.c.workflow == workflow).order_by(runs.c.started.desc()).offset(_KEPT)
+    gone = list(connection.scalars(oldest))
+    if gone:
+        connection.execute(delete(runs).where(runs.c.run_id.in_(gone)))
+
+
+def end_run(connection: Connection, run: RecordedRun) -> None:
+    """Notes how a run has ended."""
+    values = {"ended": run.ended, "outcome": run.outcome.value, "message": run.message}
+    content = json.dumps(run.report, ensure_ascii=False)
+    connection.execute(update(runs).where(runs.c.run_id == run.run_id).values(**values, report=content))
+
+
+def last_done(connection: Connection, workflow: str) -> RecordedRun | None:
+    """The latest run that came to its end and read something."""
+    latest = recorded_runs(connection, workflow, at_most=50)
+    return next((run for run in latest if run.report.get("counts", {}).get("statements")), None)
+
+
+def recorded_runs(connection: Connection, workflow: str | None = None, at_most: int = 20) -> list[RecordedRun]:
+    """The latest runs, newest first."""
+    found = select(runs).order_by(runs.c.started.desc()).limit(at_most)
+    if workflow is not None:
+        found = found.where(runs.c.workflow == workflow)
+    return [
+        RecordedRun(
+            row.run_id,
+            row.workflow,
+            row.started,
+            row.ended,
+            RunOutcome(row.outcome),
+            row.message,
+            json.loads(row.report),
+        )
+        for row in connection.execute(found)
+    ]

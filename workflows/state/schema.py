@@ -1,0 +1,141 @@
+"""The tables of the state store, and how an older store becomes one of this version."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Connection,
+    Float,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Text,
+    insert,
+    inspect,
+    select,
+    text,
+    update,
+)
+
+from ingestion.errors import ConfigError
+
+SCHEMA_VERSION = 1
+metadata = MetaData()
+
+meta = Table("headwater_meta", metadata, Column("key", String(64), primary_key=True), Column("value", Text))
+
+leases = Table(
+    "headwater_lease",
+    metadata,
+    Column("workflow", String(255), primary_key=True),
+    Column("owner", Text, nullable=False),  # host, process and its start: what tells two runs apart
+    Column("run_id", String(64), nullable=False),
+    Column("heartbeat", Float(53), nullable=False),  # the store's clock, seconds since the epoch
+)
+
+runs = Table(
+    "headwater_run",
+    metadata,
+    Column("run_id", String(64), primary_key=True),
+    Column("workflow", String(255), nullable=False),
+    Column("started", Float(53), nullable=False),
+    Column("ended", Float(53)),
+    Column("outcome", String(32), nullable=False),
+    Column("message", Text, nullable=False, server_default=""),
+    Column("report", Text, nullable=False, server_default="{}"),  # counts and seconds by stage, as JSON
+    Index("headwater_run_by_workflow", "workflow", "started"),
+)
+
+positions = Table(
+    "headwater_position",
+    metadata,
+    Column("workflow", String(255), primary_key=True),
+    Column("newest", Float(53)),  # time of the newest record that was read; null: the log has no times
+    Column("source_id", Text, nullable=False, server_default=""),  # where that record stands
+    Column("complete_since", Float(53)),  # the journal has every record read since then; null: every one ever read
+    Column("version", Text, nullable=False),  # of what read and parsed
+    Column("settings", Text, nullable=False),  # digest of what the lineage depends on besides the log
+    Column("unsettled", Integer, nullable=False),  # names and edges that the next run must try again
+)
+
+journal = Table(
+    "headwater_journal",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("workflow", String(255), nullable=False, index=True),
+    Column("statements", BigInteger, nullable=False),
+    Column("newest", Float(53)),  # null: at least one of its statements has no time
+    Column("content", LargeBinary, nullable=False),  # the statements, as Parquet
+)
+
+templates = Table(
+    "headwater_template",
+    metadata,
+    Column("workflow", String(255), primary_key=True),
+    Column("fingerprint", String(128), primary_key=True),
+    Column("dialect", String(64), primary_key=True),
+    Column("version", Text, nullable=False),
+    Column("tier", String(32), nullable=False),
+    Column("symbolic", LargeBinary),
+    Column("masked", Text, nullable=False),
+    Column("dead", String(64)),
+    Column("timed_out", Integer, nullable=False),
+    Column("limits", Text, nullable=False),  # that its parsers worked under, as JSON
+)
+
+acknowledged = Table(
+    "headwater_acknowledged",
+    metadata,
+    Column("workflow", String(255), primary_key=True),
+    Column("sink", String(128), primary_key=True),
+    Column("target", String(128), primary_key=True),  # the entity (or dataset) that the edges lead into
+    Column("kind", String(64), nullable=False),  # the target's type
+    Column("digest", String(64), nullable=False),  # of everything that was said of it
+    Column("words", Text, nullable=False),  # who said it, since when, and a digest of it, as JSON
+)
+
+dead_letters = Table(
+    "headwater_dead_letter",
+    metadata,
+    Column("workflow", String(255), primary_key=True),
+    Column("source_id", String(1024), primary_key=True),
+    Column("position", Integer, primary_key=True),
+    Column("step", Integer, primary_key=True),
+    Column("digest", BigInteger),
+    Column("fingerprint", String(128)),
+    Column("run_id", String(64), nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("letter", Text, nullable=False),  # masked text, tier, limits, versions, time, as JSON
+    Index("headwater_dead_letter_by_template", "workflow", "fingerprint"),
+)
+
+MIGRATIONS: Mapping[int, Sequence[str]] = {}
+"""The statements that make a store of a version one of the next; every version before this one has an entry."""
+
+
+def prepare(connection: Connection, place: str) -> None:
+    """Makes the tables where there are none, and brings those of an older version up to this one.
+
+    Raises ConfigError for a store of a newer version.
+    """
+    if not inspect(connection).has_table(meta.name):
+        metadata.create_all(connection)
+        connection.execute(insert(meta).values(key="schema", value=str(SCHEMA_VERSION)))
+        return
+    found = int(connection.scalar(select(meta.c.value).where(meta.c.key == "schema")) or 0)
+    if found > SCHEMA_VERSION:
+        raise ConfigError(
+            f"the state in {place} was written by a newer version (state {found}, this knows {SCHEMA_VERSION}): "
+            "use that version, or another headwater.state.url"
+        )
+    for version in range(found, SCHEMA_VERSION):
+        for statement in MIGRATIONS[version]:
+            connection.execute(text(statement))
+    if found < SCHEMA_VERSION:
+        connection.execute(update(meta).where(meta.c.key == "schema").values(value=str(SCHEMA_VERSION)))

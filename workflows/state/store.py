@@ -1,0 +1,106 @@
+"""The state store: one SQLite file, or a PostgreSQL that several machines share."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError, OperationalError
+from sqlalchemy.pool import ConnectionPoolEntry
+
+from ingestion.errors import ConfigError
+from workflows.state.schema import prepare
+
+_BUSY_SECONDS = 60
+_MIGRATION_LOCK = 4_611_686_018_427_001
+
+
+class StateStore:
+    """Transactions over the state; `place` names it without its password. Safe to share between threads."""
+
+    def __init__(self, engine: Engine, place: str) -> None:
+        self._engine = engine
+        self.place = place
+
+    def close(self) -> None:
+        """Closes every connection."""
+        self._engine.dispose()
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """A consistent view."""
+        with self._engine.connect() as connection, connection.begin():
+            yield connection
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        """One transaction: all of it is stored when the block ends, or nothing."""
+        with self._engine.connect().execution_options(immediate=True) as connection, connection.begin():
+            yield connection
+
+
+def clock(connection: Connection) -> float:
+    """The store's own time in seconds since the epoch: machines that share it need not agree on theirs."""
+    if connection.dialect.name == "postgresql":
+        return float(connection.scalar(text("select extract(epoch from clock_timestamp())")) or 0.0)
+    return time.time()
+
+
+def open_state(url: str) -> StateStore:
+    """The store at `url`: a file, or a SQLAlchemy URL (sqlite:///, postgresql://). Made where there is none.
+
+    Raises ConfigError where it cannot be opened.
+    """
+    try:
+        parsed = make_url(url if "://" in url else f"sqlite:///{url}")
+        if parsed.get_backend_name() == "postgresql":
+            parsed = parsed.set(drivername="postgresql+psycopg")
+        elif parsed.get_backend_name() == "sqlite":
+            Path(parsed.database or "").parent.mkdir(parents=True, exist_ok=True)
+        else:
+            raise ConfigError(f"headwater.state.url: {parsed.get_backend_name()} is neither sqlite nor postgresql")
+        place = parsed.database if parsed.get_backend_name() == "sqlite" else parsed.render_as_string()
+        store = StateStore(_engine(parsed.render_as_string(hide_password=False)), place or url)
+        with store.write() as connection:
+            if connection.dialect.name == "postgresql":
+                connection.execute(text(f"select pg_advisory_xact_lock({_MIGRATION_LOCK})"))
+            prepare(connection, store.place)
+    except ArgumentError:
+        raise ConfigError("headwater.state.url: write a file's path, or postgresql://user@host/database") from None
+    except (NoSuchModuleError, ModuleNotFoundError):
+        raise ConfigError("headwater.state.url: PostgreSQL needs psycopg: pip install 'headwater[postgres]'") from None
+    except (OSError, OperationalError, DatabaseError) as error:
+        raise ConfigError(
+            f"the state store {place} cannot be used ({type(error).__name__}): see headwater.state.url"
+        ) from None
+    return store
+
+
+def _shown(url: str) -> str:
+    return make_url(url).render_as_string() if "://" in url else url
+
+
+def _engine(url: str) -> Engine:
+    if not url.startswith("sqlite"):
+        return create_engine(url, pool_pre_ping=True, pool_size=4)
+    engine = create_engine(url, connect_args={"timeout": _BUSY_SECONDS, "check_same_thread": False})
+    event.listen(engine, "connect", _configure)
+    event.listen(engine, "begin", _begin)
+    return engine
+
+
+def _configure(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:
+    connection.isolation_level = None  # transactions begin where `_begin` says, not where the driver guesses
+    cursor = connection.cursor()
+    for pragma in ("journal_mode = wal", "synchronous = full"):
+        cursor.execute(f"pragma {pragma}")
+    cursor.close()
+
+
+def _begin(connection: Connection) -> None:
+    immediate = connection.get_execution_options().get("immediate", False)
+    connection.exec_driver_sql("begin immediate" if immediate else "begin")

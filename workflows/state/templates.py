@@ -1,0 +1,106 @@
+"""Templates that earlier runs have parsed: a known one costs a look-up."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, Row, and_, delete, insert, select
+
+from ingestion.errors import Unparsable
+from ingestion.parsing.cascade import Limits, Parser
+from ingestion.symbolic import dumps, loads
+from workflows.state.schema import templates
+from workflows.templates import Template, TemplateKey
+
+_AT_ONCE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class ParserSettings:
+    """What a template was parsed with: lineage of another `version` is not read, it is made again."""
+
+    version: str
+    limits: Limits
+    parser: Parser
+
+    def to_json(self) -> str:
+        limits = self.limits
+        return json.dumps([str(self.parser), limits.seconds, limits.memory_mb, limits.max_bytes])
+
+
+def remember_templates(
+    connection: Connection, workflow: str, found: Iterable[Template], settings: ParserSettings
+) -> None:
+    """Keeps templates, in place of what was kept of them before."""
+    by_key = {(template.fingerprint, template.dialect): template for template in found}
+    keys = sorted(by_key)
+    for start in range(0, len(keys), _AT_ONCE):
+        rows = [_values(workflow, by_key[key], settings) for key in keys[start : start + _AT_ONCE]]
+        for row in rows:
+            same = and_(*(templates.c[name] == row[name] for name in ("workflow", "fingerprint", "dialect")))
+            connection.execute(delete(templates).where(same))
+        connection.execute(insert(templates), rows)
+
+
+def remembered_templates(
+    connection: Connection, workflow: str, settings: ParserSettings
+) -> dict[TemplateKey, Template]:
+    """The templates whose lineage these settings would give again."""
+    where = and_(templates.c.workflow == workflow, templates.c.version == settings.version)
+    found = {}
+    for row in connection.execute(select(templates).where(where)):
+        template = _template(row, settings)
+        if template is not None:
+            found[row.fingerprint, row.dialect] = template
+    return found
+
+
+def forget_templates(connection: Connection, workflow: str, kept: Iterable[TemplateKey]) -> int:
+    """Drops the templates that are not among those to be kept; how many went."""
+    every = connection.execute(
+        select(templates.c.fingerprint, templates.c.dialect).where(templates.c.workflow == workflow)
+    )
+    gone = {tuple(row) for row in every} - set(kept)
+    for fingerprint, dialect in sorted(gone):
+        same = and_(templates.c.fingerprint == fingerprint, templates.c.dialect == dialect)
+        connection.execute(delete(templates).where(templates.c.workflow == workflow, same))
+    return len(gone)
+
+
+def _values(workflow: str, template: Template, settings: ParserSettings) -> dict[str, object]:
+    return {
+        "workflow": workflow,
+        "fingerprint": template.fingerprint,
+        "dialect": template.dialect,
+        "version": settings.version,
+        "tier": template.tier,
+        "symbolic": None if template.symbolic is None else dumps(template.symbolic),
+        "masked": template.masked,
+        "dead": template.dead,
+        "timed_out": int(template.timed_out),
+        "limits": settings.to_json(),
+    }
+
+
+def _template(row: Row[tuple[object, ...]], settings: ParserSettings) -> Template | None:
+    values = row._mapping
+    same_limits = values["limits"] == settings.to_json()
+    same_parser = json.loads(values["limits"])[0] == str(settings.parser)
+    bound_by_limits = values["symbolic"] is None or values["timed_out"]
+    if not same_parser or (bound_by_limits and not same_limits):
+        return None
+    try:
+        symbolic = None if values["symbolic"] is None else loads(values["symbolic"])
+    except Unparsable:
+        return None
+    return Template(
+        values["fingerprint"],
+        values["dialect"],
+        values["tier"],
+        symbolic,
+        values["masked"],
+        values["dead"],
+        bool(values["timed_out"]),
+    )
