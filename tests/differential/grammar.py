@@ -29,6 +29,7 @@ class Grammar:
         self.names = names or Names()
         self.inlined = inlined
         self.bodies: dict[str, tuple[str, str]] = {}  # of WITH items: the query and the column list
+        self.read: set[str] = set()  # WITH items that are read somewhere
         self.expressions = Expressions(self)
         self.relations = Relations(self)
         self._depth = 0
@@ -129,14 +130,16 @@ class Grammar:
                 gone = self.choices.one_of(unique)
                 return [f"* except ({gone})"], tuple(column for column in columns if column[0] != gone)
         if self.choices.happens(30):
-            extra = self._output_name(scope)
+            extra = self._output_name(scope, columns)
             return ["*", f"{self.expressions.value(INT, scope)} as {extra}"], (*columns, (extra, INT))
         return ["*"], columns
 
-    def _output_name(self, scope: Scope) -> str:
-        """A new name, or now and then that of a column in scope."""
+    def _output_name(self, scope: Scope, taken: Columns = ()) -> str:
+        """A new name, or now and then that of a column in scope; never one twice, which ORDER BY could not tell."""
         if self.names.colliding and self.choices.happens(12):
-            return self.choices.one_of([name for name, _ in scope.names()] or ["id"])
+            name = self.choices.one_of([name for name, _ in scope.names()] or ["id"])
+            if name not in dict(taken):
+                return name
         return self.names.fresh("o")
 
     def _plain(self, scope: Scope, kinds: Sequence[str] | None) -> tuple[list[str], Columns]:
@@ -144,7 +147,7 @@ class Grammar:
         for kind in kinds if kinds is not None else self._kinds():
             windowed = kind == INT and self.choices.happens(15)
             value = self.expressions.window(scope) if windowed else self.expressions.value(kind, scope)
-            name = self._output_name(scope)
+            name = self._output_name(scope, tuple(columns))
             items.append(f"{value} as {name}")
             columns.append((name, kind))
             if not windowed and name not in {known for known, _ in scope.names()}:
@@ -155,7 +158,7 @@ class Grammar:
         wanted = list(kinds) if kinds is not None else self._kinds()
         items, columns, keys = [], [], []
         for kind in wanted:
-            name = self._output_name(scope)
+            name = self._output_name(scope, tuple(columns))
             if kind in (INT, TEXT) and self.choices.happens(45):
                 value = self.expressions.value(kind, scope, 1)
                 if "(select" not in value and "'" not in value and value != "7":

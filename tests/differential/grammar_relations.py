@@ -40,6 +40,7 @@ class Relations:
         shape = self._choices.number(100)
         if scope.common and self._choices.happens(60):
             name = self._choices.one_of(tuple(scope.common))
+            self._grammar.read.add(name)
             return self._named(name, scope.common[name], scope)
         if shape >= 97:
             return self._values()

@@ -165,9 +165,12 @@ class PlanWalk:
 
     def _walk_expand(self, plan: Node, outer: Mapping[int, Uses]) -> Relation:
         child = self._relation(plan.children[0], outer)
+        output = plan.nodes("output")
+        if plan.fields["projections"] is None:
+            return Relation(_grouping_sets(output, child), child.rows)
         attributes = {**outer, **child.by_id()}
         made = []
-        for number, node in enumerate(plan.nodes("output")):
+        for number, node in enumerate(output):
             uses = frozenset(
                 use for row in plan.fields["projections"] for use in self._uses(_at(row, number), attributes)
             )
@@ -241,6 +244,17 @@ def _is_pivot(node: Node) -> bool:
 def _tests_for_null(node: Node) -> bool:
     known = node.name in ("IsNotNull", "Or", "Coalesce", "AttributeReference")
     return known and all(_tests_for_null(child) for child in node.children)
+
+
+def _grouping_sets(output: list[Node], child: Relation) -> tuple[tuple[str, int, Uses], ...]:
+    """Spark does not export every Expand's projections. Of one for ROLLUP and CUBE they follow from the attributes:
+    old ones are passed on, new ones are the keys, which are the last columns of the child, and the set's number.
+    """
+    known = child.by_id()
+    *keys, number = [node for node in output if node.id not in known]
+    uses = {key.id: column[2] for key, column in zip(keys, child.columns[-len(keys) :], strict=True)}
+    uses = {**known, **uses, number.id: NOTHING}
+    return tuple((node.fields["name"], node.id, uses[node.id]) for node in output)
 
 
 def _at(row: object, number: int) -> Node:

