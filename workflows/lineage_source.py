@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ingestion.binding import BoundLog, bind
+from ingestion.binding import BoundLog, BoundStatement, bind
 from ingestion.graph import RealFlow, fold, is_transient
 from ingestion.lineage_request import AddLineageRequest, Replacement
 from ingestion.lineage_request import LineageSource as Source
@@ -95,13 +95,19 @@ class LineageSource:
         return number in self._evidence and self._skipped.get(number, "self_reference") in _SETTLED
 
     def rebound(self, entities: RelationEntities) -> frozenset[str]:
-        """The templates (by fingerprint) of which this log says all there is: every name that they mention is known."""
-        doubtful = {
-            self._parsed[flow.statement].template
+        """The templates (by fingerprint) and routines (by key) of which this log says all there is.
+
+        Every name that they mention is known, and every statement of a routine could be read.
+        """
+        doubtful = [
+            self._parsed[flow.statement]
             for number, flow in enumerate(self.flows)
             if self._skipped.get(number) != "superseded" and not self._is_whole(number, flow, entities)
-        }
-        return frozenset(group.template for group in self._parsed) - doubtful
+        ]
+        doubtful += [group for group in self._groups if self._templates[group.template].symbolic is None]
+        doubted = {group.template for group in doubtful} | {group.routine for group in doubtful}
+        said = {group.template for group in self._parsed} | {group.routine for group in self._parsed}
+        return frozenset(speaker for speaker in said - doubted if speaker is not None)
 
     def _is_whole(self, number: int, flow: RealFlow, entities: RelationEntities) -> bool:
         return number in self._evidence and all(
@@ -143,6 +149,10 @@ class LineageSource:
             stands = any(published[key].rejected is None for key in evidence.contributions)
             if stands and not is_view(self.log, self.flows[number]):
                 yield self.flows[number]
+
+    def statements(self) -> Iterator[tuple[Group, BoundStatement]]:
+        """The runs of each parsed statement with what it says, in time order."""
+        return zip(self._parsed, self.log.statements, strict=True)
 
     def group_of(self, flow: RealFlow) -> Group:
         """The runs that a flow comes from."""

@@ -20,9 +20,8 @@ from workflows.before import before_of
 from workflows.config import EmbeddedCatalog, RunConfig
 from workflows.counting import edge_counts, fate_counts, name_counts, parse_counts
 from workflows.dead_letters import Undertaker, read_again, write_dead_letters
-from workflows.evidence import EdgeKey
 from workflows.journal_frames import segments
-from workflows.lineage_source import LineageSource, Published, SourceSettings
+from workflows.lineage_source import LineageSource, SourceSettings
 from workflows.memory import Harvest, Memory
 from workflows.occurrences import Group, groups, with_namespace
 from workflows.options import RunOptions
@@ -36,6 +35,7 @@ from workflows.registration import Registrar
 from workflows.relation_entities import RelationEntities, relations_in, resolve_relations
 from workflows.routine_entities import RoutineEntities, RoutineResolver
 from workflows.schema_files import read_schemas
+from workflows.settling import settled_templates, texts_in
 from workflows.spark import spark_session
 from workflows.status import RunCounts, total
 from workflows.surroundings import surroundings_of
@@ -122,12 +122,13 @@ class Pipeline:
             occurrences = self._group(statements, templates)
             grouping.advance(len(occurrences))
         with stage("bind") as binding:
-            source, resolver = self._bind(templates, occurrences)
+            source, resolver = self._bind(statements, templates, occurrences)
             binding.advance(len(source.flows))
         entities, registered = self._resolve(source, resolver)
         routines = self._routines.resolve(source.routine_statements(), self._config.filters)
         delivery = self._publish(source, entities, routines)
-        self._finish_routines(source, routines, delivery.edges)
+        if self._target.writes:
+            self._routines.mark_processed(routines, source.routines_settled(delivery.edges))
         file_log_queries(self._target, source, entities, delivery.edges, self._config.source.service)
         fates = list(source.fates(delivery.edges))
         dead = {group.template: reason for group, fate, reason in fates if fate == "dead"}
@@ -225,12 +226,19 @@ class Pipeline:
     def _group(self, statements: Statements, templates: Mapping[str, Template]) -> list[Group]:
         return list(groups(with_namespace(statements.whole), names_of(templates.values())))
 
-    def _bind(self, templates: Mapping[str, Template], occurrences: Sequence[Group]) -> tuple[LineageSource, Resolver]:
+    def _bind(
+        self, statements: Statements, templates: Mapping[str, Template], occurrences: Sequence[Group]
+    ) -> tuple[LineageSource, Resolver]:
         resolver = Resolver(self._target.search, self._scope)
         live = self._surroundings.columns or {}
         files = read_schemas(self._config.schema_files, self._dialect, self._settings, self._config.limits)
-        schemas = {**live, **files}
-        return LineageSource(templates, occurrences, self._settings, before_of(schemas, resolver)), resolver
+        before = before_of({**live, **files}, resolver)
+        source = LineageSource(templates, occurrences, self._settings, before)
+        if self._database is not None:
+            settled = settled_templates(source, templates, texts_in(statements.frame), self._database)
+            if settled:
+                source = LineageSource({**templates, **settled}, occurrences, self._settings, before)
+        return source, resolver
 
     def _resolve(self, source: LineageSource, resolver: Resolver) -> tuple[RelationEntities, int]:
         with self._progress.stage("resolve") as stage:
@@ -264,14 +272,11 @@ class Pipeline:
     def _routines(self) -> RoutineResolver:
         config = self._config
         return RoutineResolver(
-            self._target.platform, config.source.service, self._service_type, config.registers_tables
+            self._target.platform,
+            config.source.service,
+            self._service_type,
+            config.registers_tables and self._target.writes,
         )
-
-    def _finish_routines(
-        self, source: LineageSource, routines: RoutineEntities, published: Mapping[EdgeKey, Published]
-    ) -> None:
-        settled = source.routines_settled(published)
-        self._routines.mark_processed(routines.references[key] for key in sorted(settled & set(routines.references)))
 
     def _publish(self, source: LineageSource, entities: RelationEntities, routines: RoutineEntities) -> Delivery:
         with self._progress.stage("publish") as stage:

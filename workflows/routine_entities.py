@@ -45,11 +45,12 @@ class RoutineResolver:
         references = {key: _reference(entity) for key, entity in found.items() if entity is not None}
         return RoutineEntities(references, frozenset(statements) - frozenset(wanted))
 
-    def mark_processed(self, routines: Iterable[EntityReference]) -> None:
+    def mark_processed(self, entities: RoutineEntities, keys: Iterable[str]) -> None:
         """Tells the catalog that the lineage of these is done, so that the next run may leave them out."""
-        for routine in routines:
-            if routine.fully_qualified_name:
-                mark_processed(self.platform.http, Collection.PROCEDURES, routine.fully_qualified_name)
+        for key in sorted(set(keys) & set(entities.references)):
+            name = entities.references[key].fully_qualified_name
+            if name:
+                mark_processed(self.platform.http, Collection.PROCEDURES, name)
 
     def _stored(self, key: str) -> Json | None:
         return get_by_name(self.platform.http, Collection.PROCEDURES, f"{build_fqn(self.service)}.{key}")
