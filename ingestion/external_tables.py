@@ -10,7 +10,6 @@ from ingestion.lexing import STRING, keywords
 from ingestion.model import (
     ColumnRef,
     Flow,
-    NameKind,
     Output,
     Reference,
     StarOutput,
@@ -18,13 +17,13 @@ from ingestion.model import (
     StatementLineage,
     Subtype,
     TableChange,
-    TableName,
     Target,
     Transformation,
     WriteMode,
 )
 from ingestion.routines.steps import Code, unquoted
 from ingestion.statement_names import without_schema
+from ingestion.storage_paths import location
 from ingestion.symbolic import Symbolic
 
 _CLAUSES = keywords("location external_location path uris uri")
@@ -86,7 +85,7 @@ def _strings(code: Code, place: int) -> Iterator[str]:
 
 
 def _flow(created: TableChange, path: str) -> Flow:
-    source = TableName((path,), path, NameKind.PATH)
+    source = location(path)
     target = Target(created.name, WriteMode.APPEND)
     identity = Transformation(Subtype.IDENTITY)
     outputs = tuple(

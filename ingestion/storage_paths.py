@@ -1,15 +1,42 @@
-"""Storage paths: one spelling for what different tools write of the same data."""
+"""Storage paths: their names without secrets, and one spelling for what different tools write of the same data."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
+from ingestion.model import NameKind, TableName
+
 _SCHEMES = {"s3a": "s3", "s3n": "s3", "abfss": "abfs", "wasbs": "wasb", "gcs": "gs"}
 _PATTERN = re.compile(r"[*?\[{]")
 _PARTITION = re.compile(r"[^=/]+=[^/]*")
-_LOGIN = re.compile(r"^[^/@]*:[^/@]*@")
+_LOGIN = re.compile(r"^[^/@:]*:(?!\d+/)[^@]*@")  # a secret may have slashes; a port before a path is none
+_USER = re.compile(r"^[^/@]*@")
+_QUERY = re.compile(r"[?#](?=[^/]*=)")  # and else a pattern: x/part-?/dt=1
+_ANY_QUERY = re.compile(r"[?#]")
+_WEB = frozenset({"http", "https", "ftp", "ftps", "sftp"})
 _FILE = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,9}(?:\.(?:gz|bz2|zst|snappy|lz4|zip|xz))?$")
+
+
+def location(path: str) -> TableName:
+    """The name of a file, a directory or a stage: the path without login, query and signature."""
+    kept = without_secrets(path)
+    return TableName((kept,), kept, NameKind.PATH)
+
+
+def without_secrets(path: str) -> str:
+    """A path without its login, query and signature.
+
+    What stands before the `@` of `abfs://container@account` is no login; of http there are no patterns, so that every
+    question mark begins a query.
+    """
+    scheme, separator, rest = path.partition("://")
+    if not separator:
+        return _QUERY.split(path, maxsplit=1)[0]
+    rest = _LOGIN.sub("", rest, count=1)
+    if scheme.lower() in _WEB:
+        rest = _ANY_QUERY.split(_USER.sub("", rest, count=1), maxsplit=1)[0]
+    return scheme + separator + _QUERY.split(rest, maxsplit=1)[0]
 
 
 def canonical_path(path: str) -> str:
@@ -18,10 +45,7 @@ def canonical_path(path: str) -> str:
     `s3a://b/t/dt=2026-01-01/*.parquet` is data of `s3://b/t`. Logins, queries and signatures go; the container of
     `abfs://container@account` is no login.
     """
-    scheme, separator, rest = _split(path)
-    rest = _LOGIN.sub("", rest)
-    if separator == "://":
-        rest = re.split(r"[?#](?=.*=)", rest, maxsplit=1)[0]
+    scheme, separator, rest = _split(without_secrets(path))
     root, *folders = rest.split("/")
     kept = [root]
     for folder in folders:

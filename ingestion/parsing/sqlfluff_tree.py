@@ -11,7 +11,8 @@ from sqlfluff.core.parser import BaseSegment, Lexer, Parser
 
 from ingestion.dialects import Dialect, fold, fold_column
 from ingestion.errors import Unparsable
-from ingestion.model import NameKind, TableName
+from ingestion.model import TableName
+from ingestion.storage_paths import location
 
 _CLOSING = {'"': '"', "`": "`", "[": "]", "'": "'"}
 
@@ -86,7 +87,7 @@ def table_name(reference: BaseSegment, dialect: Dialect) -> TableName:
     parts = list(_dotted(reference))
     text, quoted = parts[-1]
     if quoted and ("/" in text or reference.is_type("file_reference")):
-        return TableName((text,), text, NameKind.PATH)
+        return location(text)
     if dialect.name == "bigquery":
         parts = [(piece, quoted) for text, quoted in parts for piece in (text.split(".") if quoted else [text])]
     return TableName(tuple(fold(text, quoted, dialect) for text, quoted in parts), ".".join(text for text, _ in parts))

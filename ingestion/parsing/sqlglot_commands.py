@@ -9,10 +9,11 @@ from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
 from ingestion.lexing import keywords
-from ingestion.model import NameKind, StatementKind, TableChange, TableName, Target, WriteMode
+from ingestion.model import StatementKind, TableChange, TableName, Target, WriteMode
 from ingestion.parsing.relational import Write
 from ingestion.parsing.sqlglot_names import Names
 from ingestion.parsing.sqlglot_writes import star_from
+from ingestion.storage_paths import location
 
 _BOTH_WAYS = frozenset({"oracle", "mysql", "mariadb", "singlestore", "doris", "starrocks"})
 _NAME_TOKENS_END = frozenset({"TO", "AS", "AND", "WITH", "FROM", "ON", "INTO", "PARTITION", "INCLUDING", "EXCLUDING"})
@@ -242,7 +243,7 @@ def _load(words: Words, names: Names) -> Command | None:
     table = words.name()
     if table is None:
         return None
-    source = TableName((path,), path, NameKind.PATH)
+    source = location(path)
     return Command(StatementKind.COPY, (Write(Target(table, WriteMode.APPEND), star_from(source)),))
 
 
@@ -256,7 +257,7 @@ def _import(words: Words, names: Names) -> Command | None:
     path = words.string()
     if path is None:
         return None
-    return Command(StatementKind.COPY, (_moved(TableName((path,), path, NameKind.PATH), table),))
+    return Command(StatementKind.COPY, (_moved(location(path), table),))
 
 
 def _export(words: Words, names: Names) -> Command | None:
@@ -268,7 +269,7 @@ def _export(words: Words, names: Names) -> Command | None:
     path = words.string()
     if path is None:
         return None
-    target = TableName((path,), path, NameKind.PATH)
+    target = location(path)
     return Command(StatementKind.COPY, (_moved(table, target, WriteMode.OVERWRITE),))
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from sqlglot import exp
 
 from ingestion.dialects import Dialect, fold, fold_column
-from ingestion.model import NameKind, TableName
+from ingestion.model import TableName
 from ingestion.parsing.niladic import SEQUENCE_VALUES, reserved_words
+from ingestion.storage_paths import location
 
 _FILE_FORMATS = frozenset({"avro", "binaryfile", "csv", "delta", "iceberg", "json", "orc", "parquet", "text", "xml"})
 _FILE_SUFFIXES = (
@@ -138,7 +139,7 @@ class Names:
     def _any_table(self, node: exp.Expr) -> TableName:
         path = _path(node)
         if path is not None:
-            return TableName((path,), path, NameKind.PATH)
+            return location(path)
         parts: list[str] = []
         written: list[str] = []
         for part in table_parts(node):

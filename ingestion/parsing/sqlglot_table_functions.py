@@ -11,6 +11,7 @@ from ingestion.model import NameKind, TableName
 from ingestion.parsing.relational import Pivot, Relation, TableFunction, TypeRule
 from ingestion.parsing.roles import TRANSFORMATION
 from ingestion.parsing.sqlglot_types import type_name
+from ingestion.storage_paths import location
 
 if TYPE_CHECKING:
     from ingestion.parsing.sqlglot_queries import QueryTranslator
@@ -54,7 +55,7 @@ def translate_function(
     name = _function_name(function)
     path = _path(function, name)
     if path is not None:
-        return Relation(TableName((path,), path, NameKind.PATH), alias, columns, pivots=pivots)
+        return Relation(location(path), alias, columns, pivots=pivots)
     arguments = tuple(queries.expression(argument, TRANSFORMATION) for argument in _arguments(node, function))
     known = None
     if isinstance(function, exp.Anonymous | exp.Dot) and name not in _BUILTIN:

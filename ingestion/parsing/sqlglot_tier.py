@@ -14,7 +14,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from ingestion.dialects import Dialect, dialect_of
 from ingestion.errors import Unparsable
 from ingestion.lexing import keywords
-from ingestion.model import NameKind, StatementKind, TableChange, TableName, Target, WriteMode
+from ingestion.model import StatementKind, TableChange, TableName, Target, WriteMode
 from ingestion.parsing.relation_names import named_relations
 from ingestion.parsing.relational import RelationalStatement, Write
 from ingestion.parsing.sqlglot_commands import Words, read_command, without_lineage
@@ -22,6 +22,7 @@ from ingestion.parsing.sqlglot_names import Names
 from ingestion.parsing.sqlglot_repairs import needs_repair, repaired, without_create_options
 from ingestion.parsing.sqlglot_statements import translate_statement
 from ingestion.parsing.sqlglot_table_functions import is_function
+from ingestion.storage_paths import location
 
 logging.getLogger("sqlglot").setLevel(logging.ERROR)
 
@@ -133,12 +134,12 @@ def _unload(text: str, tokens: list[Token], rules: Dialect, depth: int) -> Relat
     words = Words(tokens, Names(rules))
     literal = len(tokens) > 2 and tokens[2].token_type is TokenType.STRING
     query = words.string() if literal else words.brackets(text)
-    location = words.string()
-    if query is None or location is None or depth >= _DYNAMIC_DEPTH:
+    place = words.string()
+    if query is None or place is None or depth >= _DYNAMIC_DEPTH:
         msg = "UNLOAD without a query or a location"
         raise Unparsable(msg)
     inner = _parse(query, rules, depth + 1)
-    target = Target(TableName((location,), location, NameKind.PATH), WriteMode.OVERWRITE)
+    target = Target(location(place), WriteMode.OVERWRITE)
     return replace(inner, kind=StatementKind.COPY, writes=tuple(replace(w, target=target) for w in inner.writes))
 
 

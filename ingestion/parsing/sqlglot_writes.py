@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from ingestion.model import NameKind, StatementKind, TableName, Target, WriteMode
+from ingestion.model import StatementKind, TableName, Target, WriteMode
 from ingestion.parsing.relational import (
     CommonTable,
     Expression,
@@ -27,6 +27,7 @@ from ingestion.parsing.sqlglot_clauses import conditions
 from ingestion.parsing.sqlglot_expressions import ATOM
 from ingestion.parsing.sqlglot_projections import translate_projections
 from ingestion.parsing.sqlglot_queries import QueryTranslator
+from ingestion.storage_paths import location
 
 
 def star_from(name: TableName) -> Select:
@@ -36,8 +37,7 @@ def star_from(name: TableName) -> Select:
 
 def path_name(node: exp.Expr) -> TableName:
     """The location that a literal, stage or identifier names."""
-    text = str(node.name) if not isinstance(node, exp.Table) else str(node.this.name)
-    return TableName((text,), text, NameKind.PATH)
+    return location(str(node.name) if not isinstance(node, exp.Table) else str(node.this.name))
 
 
 def target_of(
@@ -185,8 +185,8 @@ def copy_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[Write]:
             yield Write(target, _source_query(queries, source), fixed)
         return
     query = _source_query(queries, this)
-    for location in files:
-        yield Write(Target(path_name(location), WriteMode.OVERWRITE), query)
+    for place in files:
+        yield Write(Target(path_name(place), WriteMode.OVERWRITE), query)
 
 
 def _is_location(node: exp.Expr) -> bool:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ingestion.dialects import Dialect, fold, fold_column
-from ingestion.model import NameKind, TableName
+from ingestion.model import TableName
 from ingestion.parsing.token_stream import Kind, Token, TokenStream
 from ingestion.parsing.token_words import AFTER_RELATION, QUERY_STARTS
+from ingestion.storage_paths import location
 
 _SELF_REFERENCE_NEEDS_RECURSIVE = frozenset(
     {"postgres", "redshift", "greenplum", "cockroach", "mysql", "mariadb", "sqlite", "duckdb", "trino", "presto"}
@@ -77,7 +78,7 @@ def table_name(parts: tuple[Token, ...], dialect: Dialect) -> TableName:
             for text in (token.text.split(".") if token.kind is Kind.QUOTED else [token.text])
         )
     if parts[-1].kind is Kind.QUOTED and "/" in parts[-1].text:  # parquet.`/data/x`
-        return TableName((parts[-1].text,), parts[-1].text, NameKind.PATH)
+        return location(parts[-1].text)
     folded = tuple(fold(token.text, token.kind is Kind.QUOTED, dialect) for token in parts)
     return TableName(folded, ".".join(token.text for token in parts))
 

@@ -97,6 +97,28 @@ def test_text_that_is_no_sql_raises() -> None:
         LineageParser("INSERT INTO t SELECT a FROM s WHERE x = 'never closed")
 
 
+@pytest.mark.parametrize(
+    ("dialect", "text"),
+    [
+        ("clickhouse", "select * from s3('https://u:SECRET@b/x?sig=SECRET', 'k', 'SECRET', 'CSV')"),
+        ("clickhouse", "insert into function s3('https://b/x?sig=SECRET', 'CSV') select a from t"),
+        ("duckdb", "copy (select a from 'https://u:SECRET@h/x.parquet?s=SECRET') to 's3://k:SECRET@b/o?sig=SECRET'"),
+        ("snowflake", "copy into t from 'azure://a/b?sig=SECRET' credentials = (azure_sas_token = 'SECRET')"),
+        ("redshift", "unload ('select a from t') to 's3://b/u?x=SECRET' secret_access_key 'SECRET'"),
+        ("postgres", "copy t from '/x?sig=SECRET'"),
+        ("mysql", "load data infile '/x?sig=SECRET' into table t"),
+        ("bigquery", "export data options (uri = 'gs://b/x?sig=SECRET') as select a from t"),
+        ("spark", "insert into t select * from csv.`s3://u:SECRET@b/x?sig=SECRET`"),
+        ("hive", "insert overwrite directory 's3a://k:SECRET@b/o' select a from t"),
+        ("hive", "load data inpath 's3://u:SECRET@b/x?sig=SECRET' into table t"),
+    ],
+)
+def test_a_path_leaves_without_login_and_signature(dialect: str, text: str) -> None:
+    parser = LineageParser(text, dialect)
+    assert parser.edges
+    assert "SECRET" not in repr((parser.edges, parser.source_tables, parser.target_tables, parser.problems))
+
+
 def test_a_parser_that_overruns_its_time_is_killed() -> None:
     columns = ", ".join(f"CASE WHEN a{n} > 1 THEN (SELECT max(b{n}) FROM u) END AS c{n}" for n in range(20_000))
     with pytest.raises(ParseTimeout):

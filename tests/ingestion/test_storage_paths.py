@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingestion.storage_paths import canonical_path, containers_of
+from ingestion.storage_paths import canonical_path, containers_of, location
 
 
 @pytest.mark.parametrize(
@@ -32,11 +32,38 @@ def test_spellings_of_one_place_are_one(written: str, meant: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "written", ["s3://KEY:SECRET@b/p", "https://user:pass@host/p?sig=SECRET&x=1", "https://host/p#t=SECRET"]
+    "written",
+    [
+        "s3://KEY:SECRET@b/p",
+        "s3a://KEY:se/SECRET+x/pass@b/p",
+        "https://user:pass@host/p?sig=SECRET&x=1",
+        "https://SECRET@host/p",
+        "https://host/p#t=SECRET",
+        "https://host/p?SECRET",
+        "azure://a/b?sv=1/2&sig=SECRET",
+        "/data/x?sig=SECRET",
+        "@stage/x?sig=SECRET",
+    ],
 )
 def test_no_login_and_no_signature_is_left(written: str) -> None:
     assert "SECRET" not in canonical_path(written)
     assert "pass" not in canonical_path(written)
+    assert "SECRET" not in str(location(written))
+    assert "pass" not in str(location(written))
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "hdfs://node:8020/x/y@z",
+        "abfss://c@a.dfs.core.windows.net/p",
+        "s3://b/part-?/dt=1/x.csv",
+        "s3://b/a:b@c",
+        "x/?.csv",
+    ],
+)
+def test_a_port_a_container_and_a_pattern_are_no_secrets(written: str) -> None:
+    assert str(location(written)) == written
 
 
 def test_a_file_lies_in_its_directory_and_a_bucket_in_nothing() -> None:
