@@ -5,7 +5,7 @@ A page reads the same document whether it comes from a catalog or from a few sta
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from ingestion.binding import BoundLog
 from ingestion.composition import RelationReference
 from ingestion.contribution import Producer, ProducerKind
 from ingestion.fqn import build_fqn
-from ingestion.graph import RealFlow, fold
+from ingestion.graph import RealFlow, fold, is_transient
 from ingestion.model import Column, NameKind
 from ingestion.timeline import Relation
 
@@ -29,12 +29,14 @@ class Evidence:
     parser: str
 
 
-def graph_document(log: BoundLog, evidence: Sequence[Evidence]) -> Json:
+def graph_document(
+    log: BoundLog, evidence: Sequence[Evidence], folds: Callable[[Relation], bool] = is_transient
+) -> Json:
     """The document of a bound log; `evidence` has one entry for each of its statements, in their order.
 
-    Temporary relations are folded: an edge says which ones it went through.
+    Relations that `folds` names are folded: an edge says which ones it went through.
     """
-    return _Document(log, fold(log), evidence).to_json()
+    return _Document(log, fold(log, folds), evidence).to_json()
 
 
 class _Document:

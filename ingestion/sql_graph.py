@@ -13,6 +13,7 @@ from ingestion.binding import bind
 from ingestion.dialects import Dialect, dialect_of
 from ingestion.errors import ConfigError, Unparsable
 from ingestion.explorer import self_contained_page
+from ingestion.graph import is_transient
 from ingestion.graph_document import Evidence, columns_of, graph_document
 from ingestion.lineage_parser import TableSchema, before_of, warm_parser
 from ingestion.masking import template
@@ -22,7 +23,7 @@ from ingestion.parsing.cascade import Limits, ParseOutcome, ParseRequest
 from ingestion.scripts import lone_query_as_view
 from ingestion.statements import split
 from ingestion.symbolic import loads
-from ingestion.timeline import Occurrence
+from ingestion.timeline import Occurrence, Relation
 
 _FRAME_HEIGHT = 640
 
@@ -64,6 +65,7 @@ def lineage_graph(
     dialect: str = "ansi",
     schema: Mapping[str, TableSchema] | None = None,
     timeout_seconds: float = 30,
+    keep_temporary: bool = False,
 ) -> LineageGraph:
     """The lineage of a list of statements, of a file, or of all *.sql files below a directory.
 
@@ -75,6 +77,7 @@ def lineage_graph(
         dialect: sqlglot's name of the dialect, or "ansi", or a connection type ("Redshift").
         schema: {"schema.table": {"column": "type"}}; of other tables only the columns that are used are known.
         timeout_seconds: for each parser on one statement.
+        keep_temporary: show temporary tables as tables, instead of what they were filled from.
 
     Raises:
         ConfigError: the dialect is unknown, or the path cannot be read.
@@ -97,8 +100,13 @@ def lineage_graph(
             continue
         occurrences.append(Occurrence(str(number), loads(outcome.symbolic), Namespace(), (0.0, number), "script"))
         evidence.append(_evidence(text, language, outcome))
-    document = graph_document(bind(occurrences, before_of(schema or {})), evidence)
+    log = bind(occurrences, before_of(schema or {}))
+    document = graph_document(log, evidence, _no_relation if keep_temporary else is_transient)
     return LineageGraph(document, tuple(failures))
+
+
+def _no_relation(_relation: Relation) -> bool:
+    return False
 
 
 def _evidence(text: str, dialect: Dialect, outcome: ParseOutcome) -> Evidence:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from workflows.commands.doctor import doctor
+from workflows.commands.explain import explain
 from workflows.commands.export import export
 from workflows.commands.impact import diff, impact
 from workflows.commands.init import init, schema
@@ -27,6 +28,7 @@ Examples:
   ingest impact shop.orders.total               what breaks if this column changes
   ingest diff --from 2026-11-01                 what changed since, and what it breaks (exit 4)
   ingest lineage model.sql --dialect snowflake  one file's lineage, at once
+  ingest explain daily.revenue models/          where one column comes from
 """
 
 _EXIT_CODES = """\b
@@ -52,7 +54,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (run, validate, serve, export, impact, diff, doctor, lineage, init, schema):
+for command in (run, validate, serve, export, impact, diff, doctor, lineage, explain, init, schema):
     app.command(epilog=_EXIT_CODES if command is run else None)(command)
 
 

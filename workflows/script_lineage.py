@@ -95,7 +95,7 @@ def script_lineage(sql: str, dialect: str, schema: Path | None, timeout_seconds:
     known: Schema = {}
     before = schema
     if schema is not None and schema.suffix == ".json":
-        known, before = _schema_from_json(schema), None
+        known, before = schema_from_json(schema), None
     script = read_script(sql, dialect_of(dialect), before)
     try:
         parser = LineageParser(script.text, dialect, known, timeout_seconds)
@@ -111,7 +111,8 @@ def script_lineage(sql: str, dialect: str, schema: Path | None, timeout_seconds:
     )
 
 
-def _schema_from_json(file: Path) -> Schema:
+def schema_from_json(file: Path) -> Schema:
+    """The tables of a JSON file {"schema.table": {"column": "type"}}. Raises ConfigError where it is none."""
     try:
         content = json.loads(sql_text(file))
     except json.JSONDecodeError as error:

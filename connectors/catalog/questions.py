@@ -11,9 +11,11 @@ from pathlib import Path
 from sqlalchemy import Connection, or_, select
 
 from connectors.catalog import fqn
+from connectors.catalog.explorer.neighbourhood import Step, picture
 from connectors.catalog.store import diff, impact
 from connectors.catalog.store.database import Json, open_database
 from connectors.catalog.store.entities import EntityRow
+from connectors.catalog.store.explore import MAX_CARDS
 from connectors.catalog.store.lineage_columns import column_names
 from connectors.catalog.store.schema import entities
 from connectors.catalog.store.window import window
@@ -21,6 +23,8 @@ from ingestion.errors import ConfigError
 
 _LINEAGE_TYPES = ("table", "container")
 _NAMED = 3
+_FURTHEST = 1_000
+"""Hops upstream: more than there are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,20 @@ def ask_impact(file: Path, name: str, when: When) -> Json:
         row, path = _node(connection, name)
         span = window(connection, when.as_of, when.days)
         return {**impact.impact(connection, (row.id, path), span.moment), "window": span.answer()}
+
+
+def ask_upstream(file: Path, name: str, when: When) -> tuple[str, Json]:
+    """A column's full name, and the graph of everything upstream of its table.
+
+    Raises ConfigError for a name that is not there, or not just one, or that of a table.
+    """
+    with _opened(file) as connection:
+        row, path = _node(connection, name)
+        if path is None:
+            some = ", ".join(sorted(column_names(connection, row).exact)[:_NAMED])
+            raise ConfigError(f"{row.fqn} is a table: name one of its columns{f' ({some}, ...)' if some else ''}")
+        span = window(connection, when.as_of, when.days)
+        return f"{row.fqn}.{path}", picture(connection, (Step(row.fqn, _FURTHEST, 0),), MAX_CARDS, span)
 
 
 def ask_diff(file: Path, start: int, end: int) -> Json:
@@ -70,7 +88,9 @@ def _node(connection: Connection, name: str) -> tuple[EntityRow, str | None]:
     known = column_names(connection, row, ever=True)
     path = known.path(f"{row.fqn}.{fqn.quote(column)}") or known.path(column)
     if path is None:
-        raise ConfigError(f"{row.fqn} has no column {column}")
+        close = get_close_matches(column.casefold(), known.folded, 1)
+        near = f"; did you mean {row.fqn}.{known.folded[close[0]]}?" if close else ""
+        raise ConfigError(f"{row.fqn} has no column {column}{near}")
     return row, path
 
 

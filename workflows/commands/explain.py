@@ -1,0 +1,112 @@
+"""`ingest explain`: where a column comes from, back to the base columns."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ingestion.errors import ConfigError
+from workflows.endings import shows_errors
+
+if TYPE_CHECKING:
+    from ingestion.explanation import Explanation, Hop
+
+
+class Format(StrEnum):
+    """How an explanation is written."""
+
+    TREE = "tree"
+    JSON = "json"
+
+
+@shows_errors
+def explain(
+    column: Annotated[str, typer.Argument(metavar="TABLE.COLUMN", help="A full name, or as much of its end as tells.")],
+    sql: Annotated[
+        str | None, typer.Argument(metavar="FILE.sql|DIR|-", help="The SQL that makes it; - is standard input.")
+    ] = None,
+    catalog: Annotated[Path | None, typer.Option("--catalog", metavar="FILE", help="Or a catalog's file.")] = None,
+    dialect: Annotated[
+        str, typer.Option("--dialect", "-d", help="sqlglot's name of the dialect, a connection type, or ansi.")
+    ] = "ansi",
+    schema: Annotated[
+        Path | None,
+        typer.Option(
+            "--schema",
+            metavar="FILE",
+            help='Known tables: CREATE TABLE statements, or JSON {"s.t": {"column": "type"}}.',
+        ),
+    ] = None,
+    output: Annotated[Format, typer.Option("--format", help="How to write it.")] = Format.TREE,
+    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds for one parser on one statement.")] = 30.0,
+) -> None:
+    """Print the chain of expressions behind a column, back to the base columns.
+
+    Direct sources are what the value is made of; indirect ones only have a say in it: they filter, join, group or
+    sort. Numbers in brackets name the statement behind each hop. Exit code 1 if a statement could not be read.
+
+    \b
+    Examples:
+      ingest explain mart.daily.revenue models/ --dialect snowflake
+      ingest explain daily.revenue job.sql --dialect spark --schema tables.sql
+      ingest explain shop.public.daily.revenue --catalog .headwater/catalog.db --format json
+    """
+    from workflows.column_explanation import Sql, explain_in_catalog, explain_in_sql
+
+    if (sql is None) == (catalog is None):
+        raise ConfigError("say where to look: give either FILE.sql, DIR or -, or --catalog FILE")
+    failures: tuple[str, ...] = ()
+    if catalog is not None:
+        found = explain_in_catalog(column, catalog)
+    else:
+        found, failures = explain_in_sql(column, Sql(sql or "-", dialect, schema, timeout))
+    if output is Format.JSON:
+        typer.echo(json.dumps(found.to_json(), indent=2, ensure_ascii=False))
+    else:
+        _print_tree(found)
+    for failure in failures:
+        typer.echo(f"ingest: {failure}", err=True)
+    if failures:
+        raise typer.Exit(1)
+
+
+def _print_tree(found: Explanation) -> None:
+    typer.echo(typer.style(found.column, bold=True))
+    if not found.hops[found.column]:
+        typer.echo("  nothing upstream of it is known")
+    shown = {found.column}
+    waiting = [(1, hop) for hop in reversed(found.hops[found.column])]
+    while waiting:  # as deep as the chain goes, so no recursion
+        depth, hop = waiting.pop()
+        sources = found.hops[hop.source]
+        again = bool(sources) and hop.source in shown
+        shown.add(hop.source)
+        typer.echo("  " * depth + _line(hop, again=again))
+        if not again:
+            waiting += [(depth + 1, source) for source in reversed(sources)]
+    direct, indirect = found.base_columns()
+    for title, names in (("made of", direct), ("and depending on", indirect)):
+        if names:
+            typer.echo(f"{title}: {', '.join(names)}")
+    for number, statement in enumerate(found.statements, 1):
+        said = f"{statement.producer}, {statement.parser}" if statement.parser else statement.producer
+        typer.echo(f"[{number}] {typer.style(said, dim=True)}")
+        for line in (statement.text or "(no statement: entered by hand)").splitlines():
+            typer.echo(f"    {line}")
+
+
+def _line(hop: Hop, *, again: bool) -> str:
+    how = [hop.type.lower(), hop.subtype.lower().replace("_", " ")]
+    if hop.masking:
+        how.append("masked")
+    if not hop.certain:
+        how.append("not certain")
+    numbers = "".join(f" [{number}]" for number in hop.statements)
+    expression = f"  {hop.expression}" if hop.expression else ""
+    return f"<- {hop.source}  {typer.style(', '.join(filter(None, how)), dim=True)}{expression}{numbers}" + (
+        "  (see above)" if again else ""
+    )
