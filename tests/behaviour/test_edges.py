@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from connectors.openmetadata.lineage import put_edge
-from connectors.openmetadata.rest_sink import RestSink, SinkOptions
+from connectors.openmetadata.rest_sink import DryRunSink, RestSink, SinkOptions
 from ingestion.lineage_request import ColumnLineage, EntitiesEdge, LineageDetails
 from tests.behaviour.conftest import Shop
 from tests.behaviour.harness import Record
@@ -121,8 +121,6 @@ def test_a_view_reads_what_comes_later_in_the_log(shop: Opened) -> None:
 
 
 def test_a_dry_run_shows_every_edge_and_sends_none(shop: Opened) -> None:
-    from connectors.openmetadata.rest_sink import DryRunSink
-
     made = shop(TABLES)
     outcome = made.run("insert into other_place (a) select a from src")
     assert outcome.edges == {}

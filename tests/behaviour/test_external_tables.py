@@ -94,3 +94,11 @@ def test_a_path_that_nobody_has_is_reported_and_not_guessed(shop: Opened, bucket
     outcome = made.run(f"insert into public.tgt select a from parquet.`s3://{bucket}/database/x`")
     assert outcome.edges == {}
     assert ("skipped", "unresolved") in outcome.fates
+
+
+def test_a_stage_is_a_place_of_its_own_and_no_table(shop: Opened) -> None:
+    made = shop({"PUBLIC.LOGS": ("A",), "PUBLIC.STAGE": ("A",)}, dialect="snowflake", schema="PUBLIC")
+    outcome = made.run("copy into logs from @stage/day/ file_format = (type = csv)")
+    assert outcome.edges == {}
+    (names,) = outcome.entities.names.values()
+    assert [name.lower() for name in names] == ["@stage/day"]
