@@ -31,6 +31,9 @@ from ingestion.model import (
     TableName,
 )
 
+REWRITES = frozenset(("ReplaceData", "WriteDelta"))
+"""Writes of rewritten row operations: only what is written tells which statement it was."""
+
 FILE_SCAN = re.compile(r"(\[.*?#\d+L?(?:-T\d+ms)?\]).*?Location: (\w.*?\[[^\]]*\])", re.DOTALL)
 FLOW_ORDER = {StatementKind.CREATE_TABLE_AS: 0, StatementKind.CREATE_VIEW: 0}
 
@@ -143,8 +146,8 @@ def evaluate_writes(text: PlanText, application: Application, made: dict[int, At
                 remember(relation, application)
                 if write.row_operation and write.name is not None:
                     kinds = frozenset(kind_of(node) for node in tree.walk())
-                    kind = row_operation_kind(kinds, relation, write.name)
-                    write = replace(write, kind=kind)
+                    if kinds & REWRITES:
+                        write = replace(write, kind=row_operation_kind(kinds, relation, write.name))
                     relation = without_own(relation, write.name or TableName(()))
             yield Evaluated(write, relation, whole)
         return

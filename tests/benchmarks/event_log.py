@@ -148,7 +148,7 @@ def main() -> None:
                         found = way(spark, directory)
                         seconds = min(seconds, time.perf_counter() - begun)
                 print(
-                    f"  {name}: {found} found, {seconds:.1f} s, {raw / 1e6 / seconds:.0f} MB/s, worker {memory.peak:.0f} MB"
+                    f"  {name}: {found} found, {seconds:.1f} s, {raw / 1e6 / seconds:.0f} MB/s, worker {memory.peak:.0f} MB"  # noqa: E501
                 )
         spark.stop()
 

@@ -6,9 +6,12 @@ log's text. Direct sources leave out conditions; `indirect` is the row-level key
 
 from __future__ import annotations
 
+import contextlib
 import json
 from dataclasses import dataclass, field
 from typing import Any
+
+from py4j.protocol import Py4JError
 
 Source = tuple[str, str]
 NO_DIRECT = {"Rank", "DenseRank", "PercentRank", "RowNumber", "CumeDist", "NTile", "Grouping", "GroupingID"}
@@ -252,14 +255,15 @@ def leaf_name(leaf: Any) -> str:
     kind = leaf.getClass().getSimpleName()
     if kind == "LogicalRelation":
         relation = leaf.relation()
-        if "HadoopFsRelation" in f"{relation.getClass().getGenericSuperclass()} {relation.getClass()}":
+        with contextlib.suppress(Py4JError):  # relations over files have a location, whatever their class
             return str(relation.location().rootPaths().apply(0).toString())
         return str(relation.toString())
     if kind.startswith("DataSourceV2"):
         if leaf.catalog().isDefined() and leaf.identifier().isDefined():
             identifier = leaf.identifier().get()
-            if "/" in identifier.toString():
-                return f"file:{leaf.table().name()}".removesuffix("/")
+            namespace = list(identifier.namespace())
+            if namespace and "/" in namespace[-1]:  # a table read by its path
+                return f"file:{namespace[-1]}/{identifier.name()}"
             return ".".join([leaf.catalog().get().name(), *identifier.namespace(), identifier.name()])
         return str(leaf.table().name())
     return ""
