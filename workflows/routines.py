@@ -106,6 +106,8 @@ def _never_called(known: KnownRoutines, called: set[str], state: TaskState) -> I
     """Whole rows for the routines that nothing calls, by the latest definition of each."""
     for key in sorted(set(known.by_key) - called - known.nested()):
         version = known.by_key[key][-1]
+        if version.filed:
+            continue
         for number, (owner, step) in enumerate(known.steps(version), 1):
             row = _own_row(owner, step, known.path_of(owner, called=False), known.dialect, state)
             values = {**_place_of(version, number), "database": owner.parts[0] or None, **row}

@@ -25,7 +25,7 @@ NamespaceOf = Callable[[str, tuple[str, ...]], Namespace]
 class KnownRoutine:
     """A definition in force from `since` to `until` (seconds since the epoch); `key` is its FQN below the service.
 
-    `standing`: its lineage was published before.
+    `standing`: its lineage was published before. `filed`: it is what an earlier run filed of the routine, masked.
     """
 
     key: str
@@ -35,6 +35,7 @@ class KnownRoutine:
     since: float
     until: float = _EVER
     standing: bool = False
+    filed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,19 +112,33 @@ def known_routines(
 ) -> KnownRoutines:
     """The routines of a catalog or database, and those that a log defines: (text, database, search path, time)."""
     found: dict[str, list[KnownRoutine]] = {}
+    filed: dict[str, KnownRoutine] = {}
     for definition in definitions:
-        routine = None if definition.own else routine_of(definition, dialect)
-        if routine is not None:
-            key, since = build_fqn(*definition.place), definition.at or 0.0
-            known = KnownRoutine(key, definition.place, routine, definition.text, since, standing=definition.done)
-            found.setdefault(key, []).append(known)
+        routine = routine_of(definition, dialect)
+        if routine is None:
+            continue
+        known = KnownRoutine(
+            build_fqn(*definition.place),
+            definition.place,
+            routine,
+            definition.text,
+            definition.at or 0.0,
+            standing=definition.done,
+            filed=definition.own,
+        )
+        if definition.own:
+            filed[known.key] = known
+        else:
+            found.setdefault(known.key, []).append(known)
     for text, database, path, time in logged:
         routine = take_apart(text, dialect)
         if routine is not None:
             parts = candidates(TableName(routine.name), namespace_of(database, path))[0].parts[-3:]
             place = parts[0], parts[1], parts[2]
             found.setdefault(build_fqn(*place), []).append(KnownRoutine(build_fqn(*place), place, routine, text, time))
-    return KnownRoutines(dialect, namespace_of, {key: _in_force(found[key]) for key in sorted(found)})
+    # What was filed is part of the truth: it stands where nothing tells the whole.
+    whole = {**{key: [known] for key, known in filed.items()}, **found}
+    return KnownRoutines(dialect, namespace_of, {key: _in_force(whole[key]) for key in sorted(whole)})
 
 
 def routine_of(definition: Definition, dialect: str) -> Routine | None:

@@ -103,6 +103,17 @@ def test_a_routine_that_nothing_calls_is_followed_from_its_definition(spark: Spa
     ]
 
 
+def test_what_an_earlier_run_filed_is_run_by_a_call_and_not_by_itself(spark: SparkSession) -> None:
+    statements = "insert into mart.t select a from one where b = ?;\ninsert into mart.u select ? from two"
+    filed = Definition(DefinitionKind.ROUTINE, ("db", "mart", "load"), statements, 9.0, True, own=True)
+    rows = expanded(spark, [(1.0, "s", "select 1"), (2.0, "s", "call mart.load()")], [filed])
+    assert [text for _time, _session, text in ran(rows)] == [
+        "insert into mart.t select a from one where b = ?",
+        "insert into mart.u select ? from two",
+    ]
+    assert ran(expanded(spark, [(1.0, "s", "select 1")], [filed])) == []
+
+
 def test_a_call_of_what_nobody_knows_says_so(spark: SparkSession) -> None:
     rows = expanded(spark, [(1.0, "s", "call nobody.knows(1)"), (2.0, "s", LOAD.format(source="one"))])
     assert [row["skipped"] for row in rows if not row["routine"]] == [UNKNOWN_ROUTINE, "routine_definition"]
