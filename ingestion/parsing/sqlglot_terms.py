@@ -213,8 +213,14 @@ def _aliased(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> Type
 
 
 def _named_value(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
-    """`name => value` and `name := value`: the name is no column."""
+    """`name => value`: the name is no column."""
     w.parts.append(f"{node.args['this'].name} => ")
+    return w.write(node.args["expression"], role)
+
+
+def _field(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+    """A field of a struct that is made here: its name may stand in a string, and strings are masked."""
+    w.parts.append("? => ")
     return w.write(node.args["expression"], role)
 
 
@@ -258,6 +264,6 @@ HANDLERS: dict[type[exp.Expr], Handler] = {
     exp.Interval: _interval,
     exp.Tuple: _tuple,
     exp.Alias: _aliased,
-    exp.PropertyEQ: _named_value,
+    exp.PropertyEQ: _field,
     exp.Kwarg: _named_value,
 }

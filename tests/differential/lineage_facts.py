@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ingestion.model import ColumnRef, Flow, Reference, StatementLineage
+from ingestion.model import Flow, Reference, StatementLineage
 
 
 class Use(NamedTuple):
@@ -95,11 +95,3 @@ def differences(ours: Facts, theirs: Facts, *, named: Callable[[str], bool] = la
 
 def _shown(use: Use) -> str:
     return f"{use.table}.{use.column} {use.part}{' masking' if use.masking else ''}"
-
-
-def column_ref(use: Use) -> tuple[str, str]:
-    """The column itself."""
-    return use.table, use.column
-
-
-__all__ = ["ColumnRef", "Facts", "Use", "Uses", "differences", "facts_of", "playing"]

@@ -150,3 +150,16 @@ def test_output_types_follow_from_casts_functions_and_source_columns() -> None:
         "m": "TIMESTAMPTZ",
         "n": "DOUBLE",
     }
+
+
+@pytest.mark.parametrize(
+    ("dialect", "value"),
+    [
+        ("snowflake", "object_construct('Ann Doe', a)"),
+        ("spark", "named_struct('Ann Doe', a)"),
+        ("duckdb", "{'Ann Doe': a}"),
+    ],
+)
+def test_a_field_that_a_string_names_is_masked_in_the_expression(dialect: str, value: str) -> None:
+    (output,) = analysed(f"select {value} as o from t", dialect).flows[0].outputs
+    assert [reference.expression for reference in output.references] in (["STRUCT(? => t.a)"], ["STRUCT(? => T.A)"])
