@@ -52,6 +52,7 @@ class PlanText:
 
 SECTION = re.compile(r"^== ((?:Parsed|Analyzed|Optimized) Logical|Physical) Plan ==$", re.MULTILINE)
 PREFIX = re.compile(r"^(?:[: ]  )*[:+]- ")
+NODE_START = re.compile(r"'?[A-Z]\w*(?:[ (\[]|$)", re.MULTILINE)
 FORMATTED = re.compile(r" \(\d+\)(?:, .*)?$")
 NUMBERED = re.compile(r"^(.*?) \((\d+)\)(?:, [^()]*)?$", re.DOTALL)
 CODEGEN = re.compile(r"^\*(?:\(\d+\))? ")
@@ -93,8 +94,8 @@ def without_schema(section: str) -> str:
     first, _, rest = section.partition("\n")
     if not first.strip():
         return rest
-    schema_line = re.match(r"^[^\n(\[]*?: (?:\w|<|\()", first) and rest and not PREFIX.match(rest)
-    return rest if schema_line and not first.startswith(("Relation", "'")) else section
+    is_tree = PREFIX.match(rest) is not None or NODE_START.match(rest) is None
+    return section if is_tree or ": " not in first else rest
 
 
 # --- the tree -------------------------------------------------------------------------------------------------

@@ -116,3 +116,28 @@ def test_cut_lists_and_expressions_are_marked_incomplete() -> None:
 @pytest.mark.parametrize("text", ["", "== Physical Plan ==\n", "nonsense", "== Physical Plan ==\n(1) x\n\n\n(2) y"])
 def test_text_that_is_no_plan_gives_nothing_and_raises_nothing(text: str) -> None:
     assert statement_lineage([text], Application()) is None
+
+
+EXTENDED = """== Parsed Logical Plan ==
+'Project [unresolvedalias('count(1))]
+
+== Analyzed Logical Plan ==
+count(1): bigint, upper(status): string
+Aggregate [status#3], [count(1) AS count(1)#9L, upper(status#3) AS upper(status)#10]
++- SubqueryAlias spark_catalog.sales.orders
+   +- Relation spark_catalog.sales.orders[id#1L,status#3] parquet
+
+== Optimized Logical Plan ==
+LocalRelation <empty>
+
+== Physical Plan ==
+LocalTableScan <empty>, [count(1)#9L]
+"""
+
+
+def test_the_analyzed_plan_of_the_extended_form_is_read_below_its_line_of_columns() -> None:
+    lineage = statement_lineage([EXTENDED], Application())
+    assert lineage is not None
+    assert [name.dotted for name in lineage.sources] == ["spark_catalog.sales.orders"]
+    assert [output.name for output in lineage.flows[0].outputs] == ["count(1)", "upper(status)"]
+    assert lineage.problems == ()
