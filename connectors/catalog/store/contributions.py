@@ -7,7 +7,7 @@ reads use are computed again for what a write touched.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 
 from sqlalchemy import Connection, and_, insert, or_, select
 
@@ -43,7 +43,7 @@ class LineageWriter:
 
     def end(self, ending: Ending) -> None:
         """States that this batch holds the whole truth of a scope."""
-        self._endings.append(ending)
+        self._endings.append(replace(ending, told=self.now))
 
     def finish(self) -> Written:
         """Files everything that was taken in."""
@@ -52,7 +52,7 @@ class LineageWriter:
         scoped = self._versions_in_scope()
         before = self._open(scoped)
         scopes = frozenset(ending.to_id for ending in self._endings)
-        filed = filing.file(self.connection, self.batch, self._given, scopes)
+        filed = filing.file(self.connection, filing.Telling(self.batch, self.now), self._given, scopes)
         ends = {end for given in self._given for end in given.edge}
         touched = filed.touched | scoped
         touched |= versions_at(self.connection, names.with_history(self.connection, ends))

@@ -29,11 +29,12 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """The producer was seen saying so between two moments (milliseconds), as one batch told it."""
+    """The producer was seen saying so between two moments (milliseconds), as one batch told it at another."""
 
     batch: str
     first: int
     last: int
+    told: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,11 @@ class Ending:
     source: str | None = None
     pipeline_id: str | None = None
     manual: bool = False
+    told: int = 0
+
+    def follows(self, sighting: Sighting) -> bool:
+        """Whether it is the later word; of two that speak of the same moment, the one that was told later."""
+        return self.until > sighting.last or (self.until == sighting.last and self.told >= sighting.told)
 
     def concerns(self, subject: Subject, ends: tuple[str, str]) -> bool:
         """Whether the scope holds `subject` while it lies between `ends`."""
@@ -138,7 +144,7 @@ def _append(found: list[Interval], interval: Interval, origin: tuple[str, str]) 
 
 def _ended(subject: Subject, ends: tuple[str, str], sighting: Sighting, endings: Sequence[Ending]) -> int | None:
     """When the earliest scope that holds the sighting, and was stated after it, ended it."""
-    stops = [e.at for e in endings if e.until >= sighting.last and e.concerns(subject, ends)]
+    stops = [e.at for e in endings if e.follows(sighting) and e.concerns(subject, ends)]
     return min(stops, default=None)
 
 

@@ -161,3 +161,11 @@ def test_intervals_of_an_edge_are_apart_and_not_empty(
         for earlier, later in pairwise(parts):
             assert earlier.end is not None
             assert earlier.end < later.start
+
+
+def test_of_two_whole_truths_about_one_moment_the_one_told_later_holds() -> None:
+    first, second = Sighting("b1", 5, 5, told=1), Sighting("b2", 5, 5, told=2)
+    endings = [Ending(5, 5, "b1", to_id="v", told=1), Ending(5, 5, "b2", to_id="v", told=2)]
+    assert intervals(VIEW, [first], Events(endings)) == []
+    (standing,) = intervals(VIEW, [second], Events(endings))
+    assert standing.end is None
