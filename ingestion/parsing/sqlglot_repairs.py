@@ -263,7 +263,20 @@ def _directory_format(text: str, tokens: list[Token]) -> Iterator[_Edit]:
             yield _span(tokens, number, last)
 
 
+def _unloaded_query(text: str, tokens: list[Token]) -> Iterator[_Edit]:
+    """Athena: UNLOAD (SELECT ...) TO 'path' WITH (...), with the query as a text and without the options."""
+    if not _words(tokens, 0, "UNLOAD", "(") or tokens[2].token_type is TokenType.STRING:
+        return
+    closing = _matching(tokens, 1)
+    query = text[tokens[2].start : tokens[closing - 1].end + 1].replace("'", "''")
+    yield tokens[2].start, tokens[closing - 1].end + 1, f"'{query}'"
+    for number in range(closing, len(tokens)):
+        if _words(tokens, number, "WITH", "("):
+            yield _span(tokens, number, _matching(tokens, number + 1))
+
+
 _REPAIRS: dict[str, tuple[_Repair, ...]] = {
+    "athena": (_unloaded_query,),
     "databricks": (_directory_format,),
     "db2": (_db2,),
     "doris": (_with_label,),

@@ -61,6 +61,7 @@ def test_columns_of_a_load_go_by_name(shop: Opened, bucket: str) -> None:
     ("dialect", "text"),
     [
         ("redshift", "unload ('select a, b from public.src') to 's3://{0}/out/' iam_role 'secret-role'"),
+        ("athena", "unload (select a, b from public.src where b = 'x') to 's3://{0}/out' with (format = 'PARQUET')"),
         ("snowflake", "copy into 's3://{0}/out/' from public.src"),
         ("spark", "insert overwrite directory 's3a://{0}/out' using parquet select a, b from public.src"),
     ],
