@@ -64,7 +64,7 @@ class Grammar:
 
     def _with(self, scope: Scope) -> tuple[str, dict[str, Columns]]:
         common = dict(scope.common)
-        items = []
+        items: list[str] = []
         for _ in range(1 + self.choices.number(2)):
             text, columns = self.query(Scope(dict(common)), None)
             shadows = self.names.colliding and self.choices.happens(10)
@@ -143,7 +143,8 @@ class Grammar:
         return self.names.fresh("o")
 
     def _plain(self, scope: Scope, kinds: Sequence[str] | None) -> tuple[list[str], Columns]:
-        items, columns = [], []
+        items: list[str] = []
+        columns: list[tuple[str, str]] = []
         for kind in kinds if kinds is not None else self._kinds():
             windowed = kind == INT and self.choices.happens(15)
             value = self.expressions.window(scope) if windowed else self.expressions.value(kind, scope)
@@ -156,7 +157,9 @@ class Grammar:
 
     def _aggregated(self, scope: Scope, kinds: Sequence[str] | None) -> tuple[list[str], Columns, str]:
         wanted = list(kinds) if kinds is not None else self._kinds()
-        items, columns, keys = [], [], []
+        items: list[str] = []
+        columns: list[tuple[str, str]] = []
+        keys: list[str] = []
         for kind in wanted:
             name = self._output_name(scope, tuple(columns))
             if kind in (INT, TEXT) and self.choices.happens(45):

@@ -51,9 +51,10 @@ def _merged(nodes: Iterable[Node], scope: Scope) -> Uses:
 
 
 def _case(node: Node, scope: Scope) -> Uses:
-    *branches, last = node.children if len(node.children) % 2 else (*node.children, None)
-    values = [*branches[1::2], *([last] if last is not None else [])]
-    return playing("TRANSFORMATION", _merged(values, scope)) | playing("CONDITIONAL", _merged(branches[::2], scope))
+    pairs = len(node.children) // 2 * 2
+    conditions = node.children[:pairs:2]
+    values = (*node.children[1:pairs:2], *node.children[pairs:])  # an ELSE stands alone at the end
+    return playing("TRANSFORMATION", _merged(values, scope)) | playing("CONDITIONAL", _merged(conditions, scope))
 
 
 def _if(node: Node, scope: Scope) -> Uses:

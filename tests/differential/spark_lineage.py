@@ -5,7 +5,7 @@ Where Spark writes something that the query does not say, exactly that is taken 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from tests.differential.lineage_facts import NOTHING, Facts, Use, Uses, playing
@@ -29,6 +29,9 @@ _PASSING = words(
     "ReturnAnswer"
 )
 """What changes neither columns nor which rows there are, but by their number and place."""
+
+
+_Walk = Callable[[Node, Mapping[int, Uses]], Relation]
 
 
 class PlanWalk:
@@ -63,7 +66,7 @@ class PlanWalk:
     # -- plans
 
     def _relation(self, plan: Node, outer: Mapping[int, Uses]) -> Relation:
-        handler = getattr(self, f"_walk_{plan.name.lower()}", None)
+        handler: _Walk | None = getattr(self, f"_walk_{plan.name.lower()}", None)
         if handler is not None:
             return handler(plan, outer)
         if plan.name in _PASSING:
@@ -257,9 +260,9 @@ def _grouping_sets(output: list[Node], child: Relation) -> tuple[tuple[str, int,
     return tuple((node.fields["name"], node.id, uses[node.id]) for node in output)
 
 
-def _at(row: object, number: int) -> Node:
-    assert isinstance(row, list)
-    return row[number] if isinstance(row[number], Node) else row[number][0]
+def _at(row: list[Node | list[Node]], number: int) -> Node:
+    found = row[number]
+    return found if isinstance(found, Node) else found[0]
 
 
 def spark_facts(plan: Node) -> Facts:

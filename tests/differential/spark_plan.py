@@ -33,7 +33,7 @@ class Node:
 
     def child(self, field: str) -> Node:
         """The child that a field points to."""
-        return self.children[self.fields[field]]
+        return self.children[int(self.fields[field])]
 
 
 def _flat(value: Any) -> Iterator[Node]:
