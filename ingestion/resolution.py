@@ -95,6 +95,7 @@ class Resolver:
     """Resolves names within one scope; safe to share between threads."""
 
     def __init__(self, search: EntitySearch, scope: Scope) -> None:
+        self._catalog = search
         self._search = RememberedSearch(search)
         self._scope = scope
         self._catalogs = {name.casefold(): target for name, target in scope.catalogs.items()}
@@ -103,6 +104,10 @@ class Resolver:
     def counts(self) -> LookupCounts:
         """The calls made so far."""
         return self._search.counts
+
+    def anew(self) -> Resolver:
+        """A resolver of the same scope that remembers nothing: for when the catalog has changed."""
+        return Resolver(self._catalog, self._scope)
 
     def resolve(self, name: TableName, namespace: Namespace) -> Resolution:
         """What `name` means to a session with this namespace. Errors of the search pass through."""

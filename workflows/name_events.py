@@ -5,13 +5,52 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from connectors.openmetadata.entities import COLUMNS_COMPLETE, TableDefinition
+from connectors.openmetadata.extension import NAMES, file_name_events
+from connectors.openmetadata.registration import register
 from ingestion.entities import TableEntity
+from ingestion.fqn import build_fqn
 from ingestion.model import TableName
 from ingestion.naming import Namespace, RelationKey
 from ingestion.resolution import Resolved, Resolver
 from ingestion.timeline import NameEvent, NameEventKind
+from workflows.publication import Target
 
 Json = dict[str, Any]
+
+
+def tell_names(target: Target, events: Sequence[NameEvent], resolver: Resolver) -> None:
+    """Files the events where the catalog remembers names: after the lineage, which names its ends as they were.
+
+    A new name that the catalog lacks is registered with the columns of the old one.
+    """
+    platform = target.platform
+    if NAMES not in platform.capabilities or not events:
+        return
+    renamed = _renamed_tables(events, resolver)
+    if renamed:
+        register(platform, {"tables": renamed})
+        resolver = resolver.anew()
+    told = name_events(events, resolver)
+    if told:
+        file_name_events(platform.http, told)
+
+
+def _renamed_tables(events: Sequence[NameEvent], resolver: Resolver) -> list[Json]:
+    moves = [(e.key, e.other) for e in events if e.kind is NameEventKind.RENAME and e.other is not None]
+    found = _entities(events, resolver)
+    return [
+        {**TableDefinition(_schema_fqn(found[old], new), new.table, found[old].columns).to_json(), **_MARKS}
+        for old, new in moves
+        if old in found and new not in found
+    ]
+
+
+def _schema_fqn(entity: TableEntity, key: RelationKey) -> str:
+    return build_fqn(entity.service, key.database or entity.database, key.schema or entity.schema)
+
+
+_MARKS: Json = {"extension": {COLUMNS_COMPLETE: False}}
 
 
 def name_events(events: Sequence[NameEvent], resolver: Resolver) -> list[Json]:

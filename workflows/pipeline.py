@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -17,16 +16,17 @@ from ingestion.errors import ConfigError
 from ingestion.naming import TWO_LEVEL_DIALECTS
 from ingestion.resolution import Resolver, Scope
 from workflows.before import before_of
-from workflows.config import EmbeddedCatalog, RunConfig
+from workflows.config import RunConfig
 from workflows.counting import edge_counts, fate_counts, name_counts, parse_counts
 from workflows.dead_letters import Undertaker, read_again, write_dead_letters
 from workflows.journal_frames import segments
 from workflows.lineage_source import LineageSource, SourceSettings
 from workflows.memory import Harvest, Memory
+from workflows.name_events import tell_names
 from workflows.occurrences import Group, groups, with_namespace
 from workflows.options import RunOptions
 from workflows.progress import Progress
-from workflows.publication import Target
+from workflows.publication import Target, sink_name
 from workflows.publishing import Deliverer, Delivery
 from workflows.publishing_units import units_of
 from workflows.query_records import file_log_queries
@@ -128,6 +128,7 @@ class Pipeline:
         routines = self._routines.resolve(source.routine_statements(), self._config.filters)
         delivery = self._publish(source, entities, routines)
         if self._target.writes:
+            tell_names(self._target, source.log.events, Resolver(self._target.search, self._scope))
             self._routines.mark_processed(routines, source.routines_settled(delivery.edges))
         file_log_queries(self._target, source, entities, delivery.edges, self._config.source.service)
         fates = list(source.fates(delivery.edges))
@@ -285,7 +286,7 @@ class Pipeline:
             if self._options.show is not None:
                 for request in requests:
                     self._options.show(request.to_json())
-            sink, memory = self._sink_name, self._memory
+            sink, memory = sink_name(self._config.target, self._target.platform), self._memory
             deliverer = Deliverer(
                 self._target.sink,
                 memory.acknowledged(sink),
@@ -295,11 +296,3 @@ class Pipeline:
             )
             units = units_of(requests, source.replacements(entities))
             return deliverer.deliver(units, memory.rebound(source.rebound(entities)), stage.advance)
-
-    @property
-    def _sink_name(self) -> str:
-        """What tells this catalog from another, and from one that takes its place."""
-        target = self._config.target
-        place = str(target.file.resolve()) if isinstance(target, EmbeddedCatalog) else target.url
-        digest = hashlib.sha256(f"{place} {self._target.platform.store}".encode()).hexdigest()
-        return f"catalog {digest[:32]}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -96,3 +97,10 @@ def _connection(server: Server, config: RunConfig) -> Connection:
         validate_version=server.check_version,
         connections=max(10, config.threads),
     )
+
+
+def sink_name(target: EmbeddedCatalog | Server, platform: Platform) -> str:
+    """What tells this catalog from another, and from one that takes its place."""
+    place = str(target.file.resolve()) if isinstance(target, EmbeddedCatalog) else target.url
+    digest = hashlib.sha256(f"{place} {platform.store}".encode()).hexdigest()
+    return f"catalog {digest[:32]}"

@@ -115,6 +115,13 @@ def test_a_redefined_view_has_its_last_definition(spark: SparkSession, tmp_path:
         assert set(catalog.edges()) == {("public.two", "public.v")}
 
 
+def test_a_table_that_the_log_drops_ends_and_one_renamed_moves(spark: SparkSession, tmp_path: Path) -> None:
+    run(tmp_path, ["CREATE TABLE gone AS SELECT a FROM one", "CREATE TABLE old AS SELECT b FROM two"])
+    run(tmp_path, ["SELECT 1", "SELECT 2", "DROP TABLE gone", "ALTER TABLE old RENAME TO new"])
+    with opened(tmp_path / "catalog.db") as catalog:
+        assert set(catalog.edges()) == {("public.two", "public.new")}
+
+
 def test_an_edge_that_two_statements_prove_has_the_columns_of_both(spark: SparkSession, tmp_path: Path) -> None:
     run(tmp_path, ["INSERT INTO t (a) SELECT x FROM s"])
     run(tmp_path, ["INSERT INTO t (b) SELECT y FROM s"])
