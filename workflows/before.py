@@ -11,8 +11,11 @@ from ingestion.timeline import Before
 from workflows.schema_files import Schemas
 
 
-def before_of(schemas: Schemas, resolver: Resolver) -> Before:
-    """Schemas and places by schema files and the catalog behind `resolver`, which remembers what it was asked."""
+def before_of(schemas: Schemas, resolver: Resolver, *, registers: bool = False) -> Before:
+    """Schemas and places by schema files and the catalog behind `resolver`, which remembers what it was asked.
+
+    Where the run `registers` what it meets, what an earlier one registered is no evidence of where a name stands.
+    """
 
     def schema(key: RelationKey) -> Sequence[Column] | None:
         given = schemas.get(key)
@@ -28,6 +31,8 @@ def before_of(schemas: Schemas, resolver: Resolver) -> Before:
         if not isinstance(found, Resolved) or found.found_by is not FoundBy.ONLY_ONE:
             return None
         entity = found.entity
+        if registers and entity.filed_from_log:
+            return None
         return RelationKey((entity.database, entity.schema, entity.name))
 
     return Before(schema, elsewhere)

@@ -10,7 +10,10 @@ from workflows.commands.export import export
 from workflows.commands.impact import diff, impact
 from workflows.commands.init import init, schema
 from workflows.commands.lineage import lineage
+from workflows.commands.replay import replay
 from workflows.commands.run import run
+from workflows.commands.runs import runs
+from workflows.commands.schedule import schedule
 from workflows.commands.serve import serve
 from workflows.commands.validate import validate
 
@@ -23,6 +26,9 @@ Examples:
   ingest validate -c lineage.yaml --connect     check it, and that the target answers
   ingest run -c lineage.yaml                    read the log, publish its lineage
   ingest run -c lineage.yaml --dry-run          print what would be published
+  ingest schedule -c lineage.yaml               run it when its cron says so
+  ingest runs -c lineage.yaml                   what became of the runs
+  ingest replay -c lineage.yaml                 try again what was given up on
   ingest serve                                  keep the embedded catalog up, to look at
   ingest export --html lineage.html             what the catalog knows, in one page
   ingest impact shop.orders.total               what breaks if this column changes
@@ -54,7 +60,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (run, validate, serve, export, impact, diff, doctor, lineage, explain, init, schema):
+_COMMANDS = (run, schedule, runs, replay, validate, serve, export, impact, diff, doctor, lineage, explain, init, schema)
+for command in _COMMANDS:
     app.command(epilog=_EXIT_CODES if command is run else None)(command)
 
 

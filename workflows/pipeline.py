@@ -11,8 +11,10 @@ from pyspark.sql import functions as F  # noqa: N812 the name that every PySpark
 
 from connectors.openmetadata.registration import register
 from connectors.postgres import PostgresDatabase
+from connectors.spark_history import TRUNCATION_ADVICE
 from ingestion.dialects import dialect_of
 from ingestion.errors import ConfigError
+from ingestion.model import ProblemKind
 from ingestion.naming import TWO_LEVEL_DIALECTS
 from ingestion.resolution import Resolver, Scope
 from workflows.before import before_of
@@ -142,7 +144,8 @@ class Pipeline:
             settled=frozenset(group.template for group in occurrences) - set(dead),
             rejected=delivery.counts.rejected,
         )
-        return lineage, self._gone_from_the_log(texts)
+        cut = source.problems()[ProblemKind.INCOMPLETE]
+        return lineage, (*self._gone_from_the_log(texts), *((TRUNCATION_ADVICE,) if cut else ()))
 
     def _remember(self, statements: Statements, lineage: Lineage) -> None:
         with self._progress.stage("remember"):
@@ -233,18 +236,19 @@ class Pipeline:
         resolver = Resolver(self._target.search, self._scope)
         live = self._surroundings.columns or {}
         files = read_schemas(self._config.schema_files, self._dialect, self._settings, self._config.limits)
-        before = before_of({**live, **files}, resolver)
+        before = before_of({**live, **files}, resolver, registers=self._config.registers_tables)
         source = LineageSource(templates, occurrences, self._settings, before)
         if self._database is not None:
             settled = settled_templates(source, templates, texts_in(statements.frame), self._database)
             if settled:
+                self._memory.remember(settled.values())
                 source = LineageSource({**templates, **settled}, occurrences, self._settings, before)
         return source, resolver
 
     def _resolve(self, source: LineageSource, resolver: Resolver) -> tuple[RelationEntities, int]:
         with self._progress.stage("resolve") as stage:
             wanted = relations_in(source.flows)
-            entities = resolve_relations(source.log, wanted, resolver, self._config.filters)
+            entities = self._entities(source, wanted, resolver)
             requests, registered = {}, 0
             if self._config.registers_tables and self._target.writes:
                 requests = self._registrar().requests(source.log, source.flows, entities, source.view_definitions())
@@ -252,9 +256,13 @@ class Pipeline:
             if requests:
                 # What was missing a moment ago is remembered as missing.
                 resolver = Resolver(self._target.search, self._scope)
-                entities = resolve_relations(source.log, wanted, resolver, self._config.filters)
+                entities = self._entities(source, wanted, resolver)
             stage.advance(len(wanted))
             return entities, registered
+
+    def _entities(self, source: LineageSource, wanted: Mapping[int, int], resolver: Resolver) -> RelationEntities:
+        registers = self._config.registers_tables
+        return resolve_relations(source.log, wanted, resolver, self._config.filters, registers=registers)
 
     def _registrar(self) -> Registrar:
         return Registrar(

@@ -12,7 +12,7 @@ from ingestion.entities import TableEntity
 from ingestion.graph import RealFlow
 from ingestion.model import NameKind, TableName
 from ingestion.naming import Namespace
-from ingestion.resolution import Ambiguous, Resolution, Resolved, Resolver, Unresolved
+from ingestion.resolution import Ambiguous, FoundBy, Resolution, Resolved, Resolver, Unresolved
 from ingestion.timeline import Relation
 from workflows.config import Filters
 
@@ -48,14 +48,18 @@ def relations_in(flows: Iterable[RealFlow]) -> Counter[int]:
 
 
 def resolve_relations(
-    log: BoundLog, wanted: Mapping[int, int], resolver: Resolver, filters: Filters
+    log: BoundLog, wanted: Mapping[int, int], resolver: Resolver, filters: Filters, *, registers: bool = False
 ) -> RelationEntities:
-    """The entities of the relations that are `wanted` (number -> how often it is met)."""
+    """The entities of the relations that are `wanted` (number -> how often it is met).
+
+    Where the run `registers` what it meets, it does so at its own place: what an earlier run registered elsewhere, from
+    less of the log, does not stand in.
+    """
     resolved: dict[int, TableEntity] = {}
     fates: dict[int, EntityFate] = {}
     names: dict[EntityFate, Counter[str]] = {}
     stored = [log.relations[number] for number in sorted(wanted) if _is_stored(log.relations[number])]
-    found = _resolutions(stored, resolver)
+    found = _resolutions(stored, resolver, registers=registers)
     fates.update(dict.fromkeys(wanted, EntityFate.NOT_STORED))
     for relation, resolution in zip(stored, found, strict=True):
         if isinstance(resolution, Resolved):
@@ -82,12 +86,20 @@ def _allowed(entity: TableEntity, filters: Filters) -> bool:
     )
 
 
-def _resolutions(relations: Sequence[Relation], resolver: Resolver) -> list[Resolution]:
+def _resolutions(relations: Sequence[Relation], resolver: Resolver, *, registers: bool) -> list[Resolution]:
     """By the place where each relation stands; where nothing is there, by the name that led to it."""
     keys = [relation.key for relation in relations]
     found = resolver.resolve_all((TableName(key.parts, kind=key.kind), Namespace()) for key in keys)
     missing = [number for number, resolution in enumerate(found) if isinstance(resolution, Unresolved)]
     again = resolver.resolve_all(relations[number].mention for number in missing)
     for number, resolution in zip(missing, again, strict=True):
-        found[number] = resolution
+        if not (registers and _is_guess(resolution)):
+            found[number] = resolution
     return found
+
+
+def _is_guess(resolution: Resolution) -> bool:
+    """Whether nothing but its being the only one speaks for it, and that only since some log was read."""
+    if not isinstance(resolution, Resolved):
+        return False
+    return resolution.found_by is FoundBy.ONLY_ONE and resolution.entity.filed_from_log

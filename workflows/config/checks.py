@@ -20,7 +20,8 @@ _LOOKS_LIKE_A_PATH = ("/", "./", "../", "~")
 class Checks:
     """Collects the problems of one document; a check that fails gives None, so that the others can go on."""
 
-    def __init__(self, document: Document, directory: Path) -> None:
+    def __init__(self, document: Document, directory: Path, *, may_lack_log: bool = False) -> None:
+        self._may_lack_log = may_lack_log
         self._document = document
         self._directory = directory
         self.origin = document.origin
@@ -52,6 +53,8 @@ class Checks:
         for candidate in self._candidates(plain):
             if candidate.exists() or (glob.has_magic(plain) and _matches(candidate)):
                 return str(candidate)
+        if self._may_lack_log:
+            return name
         self.fail(path, "no such file or directory" + self._near(plain))
         return None
 

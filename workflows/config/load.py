@@ -24,19 +24,23 @@ _MAX_BYTES = 4 << 20
 
 
 def load_config(
-    file: str | Path, overrides: Sequence[str] = (), environment: Mapping[str, str] | None = None
+    file: str | Path,
+    overrides: Sequence[str] = (),
+    environment: Mapping[str, str] | None = None,
+    *,
+    may_lack_log: bool = False,
 ) -> RunConfig:
     """The workflow that a YAML file (`-` for standard input) describes, with `key=value` overrides.
 
     Relative paths in it are looked up from the working directory, then from the file's own. Raises InvalidConfig
-    with every problem that was found; the first makes its text.
+    with every problem that was found; the first makes its text. `may_lack_log`: a log that is gone is no problem.
     """
     origin = "<stdin>" if str(file) == "-" else str(file)
     document = parse_document(_text(file, origin), origin)
     document = override(document, overrides)
     document, referred = replace_references(document, os.environ if environment is None else environment)
     workflow = _validated(document)
-    checks = Checks(document, Path.cwd() if str(file) == "-" else Path(file).parent)
+    checks = Checks(document, Path.cwd() if str(file) == "-" else Path(file).parent, may_lack_log=may_lack_log)
     config = translate(workflow, checks, known_secrets(document.content, referred))
     if checks.problems:
         raise InvalidConfig(sorted(checks.problems, key=lambda problem: problem.line or 0))

@@ -59,10 +59,10 @@ def letters_of(connection: Connection, workflow: str) -> Iterator[DeadLetter]:
         yield DeadLetter(place, row.reason, row.run_id, row.digest, row.fingerprint, json.loads(row.letter))
 
 
-def count_letters(connection: Connection, workflow: str | None = None) -> int:
-    """How many letters there are."""
-    found = select(func.count()).select_from(dead_letters)
-    return int(connection.scalar(found if workflow is None else found.where(dead_letters.c.workflow == workflow)) or 0)
+def letters_by_workflow(connection: Connection) -> dict[str, int]:
+    """How many letters each workflow has."""
+    counted = select(dead_letters.c.workflow, func.count()).group_by(dead_letters.c.workflow)
+    return {row[0]: row[1] for row in connection.execute(counted)}
 
 
 def settle_letters(

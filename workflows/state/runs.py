@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, Row, and_, delete, func, insert, select, update
 
 from workflows.state.schema import runs
 
@@ -65,20 +65,30 @@ def last_done(connection: Connection, workflow: str) -> RecordedRun | None:
     return next((run for run in latest if run.report.get("counts", {}).get("statements")), None)
 
 
+def latest_runs(connection: Connection, outcomes: Collection[RunOutcome] = tuple(RunOutcome)) -> list[RecordedRun]:
+    """The latest run of each workflow that ended in one of these ways."""
+    chosen = runs.c.outcome.in_([outcome.value for outcome in outcomes])
+    newest = select(runs.c.workflow, func.max(runs.c.started).label("started")).where(chosen).group_by(runs.c.workflow)
+    latest = newest.subquery()
+    same = and_(runs.c.workflow == latest.c.workflow, runs.c.started == latest.c.started, chosen)
+    found = connection.execute(select(runs).join(latest, same).order_by(runs.c.workflow))
+    return [_recorded(row) for row in found]
+
+
+def run_totals(connection: Connection) -> dict[tuple[str, str], int]:
+    """How many of the remembered runs of each workflow ended how."""
+    counted = select(runs.c.workflow, runs.c.outcome, func.count()).group_by(runs.c.workflow, runs.c.outcome)
+    return {(workflow, outcome): count for workflow, outcome, count in connection.execute(counted)}
+
+
 def recorded_runs(connection: Connection, workflow: str | None = None, at_most: int = 20) -> list[RecordedRun]:
     """The latest runs, newest first."""
     found = select(runs).order_by(runs.c.started.desc()).limit(at_most)
     if workflow is not None:
         found = found.where(runs.c.workflow == workflow)
-    return [
-        RecordedRun(
-            row.run_id,
-            row.workflow,
-            row.started,
-            row.ended,
-            RunOutcome(row.outcome),
-            row.message,
-            json.loads(row.report),
-        )
-        for row in connection.execute(found)
-    ]
+    return [_recorded(row) for row in connection.execute(found)]
+
+
+def _recorded(row: Row[Any]) -> RecordedRun:
+    outcome, report = RunOutcome(row.outcome), json.loads(row.report)
+    return RecordedRun(row.run_id, row.workflow, row.started, row.ended, outcome, row.message, report)
