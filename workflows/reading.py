@@ -14,8 +14,9 @@ from pyspark.sql import functions as F  # noqa: N812 the name that every PySpark
 from connectors.base import RECORD_SCHEMA
 from connectors.postgres import PostgresDatabase
 from connectors.query_log import QueryLogOptions, read_query_log
+from connectors.spark_history import SparkHistoryOptions, read_spark_history
 from ingestion.errors import ConfigError
-from workflows.config import QueryLog, RunConfig, SourceKind
+from workflows.config import QueryLog, RunConfig, SourceKind, SparkHistory
 from workflows.definitions import with_views
 from workflows.journal_frames import journal_frame, without_texts
 from workflows.lineage_source import SourceSettings
@@ -121,13 +122,20 @@ def _records(spark: SparkSession, config: RunConfig, database: PostgresDatabase 
             return spark.createDataFrame([], RECORD_SCHEMA)
     if config.source.kind is SourceKind.QUERY_LOG:
         raise ConfigError(f"{config.origin}: set sourceConfig.config.queryLogFilePath to the query log")
-    if config.source.kind is SourceKind.SPARK_HISTORY:
-        raise ConfigError(
-            f"{config.origin}: source type {config.source.type} cannot be read yet; use query-log-lineage"
-        )
+    if config.spark_history is not None:
+        return read_spark_history(spark, _history(config.spark_history))
     rows = database.statements(config.query_log.limit) if database is not None else None
     names = RECORD_SCHEMA.fieldNames()
     return spark.createDataFrame([tuple(row[name] for name in names) for row in rows or ()], RECORD_SCHEMA)
+
+
+def _history(history: SparkHistory) -> SparkHistoryOptions:
+    return SparkHistoryOptions(
+        event_log_directory=history.directory,
+        history_server=history.server,
+        min_date=history.since,
+        status=None if history.status == "all" else history.status,
+    )
 
 
 def _within(statements: DataFrame, log: QueryLog, past: Past) -> DataFrame:

@@ -149,7 +149,9 @@ def _statements_of(record: Row, state: TaskState) -> list[Row]:
 
 
 def _record_row(record: Row, dialect: str) -> Row:
-    file, _colon, line = str(record["source_id"]).rpartition(":")
+    # "<file>:<line>", and "<log>#<execution>" for what a history has no line for.
+    place = str(record["source_id"])
+    file, _mark, line = place.rpartition(":" if place.rpartition(":")[2].isdigit() else "#")
     return {
         "source_id": record["source_id"],
         "time": time_of(record) or 0.0,
