@@ -11,9 +11,11 @@ from ingestion.binding import BoundLog, bind
 from ingestion.dialects import dialect_of
 from ingestion.errors import ParseCrash, ParseMemory, ParseTimeout, RecordError, TooLarge, Unparsable
 from ingestion.model import Column, ColumnRef, Flow, LineageType, Problem, Subtype, TableName
+from ingestion.moved_names import under_last_names
 from ingestion.naming import Namespace, RelationKey
 from ingestion.parsing.cascade import Limits, ParseRequest, ThreadedParser
-from ingestion.statements import split
+from ingestion.routines import block_steps
+from ingestion.statements import SkipReason, StatementText, classify, split
 from ingestion.symbolic import Symbolic, loads
 from ingestion.timeline import Before, Occurrence
 
@@ -69,6 +71,14 @@ def before_of(schema: Mapping[str, TableSchema]) -> Before:
     return Before(known)
 
 
+def _pieces(statement: StatementText, dialect: str) -> Iterator[StatementText]:
+    """A statement as it is; of a block or a script with control flow the statements in it."""
+    if classify(statement.text, dialect).skip_reason is not SkipReason.ANONYMOUS_BLOCK:
+        yield statement
+        return
+    yield from (StatementText(step.text, statement.line) for step in block_steps(statement.text, dialect) if step.text)
+
+
 def _error_of(reason: str) -> type[RecordError]:
     return next(
         (error for error in (ParseTimeout, ParseMemory, ParseCrash, TooLarge) if error.code == reason), Unparsable
@@ -100,10 +110,10 @@ class LineageParser:
         self._dialect = dialect_of(dialect).name
         self._before = before_of(schema or {})
         self.failures: tuple[str, ...] = ()
-        self._log = self._bind(self._parse(query, Limits(seconds=timeout_seconds)))
+        self._statements = under_last_names(self._bind(self._parse(query, Limits(seconds=timeout_seconds))))
 
     def _parse(self, query: str, limits: Limits) -> list[Symbolic]:
-        statements = split(query, self._dialect)
+        statements = [piece for statement in split(query, self._dialect) for piece in _pieces(statement, self._dialect)]
         requests = [ParseRequest(str(number), text.text, self._dialect) for number, text in enumerate(statements)]
         outcomes = {outcome.key: outcome for outcome in warm_parser(limits).parse(requests)}
         ordered = [outcomes[request.key] for request in requests]
@@ -126,7 +136,7 @@ class LineageParser:
 
     @cached_property
     def _flows(self) -> tuple[Flow, ...]:
-        return tuple(flow for statement in self._log.statements for flow in statement.lineage.flows)
+        return tuple(flow for statement in self._statements for flow in statement.flows)
 
     @cached_property
     def _read(self) -> tuple[TableName, ...]:
@@ -150,25 +160,20 @@ class LineageParser:
     def intermediate_tables(self) -> tuple[TableName, ...]:
         """Tables that one statement of the text writes and another one reads."""
         found: list[TableName] = []
-        for number, statement in enumerate(self._log.statements):
-            others = {
-                name
-                for other, read in enumerate(self._log.statements)
-                if other != number
-                for name in read.lineage.sources
-            }
-            found.extend(name for name in statement.lineage.targets if name in others)
+        for number, statement in enumerate(self._statements):
+            others = {name for other, read in enumerate(self._statements) if other != number for name in read.sources}
+            found.extend(name for name in statement.targets if name in others)
         return tuple(dict.fromkeys(found))
 
     @property
     def table_aliases(self) -> dict[str, str]:
         """Alias -> table name as written, over all statements."""
-        return {alias: table for statement in self._log.statements for alias, table in statement.lineage.aliases}
+        return {alias: table for statement in self._statements for alias, table in statement.aliases}
 
     @property
     def problems(self) -> tuple[Problem, ...]:
         """What stays unsettled: unknown and ambiguous columns, constructs that were not followed."""
-        return tuple(problem for statement in self._log.statements for problem in statement.lineage.problems)
+        return tuple(problem for statement in self._statements for problem in statement.problems)
 
     @cached_property
     def edges(self) -> tuple[ColumnEdge, ...]:
@@ -181,7 +186,7 @@ class LineageParser:
 
         A column that a WITH item selects and nobody reads makes no edge, but the statement fails without it.
         """
-        unused = (column for statement in self._log.statements for column in statement.lineage.unused)
+        unused = (column for statement in self._statements for column in statement.unused)
         return tuple(dict.fromkeys((*(edge.source for edge in self.edges), *unused)))
 
     @property

@@ -8,7 +8,7 @@ from ingestion.model import NameKind, TableName
 from ingestion.parsing.analyzer_rows import Entry, Rows, StarRun
 from ingestion.parsing.analyzer_values import Sources, Value
 from ingestion.parsing.relation_names import named_relations
-from ingestion.parsing.relational import CommonTable, SetOperation
+from ingestion.parsing.relational import CommonTable, Projection, Select, SetOperation
 
 if TYPE_CHECKING:
     from ingestion.parsing.analyzer_queries import QueryAnalysis
@@ -61,11 +61,21 @@ class CommonTables:
         item = self.view.get(self._key(name.parts[0]))
         return None if item is None or item.definition.scalar else self._rows(item)
 
-    def scalar(self, name: str, tables: dict[TableName, None]) -> Value | None:
-        """ClickHouse: the value that WITH names; what it reads is added to `tables`."""
+    def scalar(self, name: str, scope: Scope) -> Value | None:
+        """ClickHouse: the value that WITH names; what it reads is added to the scope's tables.
+
+        An expression is over the columns of the query that uses it; its own name in it is a column's.
+        """
         item = self.view.get(self._key(name))
         if item is None or not item.definition.scalar:
             return None
+        tables, query = scope.tables, item.definition.query
+        if isinstance(query, Select) and not query.relations and isinstance(query.projections[0], Projection):
+            outer, self.view = self.view, item.view
+            try:
+                return scope.evaluate(query.projections[0].expression)
+            finally:
+                self.view = outer
         rows = self._rows(item)
         tables.update(rows.tables)
         entry = next(iter(rows.entries), None)

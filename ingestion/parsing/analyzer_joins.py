@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ingestion.model import ProblemKind
 from ingestion.parsing.analyzer_clauses import act
-from ingestion.parsing.analyzer_rows import spelled
+from ingestion.parsing.analyzer_rows import TableRows, spelled
 from ingestion.parsing.analyzer_scopes import Scope
 from ingestion.parsing.analyzer_values import Value, combined
 from ingestion.parsing.analyzer_visible import Visible
@@ -24,6 +24,8 @@ def join_relation(analysis: QueryAnalysis, scope: Scope, relation: Relation, ind
     scope.add(visible)
     if not relation.written:
         scope.tables.update(rows.tables)
+    elif not isinstance(rows, TableRows):  # changed through a WITH item: its first table is the target itself
+        scope.tables.update(dict.fromkeys(list(rows.tables)[1:]))
     for key, value in rows.indirect.items():
         indirect.setdefault(key, value)
     for clause in relation.on:

@@ -163,7 +163,11 @@ class QueryAnalysis:
         value.known_as(f"{function.label.upper()}({texts})")
         columns = relation.columns or tuple(name for name, _ in function.columns)
         tables = {function.name: None} if function.name is not None else {}
-        return FunctionRows(value, columns, relation.alias or function.label, tables)
+        rows = FunctionRows(value, columns, relation.alias or function.label, tables)
+        if function.aligned:
+            own = [Value(combined([(TRANSFORMATION, each)])).known_as(f"UNNEST({each.text()})") for each in values]
+            rows.entries = [*zip(columns, own, strict=False), *((name, value) for name in columns[len(own) :])]
+        return rows
 
     # -- set operations, VALUES, subqueries
 

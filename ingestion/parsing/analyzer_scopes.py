@@ -121,7 +121,7 @@ class Scope:
             return rows.value if rows.open else None
         guesses = rows.guesses(name)
         if not guesses:
-            return None
+            return self._by_position([visible], int(name[1:]), name) if _is_position(name) else None
         if isinstance(rows, TableRows):
             rows.proven.add(name)
         return guesses[0] if len(guesses) == 1 else self._ambiguous(guesses, name)
@@ -135,7 +135,7 @@ class Scope:
                 return self.merged[called]
         if name == "*":
             return self.analysis.whole_row(self)
-        if self.analysis.common.view and (scalar := self.analysis.common.scalar(name, self.tables)) is not None:
+        if self.analysis.common.view and (scalar := self.analysis.common.scalar(name, self)) is not None:
             return scalar
         definite: list[Value] = []
         guesses: list[tuple[Visible, Value]] = []
@@ -151,19 +151,20 @@ class Scope:
                 guesses += [(visible, guess) for guess in rows.guesses(name)]
         if definite:
             return definite[0] if len(definite) == 1 else self._ambiguous(definite, name)
-        if name[0] == "$" and name[1:].isdigit():
-            return self._by_position(int(name[1:]), name)
+        if _is_position(name):
+            return self._by_position(self.relations, int(name[1:]), name)
         if guesses:
             return self._guessed(guesses, name)
         return self._elsewhere(name)
 
-    def _by_position(self, number: int, name: str) -> Value | None:
+    @staticmethod
+    def _by_position(relations: list[Visible], number: int, name: str) -> Value | None:
         """Snowflake: $2 is the second column of what is read; of a stage its name."""
-        entries = [entry for visible in self.relations for entry in visible.rows.entries]
+        entries = [entry for visible in relations for entry in visible.rows.entries]
         before = [entry[1] for entry in entries[:number] if isinstance(entry, tuple)]
         if len(before) == number:
             return before[-1]
-        guesses = [guess for visible in self.relations for guess in visible.rows.guesses(name)]
+        guesses = [guess for visible in relations for guess in visible.rows.guesses(name)]
         return guesses[0] if len(guesses) == 1 else None
 
     def _guessed(self, guesses: list[tuple[Visible, Value]], name: str) -> Value:
@@ -290,3 +291,7 @@ class Scope:
         made = Value(keys, expression, inputs)
         made.origins = origins or None
         return made
+
+
+def _is_position(name: str) -> bool:
+    return name[0] == "$" and name[1:].isdigit()

@@ -100,13 +100,15 @@ class TableFunction:
     """A relation made by a function: its columns are made of its arguments.
 
     `columns` are those that the function itself names (`()` when unknown); `label` is its name as columns are called
-    by it; `name` is kept where the function is not a builtin, since what it reads is then unknown.
+    by it; `name` is kept where the function is not a builtin, since what it reads is then unknown. `aligned` says that
+    column n is made of argument n alone.
     """
 
     arguments: tuple[Expression, ...]
     label: str = "unnest"
     columns: tuple[tuple[str, TypeRule], ...] = ()
     name: TableName | None = None
+    aligned: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,11 +38,11 @@ def assignments(queries: QueryTranslator, nodes: list[exp.Expr]) -> Iterator[Pro
 
 
 def _multiple(queries: QueryTranslator, left: exp.Expr, right: exp.Expr) -> Iterator[Projection]:
-    """(a, b) = (SELECT c, d …), and (a, b) = (c, d)."""
+    """(a, b) = (SELECT c, d …), and (a, b) = [ROW] (c, d)."""
     names = [column_name(queries, item) for item in left.expressions]
     while type(right) is exp.Paren:
         right = right.this
-    if type(right) is exp.Tuple:
+    if type(right) is exp.Tuple or (type(right) is exp.Anonymous and str(right.this).upper() == "ROW"):
         for name, value in zip(names, right.expressions, strict=False):
             yield Projection(name, queries.expression(value))
         return

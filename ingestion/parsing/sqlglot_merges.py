@@ -58,11 +58,12 @@ def merge_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[Write]:
 def _insert_branch(branch: _Branch, action: exp.Expr) -> Write:
     target = Target(branch.name, WriteMode.APPEND)
     this, values = action.args.get("this"), action.args.get("expression")
-    if not isinstance(values, exp.Expr):  # INSERT *, and BigQuery's INSERT ROW: the target itself is not in the star
-        return Write(replace(target, by_name=True), branch.select((Star(),), action))
     columns = (
         tuple(column_name(branch.queries, item) for item in this.expressions) if isinstance(this, exp.Tuple) else None
     )
+    if not isinstance(values, exp.Expr):  # INSERT *, and by position INSERT ROW: the target itself is not in the star
+        by_name = type(this) is exp.Star
+        return Write(replace(target, columns=columns, by_name=by_name), branch.select((Star(),), action))
     cells = values.expressions if isinstance(values, exp.Tuple) else [values]
     projections = tuple(translate_projections(branch.queries, cells))
     return Write(replace(target, columns=columns), branch.select(projections, action))

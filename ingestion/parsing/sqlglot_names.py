@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sqlglot import exp
+from sqlglot.errors import SqlglotError
 
 from ingestion.dialects import Dialect, fold, fold_column
 from ingestion.model import TableName
@@ -153,6 +154,27 @@ class Names:
                 parts.append(text)
                 written.append(text)
         return TableName(tuple(parts) or ("",), ".".join(written))
+
+
+def named_by_text(node: exp.Expr, grammar: str) -> exp.Expr:
+    """A relation that a constant text names (IDENTIFIER('s.t'), TABLE('s.t')) by its name; another as it is."""
+    this = node.args.get("this")
+    if type(node) is exp.Table and type(this) is exp.DynamicIdentifier:
+        text = this.args.get("this")
+    elif type(node) is exp.Table and type(this) is exp.Anonymous and str(this.this).upper() == "IDENTIFIER":
+        text = this.expressions[0] if len(this.expressions) == 1 else None
+    else:
+        text = this if type(node) is exp.TableFromRows else None
+    if type(text) is not exp.Literal or not text.args.get("is_string"):
+        return node
+    try:
+        named = exp.to_table(text.name, dialect=grammar)
+    except SqlglotError:
+        return node
+    for key in ("alias", "joins", "laterals", "pivots"):
+        if node.args.get(key):
+            named.set(key, node.args[key])
+    return named
 
 
 def table_parts(node: exp.Expr) -> list[exp.Expr]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fnmatch
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -17,6 +19,8 @@ from ingestion.parsing.sqlglot_precedence import ATOM
 if TYPE_CHECKING:
     from ingestion.parsing.sqlglot_queries import QueryTranslator
 
+_NAMED_GENERATORS = frozenset({"spark", "databricks", "hive"})
+_LIKENESS = (exp.Like, exp.ILike, exp.SimilarTo, exp.Glob)
 _COLUMNS_DIALECTS = frozenset({"duckdb", "clickhouse"})
 
 
@@ -44,6 +48,16 @@ def translate_projections(queries: QueryTranslator, nodes: list[exp.Expr]) -> It
             yield from _unnamed(queries, node, number)
 
 
+def fields_of(nodes: list[exp.Expr]) -> list[exp.Expr]:
+    """BigQuery: SELECT AS VALUE STRUCT(a AS x, b) gives the columns x and b."""
+    if len(nodes) != 1 or type(nodes[0]) is not exp.Struct:
+        return nodes
+    return [
+        exp.Alias(this=field.expression, alias=field.this) if type(field) is exp.PropertyEQ else field
+        for field in nodes[0].expressions
+    ]
+
+
 def _unnamed(queries: QueryTranslator, node: exp.Expr, number: int) -> Iterator[Projection | Star]:
     kind = type(node)
     if kind is exp.Aliases:  # one function that gives several columns
@@ -65,14 +79,50 @@ def _unnamed(queries: QueryTranslator, node: exp.Expr, number: int) -> Iterator[
         yield _star(queries, node.this, ())._replace(wrapped=True)
     elif kind is exp.PropertyEQ:  # T-SQL and MySQL variables: @x := value
         yield Projection(node.this.name, queries.expression(node.expression))
+    elif kind is exp.EQ and type(node.this) is exp.Parameter:  # T-SQL: SELECT @x = value gives no column
+        return
+    elif isinstance(node, _LIKENESS) and type(node.this) is exp.Star:  # DuckDB: * LIKE 'pattern'
+        yield _star(queries, node.this, ())._replace(pattern=_pattern(node))
+    elif isinstance(node, exp.Explode) and queries.names.dialect.name in _NAMED_GENERATORS:
+        expression = queries.expression(node)
+        yield from (Projection(name, expression) for name in _generated(node))
     else:
-        has_columns = queries.names.dialect.name in _COLUMNS_DIALECTS and isinstance(node, exp.Func)
-        columns = node.find(exp.Columns) if has_columns else None
+        columns = node.find(exp.Columns) if queries.names.dialect.name in _COLUMNS_DIALECTS else None
         if columns is not None and type(columns.this) is not exp.Column:
+            if any(column.find_ancestor(exp.Columns) is None for column in node.find_all(exp.Column)):
+                queries.unsupported("COLUMNS beside other columns")
             yield _columns(queries, columns)._replace(wrapped=True)
             return
         expression = queries.expression(node)
         yield Projection(output_name(queries.names, node, expression, number), expression)
+
+
+def _generated(node: exp.Expr) -> tuple[str, ...]:
+    """The names that Spark and Hive give the columns of EXPLODE and POSEXPLODE."""
+    item = ("key", "value") if isinstance(node.this, exp.Map | exp.VarMap | exp.StarMap) else ("col",)
+    return ("pos", *item) if isinstance(node, exp.Posexplode) else item
+
+
+def _pattern(node: exp.Expr) -> str:
+    """The regular expression of LIKE, ILIKE, GLOB and SIMILAR TO; "" where it is not constant."""
+    literal = node.args["expression"]
+    if type(literal) is not exp.Literal:
+        return ""
+    text = str(literal.name)
+    if isinstance(node, exp.SimilarTo):
+        found = text
+    elif isinstance(node, exp.Glob):
+        found = fnmatch.translate(text)
+    else:
+        found = like_pattern(text)
+    if isinstance(node, exp.ILike):
+        found = f"(?i:{found})"
+    return rf"\A(?!(?:{found})\Z)" if node.args.get("negate") else rf"\A(?:{found})\Z"
+
+
+def like_pattern(text: str) -> str:
+    """The regular expression of a LIKE pattern."""
+    return "".join({"%": ".*", "_": "."}.get(letter) or re.escape(letter) for letter in text)
 
 
 def _columns(queries: QueryTranslator, node: exp.Expr) -> Star:
@@ -84,8 +134,10 @@ def _columns(queries: QueryTranslator, node: exp.Expr) -> Star:
 
 def _star(queries: QueryTranslator, node: exp.Expr, qualifier: tuple[str, ...]) -> Star:
     args = node.args
+    ilike = args.get("ilike")  # Snowflake: * ILIKE 'pattern'
+    pattern = rf"\A(?i:{like_pattern(ilike.name)})\Z" if ilike is not None else None
     if not (args.get("except_") or args.get("replace") or args.get("rename")):
-        return Star(qualifier)
+        return Star(qualifier, pattern=pattern)
     excluded = tuple(
         queries.names.column_parts(c)[-1] if type(c) is exp.Column else queries.names.column(c)
         for c in args.get("except_") or ()
@@ -97,7 +149,7 @@ def _star(queries: QueryTranslator, node: exp.Expr, qualifier: tuple[str, ...]) 
         (queries.names.column_parts(c.this)[-1], queries.names.column(c.args["alias"]))
         for c in args.get("rename") or ()
     )
-    return Star(qualifier, excluded, replaced, renamed)
+    return Star(qualifier, excluded, replaced, renamed, pattern)
 
 
 def _merged(function: str, expressions: list[Expression]) -> Expression:

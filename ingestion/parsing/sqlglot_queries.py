@@ -24,7 +24,7 @@ from ingestion.parsing.sqlglot_clauses import order_clauses, select_clauses
 from ingestion.parsing.sqlglot_expressions import ATOM, translate_expression
 from ingestion.parsing.sqlglot_matches import matched
 from ingestion.parsing.sqlglot_names import Names
-from ingestion.parsing.sqlglot_projections import translate_projections
+from ingestion.parsing.sqlglot_projections import fields_of, translate_projections
 from ingestion.parsing.sqlglot_relations import translate_relations
 
 _IMPLICITLY_RECURSIVE = frozenset({"tsql", "fabric", "oracle", "db2", "saphana"})
@@ -117,10 +117,14 @@ class QueryTranslator:
         return CommonTable(name, columns, self.query(body), recursive or implicit)
 
     def _returning(self, node: exp.Expr) -> Select:
-        """What a data-modifying WITH item gives its reader: columns of the table that it wrote."""
+        """What a data-modifying WITH item gives its reader: columns of what it wrote and of what it joined to that."""
         returning = node.args["returning"]
         target = node.this.this if type(node.this) is exp.Schema else node.this
-        return Select(tuple(translate_projections(self, returning.expressions)), translate_relations(self, [target]))
+        from_, using = node.args.get("from_"), node.args.get("using") or []
+        joined = [from_.this, *(from_.args.get("joins") or [])] if from_ is not None else []
+        joined += using if isinstance(using, list) else [using]
+        relations = translate_relations(self, [target, *joined])
+        return Select(tuple(translate_projections(self, returning.expressions)), relations)
 
     def _select(self, node: exp.Expr, outer: tuple[CommonTable, ...] = ()) -> Select:
         if node.args.get("connect") is None:
@@ -138,6 +142,7 @@ class QueryTranslator:
             self._windows[window.name.lower()] = window
         common_tables = outer + self.common_tables(node)
         distinct = args.get("distinct")
+        items = args["expressions"]
         relations: list[exp.Expr] = []
         from_ = args.get("from_")
         if from_ is not None:
@@ -148,7 +153,7 @@ class QueryTranslator:
         if args.get("match") is not None:
             translated = matched(self, args["match"], translated)
         return Select(
-            tuple(translate_projections(self, args["expressions"])),
+            tuple(translate_projections(self, fields_of(items) if args.get("kind") == "VALUE" else items)),
             translated,
             tuple(select_clauses(self, node)),
             common_tables,

@@ -19,6 +19,7 @@ from ingestion.parsing.relational import (
 )
 from ingestion.parsing.roles import JOIN
 from ingestion.parsing.sqlglot_clauses import conditions
+from ingestion.parsing.sqlglot_names import named_by_text
 from ingestion.parsing.sqlglot_pivots import translate_pivots
 from ingestion.parsing.sqlglot_table_functions import is_function, translate_function
 
@@ -35,9 +36,9 @@ def _item(queries: QueryTranslator, node: exp.Expr) -> Iterator[Relation]:
     if type(node) is exp.Join:
         yield from _join(queries, node)
         return
-    while type(node) is exp.Final or (type(node) is exp.Paren and not node.args.get("alias")):
+    while type(node) in (exp.Final, exp.Stream) or (type(node) is exp.Paren and not node.args.get("alias")):
         node = node.this
-    node = _bare(node)
+    node = named_by_text(_bare(node), queries.names.dialect.sqlglot)
     if type(node) in (exp.Subquery, exp.Paren) and _is_bracketed_join(node):
         yield from _bracketed(queries, node)
     else:

@@ -66,10 +66,12 @@ def translate_function(
     own = _own_columns(queries, function)
     if name == "RANGE" and queries.names.dialect.name in ("spark", "databricks"):
         own = (("id", "BIGINT"),)
-    bigquery = node.args.get("offset")
-    if isinstance(bigquery, exp.Identifier):
-        columns = (*columns, queries.names.column(bigquery))
-    source = TableFunction(arguments, name.lower(), own, known)
+    several = type(function) is exp.Unnest or bool(node.args.get("rows_from"))
+    aligned = several and len(arguments) > 1 and len(columns) == len(arguments)  # a map of Trino's gives two columns
+    offset = node.args.get("offset")
+    if isinstance(offset, exp.Identifier):
+        columns = (*columns, queries.names.column(offset))
+    source = TableFunction(arguments, name.lower(), own, known, aligned)
     return Relation(source, alias, columns, "", lateral=True, pivots=pivots)
 
 

@@ -175,7 +175,10 @@ def _sp_rename(old: str, new: str | None, rules: Dialect) -> RelationalStatement
         return RelationalStatement(StatementKind.CALL, rules.name)
     names = Names(rules)
     table = names.table(exp.to_table(old, dialect=rules.sqlglot))
-    renamed = TableName((*table.parts[:-1], names.relation(exp.to_identifier(new))), new)
+    schema = str(table).rpartition(".")[0]
+    renamed = TableName(
+        (*table.parts[:-1], names.relation(exp.to_identifier(new))), f"{schema}.{new}" if schema else new
+    )
     change = TableChange(StatementKind.RENAME, table, other=renamed)
     return RelationalStatement(StatementKind.RENAME, rules.name, (), (change,))
 

@@ -29,6 +29,9 @@ from ingestion.parsing.sqlglot_projections import translate_projections
 from ingestion.parsing.sqlglot_queries import QueryTranslator
 from ingestion.storage_paths import location
 
+_COLUMNS_BY_NAME = frozenset({"mysql", "mariadb", "singlestore"})
+"""Where the columns of CREATE TABLE t (…) SELECT … are met by their names, and those that are not listed come after."""
+
 
 def star_from(name: TableName) -> Select:
     """All columns of one relation."""
@@ -145,6 +148,8 @@ def create_writes(queries: QueryTranslator, node: exp.Expr) -> tuple[StatementKi
             )
             or None
         )
+        if not view and queries.names.dialect.name in _COLUMNS_BY_NAME:
+            columns = None
         this = this.this
     name = queries.names.table(this)
     target = Target(name, WriteMode.CREATE, columns, False, is_temporary(node, name), view)

@@ -14,6 +14,7 @@ from ingestion.parsing.token_words import (
     INSERT_ELSEWHERE,
     INSERT_MODIFIERS,
     NO_COLUMN_DEFINITION,
+    NO_TARGET,
     QUERY_STARTS,
     TEMPORARY,
 )
@@ -75,7 +76,7 @@ def _insert(stream: TokenStream, position: int, dialect: Dialect) -> TargetAt:
         mode = WriteMode.OVERWRITE if stream.word(position) == "OVERWRITE" else mode
         position += 1
     named = name_at(stream, position, dialect)
-    if named is None or stream.word(position) in INSERT_ELSEWHERE:
+    if named is None or stream.word(position) in INSERT_ELSEWHERE | NO_TARGET:
         raise Unparsable("INSERT goes to something else than one table")
     position = named.end
     fixed: tuple[str, ...] = ()
@@ -129,7 +130,7 @@ def _update(stream: TokenStream, position: int, dialect: Dialect) -> TargetAt:
     start = position
     position += 1 + (stream.word(position + 1) == "ONLY")
     named = name_at(stream, position, dialect)
-    if named is None:
+    if named is None or stream.word(position) in NO_TARGET:
         raise Unparsable("UPDATE names no table")
     target = Target(table_name(named.parts, dialect), WriteMode.UPDATE)
     return TargetAt(StatementKind.UPDATE, target, range(start, named.end))
@@ -139,7 +140,7 @@ def _merge(stream: TokenStream, position: int, dialect: Dialect) -> TargetAt:
     start = position
     position += 1 + (stream.word(position + 1) == "INTO")
     named = name_at(stream, position, dialect)
-    if named is None:
+    if named is None or stream.word(position) in NO_TARGET:
         raise Unparsable("MERGE names no table")
     target = Target(table_name(named.parts, dialect), WriteMode.UPDATE)
     return TargetAt(StatementKind.MERGE, target, range(start, named.end))

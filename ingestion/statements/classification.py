@@ -21,6 +21,7 @@ _TRANSACTION_WORDS = keywords(
 _MAIN_VERBS = keywords("select sel insert ins update upd delete del merge create replace with")
 _CURSOR = re.compile(r"\bcursor\b")
 _BEGIN = re.compile(r"\bbegin\b")
+_SEPARATOR = re.compile(";")
 
 
 def classify(text: str, dialect: Dialect | str) -> Classification:
@@ -74,7 +75,7 @@ def _begin(statement: Examined) -> Classification:
 
 
 def _declare(statement: Examined) -> Classification:
-    if statement.has(_BEGIN):
+    if statement.has(_BEGIN) or (statement.dialect.name == "bigquery" and statement.has(_SEPARATOR)):
         return _BLOCK
     return skipped(SkipReason.CURSOR if statement.has(_CURSOR) else SkipReason.VARIABLE)
 

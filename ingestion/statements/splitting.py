@@ -25,6 +25,8 @@ _OPENS_BLOCK = re.compile(
     r"|(?:\A|;)\s*+(?:if|while|loop|for|repeat)\b",
     re.IGNORECASE,
 )
+_SCRIPT_OF_VARIABLES = "bigquery"
+"""Where DECLARE can only begin a script or a block, and what it names may stand wherever a column may."""
 _SEPARATOR_LINES = {
     Separator.GO: re.compile(r"^[ \t]*+GO(?:[ \t]++[0-9]++)?+[ \t]*+;?[ \t\r]*+$", re.IGNORECASE | re.MULTILINE),
     Separator.SLASH: re.compile(r"^[ \t]*+/[ \t\r]*+$", re.MULTILINE),
@@ -45,7 +47,7 @@ def split(text: str, dialect: Dialect | str) -> tuple[StatementText, ...]:
 
     Semicolons end statements, except inside strings, comments and dollar quotes and in a routine's or a script's
     block; so do T-SQL's `GO`, Oracle's `/` and whatever MySQL's `DELIMITER` named. A block that never ends keeps the
-    rest of the text together.
+    rest of the text together, and so does a BigQuery script that declares variables.
     """
     dialect = dialect_of(dialect) if isinstance(dialect, str) else dialect
     if _is_single(text, dialect):
@@ -121,10 +123,17 @@ def _ends(text: str, dialect: Dialect, span: tuple[int, int], delimiter: str) ->
     start, end = span
     if text.find(delimiter, start, end) < 0:
         return iter(())
+    if dialect.name == _SCRIPT_OF_VARIABLES and _declares(text, dialect, start, end):
+        return iter(())
     if delimiter == ";" and _OPENS_BLOCK.search(text, start, end):
         return statement_ends(text, dialect, start, end)
     pattern = _unquoted(re.escape(delimiter), dialect)
     return (match.start() for match in pattern.finditer(text, start, end) if match.lastgroup == "found")
+
+
+def _declares(text: str, dialect: Dialect, start: int, end: int) -> bool:
+    first = next(tokens(text, dialect, start, end), None)
+    return first is not None and first.text.lower() == "declare"
 
 
 @lru_cache(maxsize=256)

@@ -92,6 +92,29 @@ def test_a_column_that_nobody_reads_makes_no_edge_but_is_referenced() -> None:
     assert {str(column) for column in parser.referenced_columns} == {"s.a", "s.b"}
 
 
+def test_what_is_renamed_and_swapped_is_followed() -> None:
+    parser = LineageParser(
+        "CREATE TABLE a AS SELECT x AS p FROM s; CREATE TABLE b AS SELECT y AS p FROM u;"
+        "ALTER TABLE a RENAME TO c; ALTER TABLE b RENAME TO a; ALTER TABLE c RENAME TO b;"
+        "INSERT INTO t (x) SELECT p FROM a; INSERT INTO t (y) SELECT p FROM b",
+        dialect="postgres",
+    )
+    assert pairs(parser) == {("s.x", "b.p"), ("u.y", "a.p"), ("a.p", "t.x"), ("b.p", "t.y")}
+    parser = LineageParser(
+        "CREATE TABLE d.n AS SELECT x FROM s; ALTER TABLE d.n SWAP WITH d.t; INSERT INTO u (x) SELECT x FROM d.t",
+        dialect="snowflake",
+    )
+    assert pairs(parser) == {("s.X", "d.t.X"), ("d.t.X", "u.X")}
+    assert [str(name) for name in parser.source_tables] == ["s"]
+
+
+def test_a_block_is_the_statements_in_it() -> None:
+    text = "DO $$ DECLARE v int; BEGIN INSERT INTO t (x, y) SELECT v, a FROM s; END $$"
+    assert pairs(LineageParser(text, dialect="postgres")) == {("s.a", "t.y")}
+    text = "DECLARE v INT64 DEFAULT 1; INSERT INTO t (x, y) SELECT v, a FROM s"
+    assert pairs(LineageParser(text, dialect="bigquery")) == {("s.a", "t.y")}
+
+
 def test_text_that_is_no_sql_raises() -> None:
     with pytest.raises(Unparsable):
         LineageParser("INSERT INTO t SELECT a FROM s WHERE x = 'never closed")

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from ingestion.dialects import DIALECTS
 from ingestion.lexing import keywords
 from ingestion.model import StatementKind as Kind
-from ingestion.statements import SessionChange, classify
+from ingestion.statements import SessionChange, SkipReason, classify
 
 
 @pytest.mark.parametrize(
@@ -193,3 +193,8 @@ VERBS = sorted(keywords("use set alter session create table insert into select w
 @given(st.lists(st.sampled_from(VERBS), max_size=20).map(" ".join), st.sampled_from(sorted(DIALECTS)))
 def test_keywords_in_any_order_are_classified(text: str, dialect: str) -> None:
     classify(text, dialect)
+
+
+def test_a_script_that_declares_variables_is_a_block() -> None:
+    assert classify("declare x int64; select x from t", "bigquery").skip_reason is SkipReason.ANONYMOUS_BLOCK
+    assert classify("declare x int64", "bigquery").skip_reason is SkipReason.VARIABLE

@@ -250,3 +250,9 @@ NOISE = st.lists(
 def test_quotes_in_disorder_split(text: str, dialect: str) -> None:
     split(text, dialect)
     ill_formed(text, dialect)
+
+
+def test_a_script_that_declares_variables_stays_together() -> None:
+    script = "-- load\ndeclare x int64 default 1; set x = 2; select x from t"
+    assert texts(script, "bigquery") == [script.partition("\n")[2]]
+    assert len(texts("select 0; select 1", "bigquery")) == 2

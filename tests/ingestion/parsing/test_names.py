@@ -21,6 +21,11 @@ def test_a_known_schema_that_has_the_name_excludes_the_unknown_table() -> None:
     assert tell("select a from t, w", schemas={"t": "a b"}) == {"a = t.a"}
 
 
+@pytest.mark.parametrize("text", ["select t.$1, $2 from t", "select q.$1, q.$2 from (select a, b from t) q"])
+def test_a_position_is_a_column_with_a_prefix_and_without(text: str) -> None:
+    assert tell(text, "snowflake", {"T": "A B"}) == {"$1 = T.A", "$2 = T.B"}
+
+
 def test_a_name_in_two_known_tables_is_ambiguous_and_says_so() -> None:
     assert tell("select b from t, u", schemas=T) == {"b = t.b|u.b"}
     assert problems("select b from t, u", schemas=T) == [("ambiguous_column", "b")]

@@ -23,6 +23,13 @@ from tests.ingestion.told import tell
         ("impala", "insert into n (a) [shuffle] select straight_join x from s", {"a = s.x"}),
         ("informix", 'select first 5 x from s where y = "text"', {"x = s.x", "* filter s.y"}),
         ("informix", "select x from s where y > 1 into temp n", {"x = s.x", "* filter s.y"}),
+        (
+            "spark",
+            "merge with schema evolution into n using s on n.k = s.k when matched then update set a = s.x",
+            {"a = s.x", "* join n.k", "* join s.k"},
+        ),
+        ("tsql", "delete top (5) percent from n where b = 1", {"* filter n.b"}),
+        ("bigquery", "select o from d.s as s cross join s.arr with offset o", {"o f d.s.arr"}),
         ("starrocks", "insert into n with label l (a) select x from s", {"a = s.x"}),
         ("teradata", "create view n as select x, y (title 'Y') from s", {"x = s.x", "y = s.y"}),
         ("teradata", "sel x (named p), y (title 'Y') from s", {"p = s.x", "y = s.y"}),

@@ -19,12 +19,20 @@ KNOWN = {"t": "a b c", "u": "k x"}
         ("duckdb", "select * exclude (a, b) from t", {"c = t.c"}),
         ("duckdb", "select columns('^[ab]') from t", {"a = t.a", "b = t.b"}),
         ("duckdb", "select max(columns(* exclude (c))) from t", {"a f t.a", "b f t.b"}),
+        ("duckdb", "select * like '_' from t, u", {"a = t.a", "b = t.b", "c = t.c", "k = u.k", "x = u.x"}),
+        ("duckdb", "select * not like 'a%' from t", {"b = t.b", "c = t.c"}),
+        ("duckdb", "select * similar to '[ab]' from t", {"a = t.a", "b = t.b"}),
+        ("duckdb", "select columns('a') + 1 from t", {"a f t.a"}),
         ("databricks", "select t.* except (a) from t", {"b = t.b", "c = t.c"}),
         ("postgres", "select d.* from (select a as p, * from t) d", {"p = t.a", "a = t.a", "b = t.b", "c = t.c"}),
     ],
 )
 def test_a_star_over_known_columns_is_those_columns(dialect: str, text: str, expected: set[str]) -> None:
     assert tell(text, dialect, KNOWN) == expected
+
+
+def test_a_star_may_take_the_columns_of_a_pattern() -> None:
+    assert tell("select * ilike '%b%' exclude (ab) from t", "snowflake", {"T": "A B AB"}) == {"B = T.B"}
 
 
 def test_rename_in_a_star() -> None:

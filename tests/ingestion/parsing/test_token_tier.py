@@ -147,3 +147,16 @@ def test_the_kind_and_the_mode_follow_the_verb() -> None:
     assert parse("INSERT OVERWRITE TABLE t SELECT a FROM s", "spark").writes[0].target.mode is WriteMode.OVERWRITE  # type: ignore[union-attr]
     assert parse("CREATE VIEW v AS SELECT a FROM s", "spark").kind is StatementKind.CREATE_VIEW
     assert parse("CREATE TEMPORARY TABLE v AS SELECT a FROM s", "spark").writes[0].target.temporary  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("text", "dialect"),
+    [
+        ("UPDATE LOW_PRIORITY t SET a = 1", "mysql"),
+        ("MERGE WITH SCHEMA EVOLUTION INTO t USING s ON t.a = s.a WHEN MATCHED THEN UPDATE SET *", "spark"),
+        ("INSERT TOP (5) INTO t SELECT a FROM s", "tsql"),
+    ],
+)
+def test_a_word_of_the_statement_is_no_target(text: str, dialect: str) -> None:
+    with pytest.raises(Unparsable):
+        parse(text, dialect)

@@ -36,6 +36,16 @@ S = {"s": "x y", "t": "a b"}
         ("spark", "insert overwrite table t partition (b) select x, y from s", {"a = s.x", "b = s.y"}),
         ("mysql", "insert into t set a = (select max(x) from s)", {"a agg s.x"}),
         ("mysql", "replace into t select x, y from s", {"a = s.x", "b = s.y"}),
+        ("mysql", "create table n (z int) select y, x as z from s", {"y = s.y", "z = s.x"}),
+        ("spark", "create table n as select x, explode(y) from s", {"x = s.x", "col f s.y"}),
+        ("bigquery", "create table n as select as value struct(x as p, y) from s", {"p = s.x", "y = s.y"}),
+        ("snowflake", "insert into identifier('d.n') select x from identifier('d.s')", {"X = D.S.X"}),
+        ("bigquery", "merge t using s on false when not matched then insert row", {"a = s.x", "b = s.y"}),
+        (
+            "spark",
+            "merge with schema evolution into t using s on true when matched then update set a = s.x",
+            {"a = s.x"},
+        ),
         ("tsql", "insert t (a) select x from s", {"a = s.x"}),
         ("teradata", "ins into t (a) sel x from s", {"a = s.x"}),
         ("hive", "insert overwrite directory '/out' select x from s", {"x = s.x"}),
@@ -57,6 +67,13 @@ S = {"s": "x y", "t": "a b"}
         ("mysql", "update t join s on s.y = t.b set t.a = s.x", {"a = s.x", "* join s.y", "* join t.b"}),
         ("oracle", "update T set A = (select max(X) from S)", {"A agg S.X"}),
         ("teradata", "update t from s set a = s.x where s.y = t.b", {"a = s.x", "* filter s.y", "* filter t.b"}),
+        ("postgres", "update t set (a, b) = row(s.x, s.y) from s", {"a = s.x", "b = s.y"}),
+        (
+            "tsql",
+            "with c as (select a, x from t join s on s.y = t.b) update c set a = x",
+            {"a = s.x", "* join s.y", "* join t.b"},
+        ),
+        ("tsql", "update top (10) percent t set a = s.x from s", {"a = s.x"}),
         ("postgres", "delete from t using s where s.y = t.b", {"* filter s.y", "* filter t.b"}),
         ("tsql", "delete t from t join s on s.y = t.b", {"* join s.y", "* join t.b"}),
         ("postgres", "copy t (a, b) from '/in.csv'", {"* = /in.csv"}),
@@ -161,6 +178,20 @@ def test_writes_inside_with_are_flows_and_give_their_returned_columns() -> None:
     first, second = told(text)
     assert first == {"into t", "from s", "a = s.x"}
     assert second == {"into u", "from t", "p = t.a"}
+
+
+def test_what_a_write_returns_may_come_from_what_it_joined() -> None:
+    gone = "delete from t using s where s.x = t.a returning t.*, s.y"
+    text = f"with gone as ({gone}) insert into u (p, q) select y, b from gone"
+    _, second = told(text, schemas=S)
+    assert {"p = s.y", "q = t.b"} <= second
+    text = "with new as (update t set a = 1 from s where s.x = t.a returning *) select y, b from new"
+    assert {"y = s.y", "b = t.b"} <= told(text, schemas=S)[1]
+
+
+def test_a_target_that_a_with_item_stands_for_leaves_its_other_tables_as_sources() -> None:
+    (lines,) = told("with c as (select a, x from t join s on s.y = t.b) update c set a = x", "tsql", S)
+    assert {line for line in lines if line.startswith(("from", "into"))} == {"from s", "into t"}
 
 
 def test_output_into_is_a_flow_of_the_rows_that_were_written() -> None:

@@ -1,0 +1,243 @@
+"""What sqlglot does not know of a dialect, and how it is written so that it does."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from sqlglot.tokenizer_core import Token, TokenType
+
+from ingestion.lexing import keywords
+from ingestion.parsing.sqlglot_edits import Edit, Repair, at_depth_zero, matching, span, words
+
+_PHRASES = keywords("TITLE FORMAT CASESPECIFIC CS UPPERCASE COMPRESS")
+_HINTS = keywords("TABLOCK TABLOCKX HOLDLOCK ROWLOCK PAGLOCK UPDLOCK XLOCK NOLOCK READPAST SERIALIZABLE KEEPIDENTITY")
+_IMPALA_HINTS = keywords("SHUFFLE NOSHUFFLE BROADCAST CLUSTERED NOCLUSTERED")
+# Db2 writes its special registers in two words.
+CURRENT = re.compile(r"\bcurrent\s+(?:date|time|timestamp|timezone|user|schema|server|path)\b", re.IGNORECASE)
+
+
+def compound_assignments(text: str, tokens: list[Token]) -> Iterator[Edit]:
+    """SET a.b += c  is  SET a.b = a.b + c."""
+    if not any(token.token_type is TokenType.UPDATE for token in tokens):
+        return
+    for number in range(2, len(tokens) - 1):
+        operator, equals = tokens[number], tokens[number + 1]
+        if equals.token_type is not TokenType.EQ or operator.end + 1 != equals.start:
+            continue
+        if operator.text not in ("+", "-", "*", "/", "%", "&", "|", "^"):
+            continue
+        first = number - 1
+        while first >= 2 and tokens[first - 1].text == ".":
+            first -= 2
+        column = text[tokens[first].start : tokens[number - 1].end + 1]
+        yield operator.start, equals.end + 1, f"= {column} {operator.text}"
+
+
+def _teradata_phrases(text: str, tokens: list[Token]) -> Iterator[Edit]:
+    """a (TITLE 'x') is a; a (NAMED b) is a AS b."""
+    for number in range(1, len(tokens) - 2):
+        if tokens[number].token_type is not TokenType.L_PAREN:
+            continue
+        word = tokens[number + 1].text.upper()
+        end = matching(tokens, number)
+        if word == "NAMED":
+            yield span(tokens, number, end, f" AS {tokens[number + 2].text}")
+        elif word in _PHRASES:
+            yield span(tokens, number, end)
+
+
+def _teradata_update(text: str, tokens: list[Token]) -> Iterator[Edit]:
+    """UPDATE t FROM s SET …: without an alias, s would take SET for one."""
+    for number in range(3, len(tokens)):
+        if tokens[number].text.upper() != "SET":
+            continue
+        first = number - 1
+        while first >= 2 and tokens[first - 1].text == ".":
+            first -= 2
+        if tokens[first - 1].text.upper() in ("FROM", ","):
+            yield tokens[number].start, tokens[number].start, f"AS {tokens[number - 1].text} "
+        return
+
+
+def _table_hints(text: str, tokens: list[Token]) -> Iterator[Edit]:
+    """T-SQL: INSERT INTO t WITH (TABLOCK) …."""
+    if not tokens or tokens[0].text.upper() not in ("INSERT", "WITH"):
+        return
+    for number in range(2, len(tokens) - 2):
+        if words(tokens, number, "WITH", "(") and tokens[number + 2].text.upper() in _HINTS:
+            yield span(tokens, number, matching(tokens, number + 1))
+
+
+def _overriding(text: str, tokens: list[Token]) -> Iterator[Edit]:
+    """INSERT INTO t OVERRIDING SYSTEM VALUE …."""
+    for number in range(2, len(tokens) - 2):
+        if tokens[number].text.upper() == "OVERRIDING":
+            yield span(tokens, number, number + 2)
+
+
+def _schema_evolution(text: str, tokens: list[Token]) -> Iterator[Edit]:
+    """MERGE WITH SCHEMA EVOLUTION INTO t …."""
+    for number in range(1, min(len(tokens) - 2, 4)):
+        if words(tokens, number, "WITH", "SCHEMA", "EVOLUTION"):
+            yield span(tokens, number, number + 2)
+
+
+def _top_rows(text: str, tokens: list[Token]) -> Iterator[Edit]:
+    """T-SQL: UPDATE, DELETE, MERGE and INSERT TOP (n) [PERCENT] …."""
+    for number in range(len(tokens) - 4):
+        if tokens[number].text.upper() not in ("UPDATE", "DELETE", "MERGE", "INSERT"):
+            continue
+        if words(tokens, number + 1, "TOP", "("):
+            last = matching(tokens, number + 2)
+            percent = last + 1 < len(tokens) and tokens[last + 1].text.upper() == "PERCENT"
+            yield span(tokens, number + 1, last + 1 if percent else last)
+
+
+def _array_with_offset(text: str, tokens: list[Token]) -> Iterator[Edit]:
+    """BigQuery: FROM t, t.items AS i WITH OFFSET …: the array without its UNNEST."""
+    for number in range(3, len(tokens) - 1):
+        if not words(tokens, number, "WITH", "OFFSET"):
+            continue
+        last = number - 1
+        if tokens[last - 1].text.upper() == "AS":
+            last -= 2
+        elif tokens[last - 1].text not in (".", ",") and tokens[last - 1].text.upper() != "JOIN":
+            last -= 1
+        first = last
+        while first >= 2 and tokens[first - 1].text == ".":
+            first -= 2
+        if first < last:
+            yield tokens[first].start, tokens[first].start, "UNNEST("
+            yield tokens[last].end + 1, tokens[last].end + 1, ")"
+
+
+def _log_errors(text: str, tokens: list[Token]) -> Iterator[Edit]:
+    """Oracle: LOG ERRORS INTO … REJECT LIMIT … ends a statement."""
+    for number in range(2, len(tokens) - 1):
+        if words(tokens, number, "LOG", "ERRORS"):
+            yield span(tokens, number, len(tokens) - 1)
+            return
+
+
+def _oracle_merge(text: str, tokens: list[Token]) -> Iterator[Edit]:
+    """WHEN MATCHED THEN UPDATE … DELETE WHERE …: the rows that go are left out."""
+    if not tokens or tokens[0].text.upper() not in ("MERGE", "WITH"):
+        return
+    for number in range(3, len(tokens) - 1):
+        if not words(tokens, number, "DELETE", "WHERE"):
+            continue
+        later = (n for n in range(number, len(tokens)) if tokens[n].text.upper() in ("WHEN", ";"))
+        yield span(tokens, number, next(later, len(tokens)) - 1)
+
+
+def _db2(text: str, tokens: list[Token]) -> Iterator[Edit]:
+    """a CONCAT b is a || b; DECLARE GLOBAL TEMPORARY TABLE makes one; ELSE IGNORE does nothing."""
+    if words(tokens, 0, "DECLARE", "GLOBAL", "TEMPORARY", "TABLE"):
+        yield span(tokens, 0, 3, "CREATE TEMPORARY TABLE")
+    for number in range(1, len(tokens)):
+        word = tokens[number].text.upper()
+        if word == "CURRENT" and CURRENT.match(text, tokens[number].start):
+            yield span(tokens, number, number + 1, f"CURRENT_{tokens[number + 1].text} ")
+        elif word == "CONCAT" and not words(tokens, number + 1, "("):
+            yield span(tokens, number, number, "||")
+        elif (word == "ELSE" and words(tokens, number, "ELSE", "IGNORE")) or (
+            word == "WITH" and number == len(tokens) - 2 and tokens[-1].text.upper() in ("UR", "CS", "RS", "RR")
+        ):
+            yield span(tokens, number, number + 1)
+        elif word == "DEFINITION" and words(tokens, number, "DEFINITION", "ONLY"):
+            yield span(tokens, number, number + 1, "WITH NO DATA")
+
+
+def _druid(text: str, tokens: list[Token]) -> Iterator[Edit]:
+    """REPLACE INTO t OVERWRITE … SELECT … PARTITIONED BY …: an INSERT of the query."""
+    if words(tokens, 0, "REPLACE", "INTO"):
+        yield span(tokens, 0, 0, "INSERT")
+        over = next((n for n in range(len(tokens)) if tokens[n].text.upper() == "OVERWRITE"), None)
+        query = next((n for n in range(len(tokens)) if tokens[n].text.upper() in ("SELECT", "WITH")), None)
+        if over is not None and query is not None and over < query:
+            yield span(tokens, over, query - 1)
+    tail = next((n for n in at_depth_zero(tokens, 1) if tokens[n].text.upper().startswith("PARTITIONED")), None)
+    if tail is not None:
+        yield span(tokens, tail, len(tokens) - 1)
+
+
+def _impala(text: str, tokens: list[Token]) -> Iterator[Edit]:
+    """UPSERT is an INSERT by key; hints may stand in square brackets."""
+    if words(tokens, 0, "UPSERT"):
+        yield span(tokens, 0, 0, "INSERT")
+    for number in range(len(tokens) - 2):
+        if tokens[number].text.upper() == "STRAIGHT_JOIN" and tokens[number - 1].text.upper() in ("SELECT", "DISTINCT"):
+            yield span(tokens, number, number)
+        elif tokens[number].text == "[" and tokens[number + 1].text.upper() in _IMPALA_HINTS:
+            yield span(tokens, number, number + 2)
+
+
+def _informix(text: str, tokens: list[Token]) -> Iterator[Edit]:
+    """SELECT SKIP n FIRST n …; SELECT … INTO TEMP t at the end."""
+    for number in range(len(tokens) - 2):
+        word = tokens[number].text.upper()
+        if word in ("FIRST", "SKIP", "LIMIT") and tokens[number + 1].token_type is TokenType.NUMBER:
+            yield span(tokens, number, number + 1)
+    into = next((n for n in at_depth_zero(tokens, 1) if words(tokens, n, "INTO", "TEMP")), None)
+    from_ = next((n for n in at_depth_zero(tokens, 1) if tokens[n].text.upper() == "FROM"), None)
+    if into is not None and from_ is not None and from_ < into:
+        yield span(tokens, into, min(into + 5, len(tokens) - 1))
+        yield tokens[from_].start, tokens[from_].start, f"INTO TEMP {tokens[into + 2].text} "
+
+
+def _vertica(text: str, tokens: list[Token]) -> Iterator[Edit]:
+    """LIMIT n OVER (…) keeps some rows of each group."""
+    for number in range(len(tokens) - 3):
+        if tokens[number].text.upper() == "LIMIT" and words(tokens, number + 2, "OVER", "("):
+            yield span(tokens, number, matching(tokens, number + 3))
+
+
+def _with_label(text: str, tokens: list[Token]) -> Iterator[Edit]:
+    """INSERT INTO t WITH LABEL l SELECT …."""
+    for number in range(len(tokens) - 2):
+        if words(tokens, number, "WITH", "LABEL"):
+            yield span(tokens, number, number + 2)
+
+
+def _directory_format(text: str, tokens: list[Token]) -> Iterator[Edit]:
+    """Spark: INSERT OVERWRITE DIRECTORY 'path' USING format OPTIONS (...) SELECT, without the format."""
+    for number in range(2, min(6, len(tokens) - 2)):
+        if words(tokens, number - 2, "DIRECTORY") and words(tokens, number, "USING"):
+            last = number + 1
+            if words(tokens, last + 1, "OPTIONS", "("):
+                last = matching(tokens, last + 2)
+            yield span(tokens, number, last)
+
+
+def _unloaded_query(text: str, tokens: list[Token]) -> Iterator[Edit]:
+    """Athena: UNLOAD (SELECT ...) TO 'path' WITH (...), with the query as a text and without the options."""
+    if not words(tokens, 0, "UNLOAD", "(") or tokens[2].token_type is TokenType.STRING:
+        return
+    closing = matching(tokens, 1)
+    query = text[tokens[2].start : tokens[closing - 1].end + 1].replace("'", "''")
+    yield tokens[2].start, tokens[closing - 1].end + 1, f"'{query}'"
+    for number in range(closing, len(tokens)):
+        if words(tokens, number, "WITH", "("):
+            yield span(tokens, number, matching(tokens, number + 1))
+
+
+REPAIRS: dict[str, tuple[Repair, ...]] = {
+    "athena": (_unloaded_query,),
+    "bigquery": (_array_with_offset,),
+    "databricks": (_schema_evolution, _directory_format),
+    "db2": (_db2,),
+    "doris": (_with_label,),
+    "druid": (_druid,),
+    "impala": (_impala,),
+    "informix": (_informix,),
+    "greenplum": (_overriding,),
+    "oracle": (_oracle_merge, _log_errors),
+    "postgres": (_overriding,),
+    "spark": (_schema_evolution, _directory_format),
+    "starrocks": (_with_label,),
+    "fabric": (_table_hints, _top_rows),
+    "tsql": (_table_hints, _top_rows),
+    "teradata": (_teradata_phrases, _teradata_update),
+    "vertica": (_vertica,),
+}
