@@ -69,7 +69,7 @@ def open_state(url: str) -> StateStore:
             if connection.dialect.name == "postgresql":
                 connection.execute(text(f"select pg_advisory_xact_lock({_MIGRATION_LOCK})"))
             prepare(connection, store.place)
-    except ArgumentError:
+    except (ArgumentError, ValueError):
         raise ConfigError("headwater.state.url: write a file's path, or postgresql://user@host/database") from None
     except (NoSuchModuleError, ModuleNotFoundError):
         raise ConfigError("headwater.state.url: PostgreSQL needs psycopg: pip install 'headwater[postgres]'") from None

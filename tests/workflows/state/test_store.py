@@ -1,0 +1,90 @@
+"""The store is made where there is none, brought up to date where it is old, and refused where it is newer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select, text, update
+
+from ingestion.errors import ConfigError
+from workflows.state import schema
+from workflows.state.schema import SCHEMA_VERSION, meta
+from workflows.state.store import StateStore, clock, open_state
+
+
+def test_a_store_opened_again_has_what_was_put_in(url: str) -> None:
+    for value in (1, 2):
+        store = open_state(url)
+        with store.write() as connection:
+            rows = connection.execute(text("select count(*) from headwater_run")).scalar()
+            assert rows == value - 1
+            connection.execute(
+                text("insert into headwater_run (run_id, workflow, started, outcome) values (:id, 'w', 0, 'done')"),
+                {"id": str(value)},
+            )
+        store.close()
+
+
+def test_a_failed_transaction_leaves_nothing(store: StateStore) -> None:
+    class Stopped(Exception): ...
+
+    with pytest.raises(Stopped), store.write() as connection:
+        connection.execute(meta.insert().values(key="k", value="v"))
+        raise Stopped
+    with store.read() as connection:
+        assert connection.scalar(select(meta.c.value).where(meta.c.key == "k")) is None
+
+
+def test_an_older_store_is_migrated_once(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    open_state(url).close()
+    monkeypatch.setattr(schema, "SCHEMA_VERSION", SCHEMA_VERSION + 1)
+    added = "alter table headwater_run add column weather varchar(10)"
+    monkeypatch.setattr(schema, "MIGRATIONS", {SCHEMA_VERSION: (added,)})
+    for _ in range(2):
+        store = open_state(url)
+        with store.read() as connection:
+            assert connection.execute(text("select weather from headwater_run")).all() == []
+        store.close()
+
+
+def test_a_newer_store_is_refused_with_what_to_do(url: str) -> None:
+    store = open_state(url)
+    with store.write() as connection:
+        connection.execute(update(meta).where(meta.c.key == "schema").values(value=str(SCHEMA_VERSION + 1)))
+    store.close()
+    with pytest.raises(ConfigError, match=r"newer version.*headwater\.state\.url"):
+        open_state(url)
+
+
+def test_every_older_version_has_a_migration() -> None:
+    assert set(schema.MIGRATIONS) == set(range(1, SCHEMA_VERSION))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda folder: "mysql://host/db",
+        lambda folder: "postgresql://user:hidden-password@127.0.0.1:1/db?connect_timeout=2",
+        lambda folder: "postgresql://user:hidden-password@:x/db",
+        lambda folder: str(folder),
+    ],
+)
+def test_what_cannot_be_opened_is_told_without_the_password(make: Callable[[Path], str], tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as caught:
+        open_state(make(tmp_path))
+    assert "hidden-password" not in str(caught.value)
+
+
+def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "state.db"
+    file.write_bytes(b"no database at all" * 100)
+    with pytest.raises(ConfigError, match=r"headwater\.state\.url"):
+        open_state(str(file))
+
+
+def test_the_clock_goes_forward(store: StateStore) -> None:
+    with store.read() as connection:
+        first = clock(connection)
+        assert clock(connection) >= first > 1_600_000_000
