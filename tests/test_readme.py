@@ -38,8 +38,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What a clone has and the commands need, with the interpreter that runs the tests as its .venv."""
     folder = tmp_path_factory.mktemp("clone")
     shutil.copytree(REPOSITORY / "config", folder / "config")
-    (folder / ".venv").mkdir()
-    (folder / ".venv" / "bin").symlink_to(Path(sys.executable).parent)
+    (folder / ".venv").symlink_to(sys.prefix)
     (folder / "models").mkdir()
     (folder / "models" / "top_customers.sql").write_text("SELECT cid, sum(total) AS spent FROM orders GROUP BY cid")
     return folder
