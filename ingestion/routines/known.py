@@ -63,9 +63,9 @@ class KnownRoutines:
     def steps(self, known: KnownRoutine) -> Iterator[tuple[KnownRoutine, Step]]:
         """What a routine does, the routines that it calls followed: each step with the routine whose own it is.
 
-        A routine that calls itself, at whatever distance, is followed once.
+        However often one is called on the way, it is followed once: circles end, and repetition says nothing new.
         """
-        yield from self._steps(known, (known.key,))
+        yield from self._steps(known, {known.key}, 0)
 
     def nested(self) -> frozenset[str]:
         """The routines that others call."""
@@ -86,13 +86,14 @@ class KnownRoutines:
         default = self.namespace_of("", ()).search_path
         return tuple(dict.fromkeys(part for part in (known.parts[1], *default) if part))
 
-    def _steps(self, known: KnownRoutine, path: tuple[str, ...]) -> Iterator[tuple[KnownRoutine, Step]]:
+    def _steps(self, known: KnownRoutine, seen: set[str], depth: int) -> Iterator[tuple[KnownRoutine, Step]]:
         for step in known.routine.steps:
             inner = self._inner(known, step)
             if inner is None:
                 yield known, step
-            elif inner.key not in path and len(path) < _DEEPEST:
-                yield from self._steps(inner, (*path, inner.key))
+            elif inner.key not in seen and depth < _DEEPEST:
+                seen.add(inner.key)
+                yield from self._steps(inner, seen, depth + 1)
 
     def _inner(self, known: KnownRoutine, step: Step) -> KnownRoutine | None:
         if not step.calls:

@@ -98,11 +98,11 @@ class _Reader:
         """A loop over rows makes a record of its variable, one over numbers a plain variable."""
         name, start = self.code.name(self.place + 1), self.place + 2
         until = self.code.find(start, frozenset({"loop", "do", ";"}))
-        inside = self.code.find(start, frozenset({"in"}))
+        inside = self.code.find(start, frozenset({"in"}), until)
         if inside < until:
             query = self._query(inside + 1, until)
             if query is not None:
-                self.variables.queries[name.casefold()] = query
+                self.variables.record(name, query, anew=True)
             else:
                 self.variables.declare(name)
         self.place = until + 1
@@ -141,7 +141,7 @@ class _Reader:
             named = self.code.name(first + 1 if self.code.word(first) == "cursor" else first)
             start = self.code.find(first, frozenset({"select", "with"}))
             if start < until:
-                self.variables.queries[named.casefold()] = self.code.between(start, until)
+                self.variables.record(named, self.code.between(start, until), anew=True)
             return
         value = next((p for p in range(first, until) if self.code.word(p) in ("=", "default")), until)
         for begin, _end in self.code.items(first, value):
@@ -168,7 +168,7 @@ class _Reader:
         query = self._query(first, until)
         if query is not None:
             self.variables.fill(name, query)
-            self.variables.queries.setdefault(name.casefold(), query)
+            self.variables.record(name, query)
         else:
             self.variables.tell(name, constant(self.code, first, until))
         self.place = until + 1
@@ -196,7 +196,7 @@ class _Reader:
             if name in found:
                 self.variables.fill(name, found[name])
             elif len(names) == 1:
-                self.variables.queries.setdefault(name.casefold(), query)
+                self.variables.record(name, query)
             else:
                 self.variables.declare(name)
 
@@ -212,7 +212,7 @@ class _Reader:
                 if name in found:
                     self.variables.fill(name, found[name])
                 elif len(names) == 1:
-                    self.variables.queries.setdefault(name.casefold(), query)
+                    self.variables.record(name, query)
         self.place = until + 1
 
     def _open(self) -> None:
@@ -220,9 +220,7 @@ class _Reader:
         until = self._end(self.place)
         start = self.code.find(self.place, frozenset({"select", "with", ";"}))
         if start < until:
-            self.variables.queries.setdefault(
-                self.code.name(self.place + 1).casefold(), self.code.between(start, until)
-            )
+            self.variables.record(self.code.name(self.place + 1), self.code.between(start, until))
         self.place = until + 1
 
     def _execute(self) -> None:

@@ -93,11 +93,15 @@ class Code:
                 return place
         return len(self.tokens)
 
-    def find(self, first: int, wanted: frozenset[str]) -> int:
-        """The next of these words outside parentheses, CASE ... END counting as such; beyond the end if none comes."""
+    def find(self, first: int, wanted: frozenset[str], last: int | None = None) -> int:
+        """The next of these words outside parentheses, CASE ... END counting as such; `last` if none comes before it.
+
+        `last` is the end of the text if left out.
+        """
+        end = len(self.tokens) if last is None else last
         place = first
         cases = 0
-        while place < len(self.tokens):
+        while place < end:
             word = self.word(place)
             if word == "(":
                 place = self.closing(place)
@@ -108,7 +112,7 @@ class Code:
             elif word in wanted and not cases:
                 return place
             place += 1
-        return len(self.tokens)
+        return end
 
     def items(self, first: int, last: int) -> Iterator[tuple[int, int]]:
         """The stretches between the commas of a list."""

@@ -135,7 +135,7 @@ class _TransactReader:
             self._fetched(first, last)
         elif verb == "select" and self._assigns(first, last):
             self._assigned_by_select(first, last)
-        elif verb in _FLOWS and (verb != "select" or self.code.find(first, _INTO) < last):
+        elif verb in _FLOWS and (verb != "select" or self.code.find(first, _INTO, last) < last):
             self._statement(first, last)
 
     def _statement(self, first: int, last: int) -> None:
@@ -147,10 +147,10 @@ class _TransactReader:
         return f"#{match[1]}" if match[1].casefold() in self.tables else match[0]
 
     def _declared(self, first: int, last: int) -> None:
-        cursor = self.code.find(first, frozenset({"for"}))
+        cursor = self.code.find(first, frozenset({"for"}), last)
         if "cursor" in self.code.words(first + 2, 6) and cursor < last:
             query = with_parameters(self.code, cursor + 1, last, self.variables)
-            self.variables.queries[self.code.tokens[first + 1].text.casefold()] = query
+            self.variables.record(self.code.tokens[first + 1].text, query, anew=True)
             return
         for begin, end in self.code.items(first + 1, last):
             name = self.code.tokens[begin].text
@@ -176,12 +176,12 @@ class _TransactReader:
                 self.code.word(place).startswith("@") and self.code.word(place + 1) == "="
                 for place in (first + 1, first + 3)
             )
-            and self.code.find(first, frozenset({"into"})) >= last
+            and self.code.find(first, _INTO, last) >= last
         )
 
     def _assigned_by_select(self, first: int, last: int) -> None:
         """SELECT @a = x, @b = y FROM t."""
-        until = min(self.code.find(first, frozenset({"from"})), last)
+        until = self.code.find(first, frozenset({"from"}), last)
         rest = with_parameters(self.code, until, last, self.variables) if until < last else ""
         for begin, end in self.code.items(first + 1, until):
             name = self.code.tokens[begin].text
@@ -191,7 +191,7 @@ class _TransactReader:
             self.variables.fill(name, f"SELECT {self.code.between(begin + 2, end)} {rest}")
 
     def _fetched(self, first: int, last: int) -> None:
-        into = self.code.find(first, frozenset({"into"}))
+        into = self.code.find(first, _INTO, last)
         query = self.variables.query_of(self.code.tokens[into - 1].text) if into < last else None
         if query is None:
             return

@@ -9,6 +9,9 @@ from ingestion.lexing import NAME, WORD
 from ingestion.routines.steps import Code
 
 _NAMED_AFTER = frozenset({".", "as", "@"})
+_ENDS_SET = frozenset({"from", "where", ";", "when"})
+_LONGEST = 4_000
+"""Characters of a query that is put in a variable's place: variables made of variables grow without end."""
 _LISTED_AFTER = frozenset({"into", "update", "conflict"})
 
 
@@ -35,7 +38,15 @@ class Variables:
         key = name.casefold()
         self.declared.add(key)
         known = self.values.get(key, query)
-        self.values[key] = query if known == query else None
+        self.values[key] = query if known == query and len(query) <= _LONGEST else None
+
+    def record(self, name: str, query: str, *, anew: bool = False) -> None:
+        """A record or cursor stands for the rows of a query: of the first one, or `anew` of this one."""
+        self.declare(name)
+        if anew:
+            self.queries.pop(name.casefold(), None)
+        if len(query) <= _LONGEST:
+            self.queries.setdefault(name.casefold(), query)
 
     def tell(self, name: str, text: str | None) -> None:
         """A variable takes a text; None where that is not constant."""
@@ -101,9 +112,9 @@ def _listed_names(code: Code, first: int, last: int) -> Iterator[int]:
                 yield from range(after, min(closing, last))
                 place = closing
         elif word == "set":
-            for begin, end in code.items(place + 1, code.find(place + 1, frozenset({"from", "where", ";", "when"}))):
+            for begin, end in code.items(place + 1, code.find(place + 1, _ENDS_SET, last)):
                 if code.word(begin + 1) in ("=", ".") and begin < last:
-                    yield from range(begin, min(end, code.find(begin, frozenset({"="}))))
+                    yield from range(begin, code.find(begin, frozenset({"="}), end))
         place += 1
 
 
