@@ -129,8 +129,12 @@ def known_routines(
         )
         if definition.own:
             filed[known.key] = known
+        elif known.key in found:  # overloads: a call is not told from another by its arguments
+            steps = (*found[known.key][0].routine.steps, *routine.steps)
+            standing = known.standing and found[known.key][0].standing
+            found[known.key] = [replace(known, routine=replace(routine, steps=steps), standing=standing)]
         else:
-            found.setdefault(known.key, []).append(known)
+            found[known.key] = [known]
     for text, database, path, time in logged:
         routine = take_apart(text, dialect)
         if routine is not None:

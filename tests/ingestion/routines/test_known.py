@@ -47,6 +47,13 @@ def test_a_definition_is_in_force_until_the_next_one() -> None:
     assert (first.since, first.until, second.since) == (0.0, 1.0, 1.0)
 
 
+def test_overloads_are_one_routine_that_does_what_any_of_them_does() -> None:
+    place = ("db", "dbo", "p")
+    overloads = [Definition(DefinitionKind.ROUTINE, place, body("p", call), 5.0) for call in ("x", "y")]
+    ((version,),) = known(definitions=overloads).by_key.values()
+    assert [step.calls for step in version.routine.steps if step.calls] == [("x",), ("y",)]
+
+
 def test_the_catalog_s_own_definition_outweighs_what_was_filed_of_it() -> None:
     place = ("db", "dbo", "p")
     filed = Definition(DefinitionKind.ROUTINE, place, "insert into x select ? from y", 9.0, own=True)
