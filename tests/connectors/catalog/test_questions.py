@@ -81,3 +81,27 @@ def test_a_dropped_column_that_something_needs_breaks(catalog: Path) -> None:
         ("columnDropped", "s.d.shop.orders.total")
     ]
     assert not ask_diff(catalog, SECOND, END)["breaking"]
+
+
+def test_records_that_prove_lineage_count_as_readings(catalog: Path) -> None:
+    with running_catalog(CatalogConfig(catalog, port=0)) as address:
+        calls = f"{address.url}/v1/headwater"
+        ids = {
+            name: requests.get(f"{address.url}/v1/tables/name/s.d.shop.{name}", timeout=10).json()["id"]
+            for name in ("orders", "report")
+        }
+        said = {
+            "producer": {"kind": "query", "key": "q2"},
+            "source": "QueryLineage",
+            "firstSeen": END,
+            "lastSeen": END,
+            "records": ["00000000000000aa", "00000000000000bb"],
+        }
+        ends = {f"{end}Entity": {"id": ids[n], "type": "table"} for end, n in (("from", "orders"), ("to", "report"))}
+        for batch in ("b2", "b3"):
+            body = {"batchId": batch, "edges": [{**ends, "contribution": said}]}
+            requests.post(f"{calls}/lineage", json=body, timeout=10).raise_for_status()
+        graph = requests.get(f"{calls}/graph", params={"root": "s.d.shop.orders", "days": 0}, timeout=10).json()
+        usage = {node["fullyQualifiedName"]: node["usage"] for node in graph["nodes"]}
+        assert usage["s.d.shop.orders"] == {"reads": 2, "lastRead": END}
+        assert usage["s.d.shop.report"]["reads"] == 0
