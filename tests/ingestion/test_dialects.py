@@ -35,9 +35,7 @@ from ingestion.errors import ConfigError
         ("Doris", "doris"),
     ],
 )
-def test_a_connection_type_has_the_dialect_that_the_platform_gives_it(
-    connection_type: str, name: str
-) -> None:
+def test_a_connection_type_has_the_dialect_that_the_platform_gives_it(connection_type: str, name: str) -> None:
     assert dialect_of(connection_type).sqlglot == name
 
 
