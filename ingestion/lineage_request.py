@@ -177,13 +177,15 @@ class Replacement:
     """An order to drop what `source` said before about `to_entity` and does not say any more.
 
     A view that was redefined, a job whose complete set of edges is known. `producer` None: whoever said it. `at` is
-    since when (seconds since the epoch), None: since the new edges were first seen.
+    since when (seconds since the epoch), None: since the new edges were first seen; `until` the last moment that the
+    new truth speaks of, None: when the new edges were last seen.
     """
 
     to_entity: EntityReference
     source: str = LineageSource.VIEW
     producer: Producer | None = None
     at: float | None = None
+    until: float | None = None
 
     def to_json(self) -> Json:
         return {
@@ -191,6 +193,7 @@ class Replacement:
             "toEntity": {"id": self.to_entity.id, "type": self.to_entity.type},
             "source": str(self.source),
             "at": None if self.at is None else round(self.at * 1000),
+            "until": None if self.until is None else round(self.until * 1000),
         }
 
 

@@ -106,7 +106,7 @@ class Memory:
                 forget_acknowledgements(connection, self._lease.workflow, sink)
             return acknowledgements(connection, self._lease.workflow, sink)
 
-    def acknowledge(self, sink: str, done: Mapping[str, Acknowledgement | None]) -> None:
+    def acknowledge(self, sink: str, done: Mapping[str, Acknowledgement]) -> None:
         """Keeps what the sink has acknowledged. Raises LeaseHeld where another run has taken over."""
         with self._store.write() as connection:
             self._lease.confirm(connection)

@@ -70,12 +70,12 @@ class Delivery:
 class Deliverer:
     """Sends to one sink what it has not acknowledged, `chunk` contributions at a time.
 
-    `note` keeps what was acknowledged (None: nothing is said of the target any more) before the next chunk is sent.
+    `note` keeps what was acknowledged before the next chunk is sent.
     """
 
     sink: Sink
     acknowledged: Mapping[str, Acknowledgement]
-    note: Callable[[Mapping[str, Acknowledgement | None]], None]
+    note: Callable[[Mapping[str, Acknowledgement]], None]
     chunk: int
     options: RunOptions
 
@@ -105,7 +105,7 @@ class Deliverer:
             self.note({unit.target.id: self._standing(unit) for unit in units if delivery.has_accepted(unit)})
         delivery.sent += len(units)
 
-    def _standing(self, unit: Unit) -> Acknowledgement | None:
+    def _standing(self, unit: Unit) -> Acknowledgement:
         """What stands now: what was said in this run, and what was said before and not ended."""
         now = unit.without_orders().acknowledgement()
         known = self.acknowledged.get(unit.target.id)
@@ -113,10 +113,10 @@ class Deliverer:
         ended = {Speaker(str(r.producer.kind), r.producer.key, str(r.source)) for r in unit.replacements if r.producer}
         for speaker, word in known.words.items() if known is not None else ():
             if speaker in words:
-                words[speaker] = words[speaker].since(word)
-            elif speaker not in ended:
-                words[speaker] = word
-        return replace(now, words=words) if unit.requests or words else None
+                words[speaker] = words[speaker].widened(word)
+            else:
+                words[speaker] = replace(word, digest="") if speaker in ended else word
+        return replace(now, words=words)
 
     def _is_known(self, unit: Unit) -> bool:
         known = self.acknowledged.get(unit.target.id)
@@ -127,7 +127,9 @@ class Deliverer:
         yield from units
         here = {unit.target.id for unit in units}
         for target, known in sorted(self.acknowledged.items()):
-            if target not in here and any(rebound.covers(*said) for said in known.words.items()):
+            if target not in here and any(
+                word.digest and rebound.covers(who, word) for who, word in known.words.items()
+            ):
                 yield Unit(EntityReference(target, known.kind))
 
     def _superseding(self, unit: Unit, rebound: Rebound) -> Unit:
@@ -136,11 +138,13 @@ class Deliverer:
         if known is None:
             return unit
         now = unit.acknowledgement().words
-        orders = [
-            Replacement(unit.target, speaker.source, Producer(ProducerKind(speaker.kind), speaker.key))
-            for speaker, word in sorted(known.words.items(), key=lambda said: said[0])
-            if rebound.covers(speaker, word) and (speaker not in now or now[speaker].digest != word.digest)
-        ]
+        orders = []
+        for speaker, before in sorted(known.words.items(), key=lambda said: said[0]):
+            word = now.get(speaker, replace(before, digest=""))
+            if word.digest != before.digest and rebound.covers(speaker, before):
+                span = word.widened(before)
+                producer = Producer(ProducerKind(speaker.kind), speaker.key)
+                orders.append(Replacement(unit.target, speaker.source, producer, span.first_seen, span.last_seen))
         return replace(unit, replacements=(*unit.replacements, *orders))
 
 

@@ -62,9 +62,10 @@ def units_of(requests: Sequence[AddLineageRequest], replacements: Sequence[Repla
 
 def _word(spoken: Sequence[tuple[str, Contribution]]) -> Word:
     digest = _digest(sorted(source + _meaning(contribution) for source, contribution in spoken))
-    times = [contribution.first_seen for _source, contribution in spoken]
-    known = [time for time in times if time is not None]
-    return Word(digest, min(known) if len(known) == len(times) else None)
+    first = [c.first_seen for _source, c in spoken if c.first_seen is not None]
+    last = [c.last_seen for _source, c in spoken if c.last_seen is not None]
+    timed = len(first) == len(last) == len(spoken)
+    return Word(digest, min(first) if timed else None, max(last) if timed else None)
 
 
 def _content(request: AddLineageRequest) -> object:

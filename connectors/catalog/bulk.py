@@ -106,12 +106,13 @@ class Edge(Model):
 
 
 class Replace(Model):
-    """A scope of which this batch holds the whole truth: what it does not hold ends at `at`."""
+    """A scope of which this batch holds the whole truth up to `until`: what it does not hold ends at `at`."""
 
     producer: Producer | None = None
     toEntity: End
     source: requests.Source
     at: Millis | None = None
+    until: Millis | None = None
 
 
 class Lineage(Model):

@@ -59,7 +59,7 @@ def configuration(folder: Path, server: dict[str, Any] | None = None, **ours: An
             "serviceConnection": {"config": {"type": "Postgres"}},
             "sourceConfig": {"config": lineage},
         },
-        "sink": {"type": "metadata-rest", "config": {"bulk_sink_batch_size": 2}},
+        "sink": {"type": "metadata-rest", "config": {"bulk_sink_batch_size": 1}},
         "workflowConfig": {
             "successThreshold": 50,
             "openMetadataServerConfig": server or {"hostPort": "embedded"},

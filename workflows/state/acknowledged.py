@@ -22,15 +22,20 @@ class Speaker:
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """What a speaker said, as a digest, and since when it was seen to (seconds since the epoch)."""
+    """What a speaker says now, as a digest, and from when to when it ever spoke (seconds since the epoch).
+
+    "" for nothing any more. None where a record had no time.
+    """
 
     digest: str
     first_seen: float | None
+    last_seen: float | None
 
-    def since(self, earlier: Word) -> Word:
-        """The same word, said since an earlier one was."""
-        times = (self.first_seen, earlier.first_seen)
-        return Word(self.digest, None if None in times else min(time for time in times if time is not None))
+    def widened(self, earlier: Word) -> Word:
+        """The same word, of a speaker that has spoken before."""
+        first = [time for time in (self.first_seen, earlier.first_seen) if time is not None]
+        last = [time for time in (self.last_seen, earlier.last_seen) if time is not None]
+        return Word(self.digest, min(first) if len(first) == 2 else None, max(last) if len(last) == 2 else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +58,14 @@ def acknowledgements(connection: Connection, workflow: str, sink: str) -> dict[s
     }
 
 
-def acknowledge(connection: Connection, workflow: str, sink: str, done: Mapping[str, Acknowledgement | None]) -> None:
-    """Keeps what was acknowledged of each target; None: nothing is said of it any more."""
+def acknowledge(connection: Connection, workflow: str, sink: str, done: Mapping[str, Acknowledgement]) -> None:
+    """Keeps what was acknowledged of each target."""
     for target, acknowledgement in sorted(done.items()):
         where = acknowledged.c.workflow == workflow, acknowledged.c.sink == sink, acknowledged.c.target == target
         connection.execute(delete(acknowledged).where(*where))
-        if acknowledgement is not None:
-            words = [[*astuple(speaker), *astuple(word)] for speaker, word in sorted(acknowledgement.words.items())]
-            values = {"kind": acknowledgement.kind, "digest": acknowledgement.digest, "words": json.dumps(words)}
-            connection.execute(insert(acknowledged).values(workflow=workflow, sink=sink, target=target, **values))
+        words = [[*astuple(speaker), *astuple(word)] for speaker, word in acknowledgement.words.items()]
+        values = {"kind": acknowledgement.kind, "digest": acknowledgement.digest, "words": json.dumps(words)}
+        connection.execute(insert(acknowledged).values(workflow=workflow, sink=sink, target=target, **values))
 
 
 def forget_acknowledgements(connection: Connection, workflow: str, sink: str) -> None:

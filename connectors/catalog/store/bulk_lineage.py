@@ -137,5 +137,5 @@ def _ending(scope: bulk.Replace, given: Sequence[Contribution], batch: str, now:
     ]
     first = min((one.first for one in inside), default=now)
     at = scope.at if scope.at is not None else first
-    until = max([at, *(one.last for one in inside)])
+    until = max([at, scope.until or at, *(one.last for one in inside)])
     return Ending(at, until, batch, to_id=to_id, kind=kind, key=key, source=scope.source)

@@ -52,7 +52,7 @@ class LineageWriter:
         scoped = self._versions_in_scope()
         before = self._open(scoped)
         scopes = frozenset(ending.to_id for ending in self._endings)
-        filed = filing.file(self.connection, filing.Telling(self.batch, self.now), self._given, scopes)
+        filed = filing.file(self.connection, self.batch, self._given, scopes)
         ends = {end for given in self._given for end in given.edge}
         touched = filed.touched | scoped
         touched |= versions_at(self.connection, names.with_history(self.connection, ends))

@@ -56,17 +56,7 @@ class Filed:
     touched: set[int]
 
 
-@dataclass(frozen=True, slots=True)
-class Telling:
-    """A batch and the moment at which it is filed (milliseconds)."""
-
-    batch: str
-    now: int
-
-
-def file(
-    connection: Connection, telling: Telling, given: Sequence[Contribution], scopes: frozenset[str | None]
-) -> Filed:
+def file(connection: Connection, batch: str, given: Sequence[Contribution], scopes: frozenset[str | None]) -> Filed:
     """Files contributions; those into a scope are marked as seen even when they say nothing new."""
     identities = _contribution_ids(connection, given)
     numbered = [(identities[one.identity], one) for one in given]
@@ -85,14 +75,7 @@ def file(
             rows[version, one.first, one.last] += count
             seen[version].append((one.first, one.last))
     values = [
-        {
-            "version_id": version,
-            "batch": telling.batch,
-            "first_seen": first,
-            "last_seen": last,
-            "told": telling.now,
-            "count": count,
-        }
+        {"version_id": version, "batch": batch, "first_seen": first, "last_seen": last, "count": count}
         for (version, first, last), count in rows.items()
     ]
     if values:

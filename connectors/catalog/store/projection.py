@@ -53,7 +53,7 @@ def _subjects(connection: Connection, identifiers: list[int]) -> dict[int, Subje
 def _sightings(connection: Connection, identifiers: list[int]) -> dict[int, list[Sighting]]:
     found: dict[int, list[Sighting]] = defaultdict(list)
     for row in connection.execute(select(sightings).where(sightings.c.version_id.in_(identifiers))):
-        found[row.version_id].append(Sighting(row.batch, row.first_seen, row.last_seen, row.told))
+        found[row.version_id].append(Sighting(row.batch, row.first_seen, row.last_seen))
     return found
 
 

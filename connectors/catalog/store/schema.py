@@ -173,7 +173,6 @@ sightings = Table(
     Column("batch", Text, primary_key=True),
     Column("first_seen", BigInteger, primary_key=True),
     Column("last_seen", BigInteger, primary_key=True),
-    Column("told", BigInteger, nullable=False),  # when it was filed: of two words of one moment the later one holds
     Column("count", Integer, nullable=False),
     sqlite_with_rowid=False,
 )
@@ -192,7 +191,7 @@ endings = Table(
     Column("seq", Integer, primary_key=True),
     Column("at", BigInteger, nullable=False),
     Column("until", BigInteger, nullable=False),
-    Column("told", BigInteger, nullable=False),
+    Column("told", BigInteger, nullable=False),  # when it was filed: a whole truth told anew takes the old one's place
     Column("from_id", Text),
     Column("to_id", Text),
     Column("kind", Text),

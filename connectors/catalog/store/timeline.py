@@ -29,12 +29,11 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """The producer was seen saying so between two moments (milliseconds), as one batch told it at another."""
+    """The producer was seen saying so between two moments (milliseconds), as one batch told it."""
 
     batch: str
     first: int
     last: int
-    told: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +55,14 @@ class Ending:
     manual: bool = False
     told: int = 0
 
-    def follows(self, sighting: Sighting) -> bool:
-        """Whether it is the later word; of two that speak of the same moment, the one that was told later."""
-        return self.until > sighting.last or (self.until == sighting.last and self.told >= sighting.told)
+    @property
+    def scope(self) -> tuple[str | bool | None, ...]:
+        """What it speaks of."""
+        return self.from_id, self.to_id, self.kind, self.key, self.source, self.pipeline_id, self.manual
+
+    def covers(self, other: Ending) -> bool:
+        """Whether it speaks of all the time that another one of its scope speaks of."""
+        return self.at <= other.at and self.until >= other.until
 
     def concerns(self, subject: Subject, ends: tuple[str, str]) -> bool:
         """Whether the scope holds `subject` while it lies between `ends`."""
@@ -105,13 +109,23 @@ class Events:
 def intervals(subject: Subject, sightings: Sequence[Sighting], events: Events) -> list[Interval]:
     """The intervals in which `subject` is in force, merged where they touch, in order of time."""
     batches = {sighting.batch for sighting in sightings}
-    endings = [ending for ending in events.endings if ending.batch not in batches]
+    endings = [ending for ending in _last_told(events.endings) if ending.batch not in batches]
     spans: dict[tuple[str, str], list[Interval]] = {}
     for sighting in sightings:
         for interval in _follow(subject, sighting, endings, events.lives or {}):
             spans.setdefault((interval.from_id, interval.to_id), []).append(interval)
     merged = [interval for parts in spans.values() for interval in _merge(parts)]
     return sorted(merged, key=lambda interval: (interval.start, interval.from_id, interval.to_id))
+
+
+def _last_told(endings: Sequence[Ending]) -> list[Ending]:
+    """Without those whose scope and time a later one told anew: from more of the log, or by a better parser."""
+    standing: dict[tuple[str | bool | None, ...], list[Ending]] = {}
+    for ending in sorted(endings, key=lambda ending: -ending.told):
+        others = standing.setdefault(ending.scope, [])
+        if not any(other.told > ending.told and other.covers(ending) for other in others):
+            others.append(ending)
+    return [ending for others in standing.values() for ending in others]
 
 
 def _follow(
@@ -144,7 +158,7 @@ def _append(found: list[Interval], interval: Interval, origin: tuple[str, str]) 
 
 def _ended(subject: Subject, ends: tuple[str, str], sighting: Sighting, endings: Sequence[Ending]) -> int | None:
     """When the earliest scope that holds the sighting, and was stated after it, ended it."""
-    stops = [e.at for e in endings if e.follows(sighting) and e.concerns(subject, ends)]
+    stops = [e.at for e in endings if e.until >= sighting.last and e.concerns(subject, ends)]
     return min(stops, default=None)
 
 
