@@ -36,8 +36,8 @@ class Clock:
 
 def last_due(schedule: Schedule, now: float) -> float:
     """The latest moment that the schedule names, `now` among them (seconds since the epoch)."""
-    # The iterator begins before what it is given, and knows no seconds.
-    return next(CronSim(schedule.cron, _local(schedule, now + 60), reverse=True)).timestamp()
+    # The iterator goes back from before what it is given, and cron knows no seconds.
+    return next(CronSim(schedule.cron, _local(schedule, now - now % 60 + 60), reverse=True)).timestamp()
 
 
 def next_due(schedule: Schedule, now: float) -> float:

@@ -1,0 +1,125 @@
+"""When a run is due, in any time zone and over changes of the clock; and what becomes of its process."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ingestion.errors import Interrupted
+from workflows.config import Schedule
+from workflows.schedule import TIMED_OUT, Clock, Scheduler, is_due, last_due, next_due, run_process
+from workflows.signals import interrupted_by_signals
+
+BERLIN = ZoneInfo("Europe/Berlin")
+HOURLY = Schedule("15 * * * *")
+
+
+def berlin(text: str) -> float:
+    return datetime.fromisoformat(text).replace(tzinfo=BERLIN).timestamp()
+
+
+@dataclass
+class Time:
+    """A clock that sleeping moves."""
+
+    now: float
+    slept: list[float] = field(default_factory=list)
+
+    def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.now += seconds
+
+    def clock(self, chance: float = 0.5) -> Clock:
+        return Clock(lambda: self.now, self.sleep, lambda: chance)
+
+
+def test_the_moments_around_now() -> None:
+    schedule = Schedule("30 2 * * MON", "Europe/Berlin")
+    now = berlin("2026-11-18T12:00:00")  # a Wednesday
+    assert last_due(schedule, now) == berlin("2026-11-16T02:30:00")
+    assert next_due(schedule, now) == berlin("2026-11-23T02:30:00")
+    assert last_due(schedule, berlin("2026-11-16T02:30:00")) == berlin("2026-11-16T02:30:00")
+
+
+def test_an_hour_that_a_night_lacks_is_made_up_for_once() -> None:
+    schedule = Schedule("30 2 * * *", "Europe/Berlin")
+    before = berlin("2026-03-29T00:00:00")
+    moment = next_due(schedule, before)
+    assert before < moment < berlin("2026-03-29T04:00:00")
+    assert next_due(schedule, moment) == berlin("2026-03-30T02:30:00")
+
+
+@given(
+    st.datetimes(datetime(2026, 1, 1), datetime(2027, 1, 1)).map(lambda moment: moment.timestamp()),
+    st.sampled_from(["*/5 * * * *", "0 6 * * MON-FRI", "59 23 31 * *", "15 */6 * * *"]),
+    st.sampled_from(["UTC", "Europe/Berlin", "America/New_York"]),
+)
+def test_nothing_is_due_between_the_last_and_the_next_moment(now: float, cron: str, zone: str) -> None:
+    schedule = Schedule(cron, zone)
+    last, following = last_due(schedule, now), next_due(schedule, now)
+    assert last <= now < following
+    assert next_due(schedule, last) == following or following - last <= timedelta(hours=2).total_seconds()
+
+
+def test_of_the_missed_runs_one_is_made_up_for() -> None:
+    now = berlin("2026-11-18T12:20:00")
+    assert is_due(HOURLY, now, None)
+    assert is_due(HOURLY, now, berlin("2026-11-15T00:15:03"))
+    assert not is_due(HOURLY, now, berlin("2026-11-18T12:15:03"))
+
+
+def scheduler(time: Time, *program: str, last_started: float | None = None, **more: int) -> Scheduler:
+    schedule = Schedule("15 * * * *", **more)  # type: ignore[arg-type]
+    return Scheduler(schedule, [sys.executable, "-c", "; ".join(program)], lambda: last_started, time.clock())
+
+
+def test_what_is_not_due_is_not_run() -> None:
+    now = berlin("2026-11-18T12:20:00")
+    assert scheduler(Time(now), "raise SystemExit(9)", last_started=now - 60).run_if_due() == 0
+    assert scheduler(Time(now), "raise SystemExit(9)", last_started=now - 3600).run_if_due() == 9
+
+
+@pytest.mark.parametrize(("code", "runs"), [(0, 1), (2, 1), (3, 1), (1, 3), (75, 3)])
+def test_only_what_may_pass_is_repeated_and_each_time_later(code: int, runs: int, tmp_path: Path) -> None:
+    record = tmp_path / "runs"
+    moment = Time(0.0)
+    counting = f"open({str(record)!r}, 'a').write('x')"
+    assert scheduler(moment, counting, f"raise SystemExit({code})", retries=2, jitter=100).run_once() == code
+    assert len(record.read_text()) == runs
+    assert moment.slept == [50.0, *[60.0, 120.0][: runs - 1]]
+
+
+def test_a_process_that_crashes_does_not_take_the_scheduler_along() -> None:
+    moment = Time(0.0)
+    assert scheduler(moment, "import os", "os.kill(os.getpid(), 9)", retries=1).run_once() == 137
+    assert len(moment.slept) == 2
+
+
+def test_a_run_that_takes_too_long_is_drained_then_killed() -> None:
+    stubborn = "import signal, time; signal.signal(15, signal.SIG_IGN); time.sleep(60)"
+    started = time.monotonic()
+    assert run_process([sys.executable, "-c", stubborn], 1.0, grace=0.5) == TIMED_OUT
+    assert time.monotonic() - started < 20
+
+
+def test_a_signal_drains_the_run_at_hand_and_ends_the_scheduler(tmp_path: Path) -> None:
+    mark = tmp_path / "drained"
+    program = (
+        f"import signal, sys, time; signal.signal(15, lambda *_: (open({str(mark)!r}, 'w').close(), sys.exit(143))); "
+        "time.sleep(60)"
+    )
+    threading.Timer(2.0, os.kill, (os.getpid(), signal.SIGTERM)).start()
+    with pytest.raises(Interrupted), interrupted_by_signals():
+        run_process([sys.executable, "-c", program], 50.0)
+    assert mark.exists()
