@@ -40,9 +40,9 @@ def test_the_shipped_configurations_fit_the_schema() -> None:
 
     root = Path(__file__).parents[3]
     for file in (root / "config").glob("*.yaml"):
-        content = yaml.safe_load(file.read_text())
-        if "source" in content:
-            jsonschema.validate(content, json_schema())
+        for content in yaml.safe_load_all(file.read_text()):
+            if "source" in content:
+                jsonschema.validate(content, json_schema())
 
 
 def test_the_commented_yaml_is_the_smallest_workflow(workflow_file: Write) -> None:
