@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import atexit
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 
 from ingestion.binding import BoundLog, bind
 from ingestion.dialects import dialect_of
@@ -13,7 +13,8 @@ from ingestion.errors import ParseCrash, ParseMemory, ParseTimeout, RecordError,
 from ingestion.model import Column, ColumnRef, Flow, LineageType, Problem, Subtype, TableName
 from ingestion.moved_names import under_last_names
 from ingestion.naming import Namespace, RelationKey
-from ingestion.parsing.cascade import Limits, ParseRequest, ThreadedParser
+from ingestion.parsing.cascade import ParseRequest
+from ingestion.parsing.warm import warm_parser
 from ingestion.routines import block_steps
 from ingestion.statements import SkipReason, StatementText, classify, split
 from ingestion.symbolic import Symbolic, loads
@@ -49,14 +50,6 @@ class ColumnEdge:
     masking: bool
     expression: str
     certain: bool
-
-
-@cache
-def warm_parser(limits: Limits) -> ThreadedParser:
-    """One parser process for all LineageParsers of these limits: starting one takes longer than most parses."""
-    parser = ThreadedParser(1, limits)
-    atexit.register(parser.close)
-    return parser
 
 
 def before_of(schema: Mapping[str, TableSchema]) -> Before:
@@ -95,7 +88,7 @@ class LineageParser:
         timeout_seconds: for each parser of the cascade, enforced by killing its process.
 
     Raises:
-        ConfigError: the dialect is unknown.
+        ConfigError: the dialect is unknown, or the time limit is no positive number.
         RecordError: no statement of the text could be parsed (ParseTimeout, ParseMemory, ParseCrash, Unparsable,
             TooLarge say why). Where some could be, `failures` names the others.
     """
@@ -110,12 +103,12 @@ class LineageParser:
         self._dialect = dialect_of(dialect).name
         self._before = before_of(schema or {})
         self.failures: tuple[str, ...] = ()
-        self._statements = under_last_names(self._bind(self._parse(query, Limits(seconds=timeout_seconds))))
+        self._statements = under_last_names(self._bind(self._parse(query, timeout_seconds)))
 
-    def _parse(self, query: str, limits: Limits) -> list[Symbolic]:
+    def _parse(self, query: str, timeout_seconds: float) -> list[Symbolic]:
         statements = [piece for statement in split(query, self._dialect) for piece in _pieces(statement, self._dialect)]
         requests = [ParseRequest(str(number), text.text, self._dialect) for number, text in enumerate(statements)]
-        outcomes = {outcome.key: outcome for outcome in warm_parser(limits).parse(requests)}
+        outcomes = {outcome.key: outcome for outcome in warm_parser(timeout_seconds).parse(requests)}
         ordered = [outcomes[request.key] for request in requests]
         self.failures = tuple(
             f"line {statement.line}: {outcome.dead_reason}"
@@ -149,20 +142,23 @@ class LineageParser:
     @property
     def source_tables(self) -> tuple[TableName, ...]:
         """Tables that are read and not written by an earlier statement of the text, in order of appearance."""
-        return tuple(name for name in self._read if name not in set(self.intermediate_tables))
+        between = frozenset(self.intermediate_tables)
+        return tuple(name for name in self._read if name not in between)
 
     @property
     def target_tables(self) -> tuple[TableName, ...]:
         """Tables that are written and not read by a later statement, in order of appearance."""
-        return tuple(name for name in self._written if name not in set(self.intermediate_tables))
+        between = frozenset(self.intermediate_tables)
+        return tuple(name for name in self._written if name not in between)
 
     @cached_property
     def intermediate_tables(self) -> tuple[TableName, ...]:
         """Tables that one statement of the text writes and another one reads."""
+        readers = Counter(name for statement in self._statements for name in statement.sources)
         found: list[TableName] = []
-        for number, statement in enumerate(self._statements):
-            others = {name for other, read in enumerate(self._statements) if other != number for name in read.sources}
-            found.extend(name for name in statement.targets if name in others)
+        for statement in self._statements:
+            own = frozenset(statement.sources)
+            found.extend(name for name in statement.targets if readers[name] > (name in own))
         return tuple(dict.fromkeys(found))
 
     @property

@@ -15,11 +15,12 @@ from ingestion.errors import ConfigError, Unparsable
 from ingestion.explorer import self_contained_page
 from ingestion.graph import is_transient
 from ingestion.graph_document import Evidence, columns_of, graph_document
-from ingestion.lineage_parser import TableSchema, before_of, warm_parser
+from ingestion.lineage_parser import TableSchema, before_of
 from ingestion.masking import template
 from ingestion.model import Column
 from ingestion.naming import Namespace
-from ingestion.parsing.cascade import Limits, ParseOutcome, ParseRequest
+from ingestion.parsing.cascade import ParseOutcome, ParseRequest
+from ingestion.parsing.warm import warm_parser
 from ingestion.scripts import lone_query_as_view
 from ingestion.statements import split
 from ingestion.symbolic import loads
@@ -89,7 +90,7 @@ def lineage_graph(
         for statement in split(text, language.name)
     ]
     requests = [ParseRequest(str(number), text, language.name) for number, (_, text) in enumerate(statements)]
-    outcomes = {outcome.key: outcome for outcome in warm_parser(Limits(seconds=timeout_seconds)).parse(requests)}
+    outcomes = {outcome.key: outcome for outcome in warm_parser(timeout_seconds).parse(requests)}
     occurrences: list[Occurrence] = []
     evidence: list[Evidence] = []
     failures: list[str] = []

@@ -117,6 +117,8 @@ def schema_from_json(file: Path) -> Schema:
         content = json.loads(sql_text(file))
     except json.JSONDecodeError as error:
         raise ConfigError(f"{file}:{error.lineno}: not valid JSON") from None
+    except RecursionError:
+        raise ConfigError(f"{file}: nested too deeply") from None
     tables = content.values() if isinstance(content, dict) else [None]
     if not all(isinstance(columns, dict) and all(isinstance(t, str) for t in columns.values()) for columns in tables):
         raise ConfigError(f'{file}: expected {{"schema.table": {{"column": "type"}}}}')

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from bisect import bisect_right
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from ingestion.dialects import Dialect
 from ingestion.errors import ConfigError
 from ingestion.scripts import lone_query_as_view
 from workflows.nearest import nearest_file
+from workflows.standard_input import read_standard_input
 
 _MAX_BYTES = 64 << 20
 
@@ -36,7 +36,7 @@ def read_script(name: str, dialect: Dialect, before: Path | None = None) -> Scri
     """
     parts = [(str(before), sql_text(before))] if before else []
     if name == "-":
-        parts.append(("<stdin>", sys.stdin.read()))
+        parts.append(("<stdin>", _decoded(read_standard_input(_MAX_BYTES), "<stdin>")))
     elif Path(name).is_dir():
         files = sorted(Path(name).rglob("*.sql"))
         if not files:
@@ -55,13 +55,17 @@ def sql_text(file: Path) -> str:
         raise ConfigError(f"{file}: no such file{nearest_file(file)}") from None
     except OSError as error:
         raise ConfigError(f"{file} cannot be read ({error.strerror})") from None
+    return _decoded(content, str(file))
+
+
+def _decoded(content: bytes, origin: str) -> str:
     if len(content) > _MAX_BYTES:
-        raise ConfigError(f"{file} is over 64 MB: use `ingest run` for logs")
+        raise ConfigError(f"{origin} is over 64 MB: use `ingest run` for logs")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise ConfigError(f"{file}:{line}: not UTF-8 text") from None
+        raise ConfigError(f"{origin}:{line}: not UTF-8 text") from None
 
 
 def _joined(parts: list[tuple[str, str]]) -> Script:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import weakref
 from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from queue import LifoQueue
@@ -77,11 +79,24 @@ class ThreadedParser:
 
     def close(self) -> None:
         """Gives up what is still being parsed and ends every process and thread."""
-        for sandbox in self._sandboxes:
-            sandbox.cancel()
-        self._executor.shutdown(wait=True, cancel_futures=True)
-        for sandbox in self._sandboxes:
-            sandbox.close()
+        _close(self._sandboxes, self._executor, wait_for_threads=True)
+
+    def close_with_its_last_user(self) -> None:
+        """Closes the parser once nobody holds it any more, or the interpreter ends; not in a process forked off."""
+        weakref.finalize(self, _close_in, os.getpid(), self._sandboxes, self._executor)
+
+
+def _close(sandboxes: list[Sandbox], executor: ThreadPoolExecutor, *, wait_for_threads: bool) -> None:
+    for sandbox in sandboxes:
+        sandbox.cancel()
+    executor.shutdown(wait=wait_for_threads, cancel_futures=True)
+    for sandbox in sandboxes:
+        sandbox.close()
+
+
+def _close_in(process: int, sandboxes: list[Sandbox], executor: ThreadPoolExecutor) -> None:
+    if os.getpid() == process:  # the last to let go may be a thread of the executor itself: it cannot be waited for
+        _close(sandboxes, executor, wait_for_threads=False)
 
 
 def _finished(running: set[_Parsing]) -> Generator[ParseOutcome, None, set[_Parsing]]:

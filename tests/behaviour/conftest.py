@@ -11,10 +11,9 @@ import pytest
 from connectors.openmetadata.client import Platform
 from connectors.openmetadata.entities import TableDefinition, put_table
 from ingestion.fqn import build_fqn
-from ingestion.lineage_parser import warm_parser
 from ingestion.model import Column
-from ingestion.parsing.cascade import Limits
-from tests.behaviour.harness import LIMITS, Outcome, Record, Warehouse, add_tables, catalog_with, publish
+from ingestion.parsing.warm import close_warm_parsers
+from tests.behaviour.harness import Outcome, Record, Warehouse, add_tables, catalog_with, publish
 from tests.workflows.published import Catalog
 from workflows.config.values import Steps
 from workflows.definitions import catalog_definitions
@@ -57,9 +56,7 @@ Opened = Callable[..., Shop]
 def no_parser_left() -> Iterator[None]:
     """The warm parser processes end with the module: other tests count what is left."""
     yield
-    for limits in (LIMITS, Limits(seconds=30)):
-        warm_parser(limits).close()
-    warm_parser.cache_clear()
+    close_warm_parsers()
 
 
 @pytest.fixture(scope="module")

@@ -16,10 +16,9 @@ from connectors.sink import WriteReport
 from ingestion.definitions import Definition
 from ingestion.dialects import dialect_of
 from ingestion.fqn import split_fqn
-from ingestion.lineage_parser import warm_parser
 from ingestion.lineage_request import AddLineageRequest
 from ingestion.naming import TWO_LEVEL_DIALECTS
-from ingestion.parsing.cascade import Limits
+from ingestion.parsing.warm import warm_parser
 from ingestion.resolution import Resolver, Scope
 from tests.workflows.published import Catalog, opened
 from workflows.before import before_of
@@ -33,7 +32,7 @@ from workflows.routine_entities import RoutineEntities
 from workflows.statement_rows import rows_of
 from workflows.templates import Template, parse_request, parsed_row, template_of
 
-LIMITS = Limits(seconds=20)
+TIMEOUT_SECONDS = 20
 
 
 @dataclass(frozen=True)
@@ -196,7 +195,7 @@ def _templates(rows: Sequence[dict[str, object]]) -> dict[str, Template]:
     requests = [parse_request(key, row) for key, row in waiting.items()]
     return {
         outcome.key: template_of(parsed_row(waiting[outcome.key], outcome))
-        for outcome in warm_parser(LIMITS).parse(requests)
+        for outcome in warm_parser(TIMEOUT_SECONDS).parse(requests)
     }
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from ingestion import LineageParser, QueryMasker
@@ -156,3 +158,11 @@ def test_an_unknown_dialect_is_a_configuration_error() -> None:
 
 def test_the_masker_is_public_too() -> None:
     assert QueryMasker("postgres").mask("SELECT 1 FROM t WHERE name = 'x'") == "SELECT ? FROM t WHERE name = ?"
+
+
+def test_a_long_script_costs_what_its_statements_cost() -> None:
+    parser = LineageParser("; ".join(f"INSERT INTO t{n + 1} SELECT a FROM t{n}" for n in range(3_000)))
+    begun = time.process_time()
+    assert [str(name) for name in (*parser.source_tables, *parser.target_tables)] == ["t0", "t3000"]
+    assert len(parser.intermediate_tables) == 2_999
+    assert time.process_time() - begun < 2

@@ -193,3 +193,20 @@ def test_it_runs_without_spark() -> None:
     )
 
     assert found.stdout == "False\n"
+
+
+def test_standard_input_that_is_closed_or_no_text_is_one_line(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", "from workflows.cli import main; main()", "lineage", "-"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    closed = subprocess.run(["sh", "-c", 'exec "$0" "$@" <&-', *command], capture_output=True, env=environment)
+    assert (closed.returncode, closed.stdout) == (2, b"")
+    assert closed.stderr.startswith(b"ingest: standard input is closed")
+    garbled = subprocess.run(command, input=b"select a\nfrom \xff", capture_output=True, env=environment)
+    assert (garbled.returncode, garbled.stderr) == (2, b"ingest: <stdin>:2: not UTF-8 text\n")
+
+
+def test_a_schema_that_is_nested_without_end_is_one_line() -> None:
+    Path("deep.json").write_text("[" * 100_000)
+    Path("a.sql").write_text("select a from t")
+    code, shown, errors = lineage("a.sql", "--schema", "deep.json")
+    assert (code, shown, errors) == (2, "", "ingest: deep.json: nested too deeply\n")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from workflows.config.references import known_secrets, replace_references
 from workflows.config.translate import translate
 from workflows.config.values import RunConfig
 from workflows.nearest import nearest_file
+from workflows.standard_input import read_standard_input
 
 _MAX_BYTES = 4 << 20
 
@@ -58,12 +58,13 @@ def _validated(document: Document) -> Workflow:
 
 
 def _text(file: str | Path, origin: str) -> str:
-    if str(file) == "-":
-        return sys.stdin.read()
     path = Path(file)
     try:
-        with path.open("rb") as stream:
-            content = stream.read(_MAX_BYTES + 1)
+        if str(file) == "-":
+            content = read_standard_input(_MAX_BYTES)
+        else:
+            with path.open("rb") as stream:
+                content = stream.read(_MAX_BYTES + 1)
     except FileNotFoundError:
         hint = nearest_file(path) or "; `ingest init` writes one to start from"
         raise InvalidConfig([Problem(origin, None, "", f"no such file{hint}")]) from None

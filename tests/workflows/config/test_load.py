@@ -315,7 +315,7 @@ def test_a_configuration_comes_from_standard_input(
     workflow_file: Write, minimal: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     workflow_file()
-    monkeypatch.setattr("sys.stdin", io.StringIO(minimal))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(minimal.encode())))
 
     assert load_config("-").origin == "<stdin>"
 
