@@ -26,6 +26,7 @@ from workflows.lineage_source import LineageSource, SourceSettings
 from workflows.memory import Harvest, Memory
 from workflows.name_events import tell_names
 from workflows.occurrences import Group, groups, with_namespace
+from workflows.open_lineage import EventSink
 from workflows.options import RunOptions
 from workflows.progress import Progress
 from workflows.publication import Target, sink_name
@@ -83,6 +84,7 @@ class Pipeline:
         self._options = options
         self._progress = progress
         self._target, self._database, self._memory = world.target, world.database, world.memory
+        self._events = EventSink.of(config, options, world.memory)
         self._dialect = _dialect(config)
         known = dialect_of(self._dialect)
         live = self._database.name if self._database is not None else None
@@ -114,7 +116,10 @@ class Pipeline:
                 lineage, warnings = self._lineage(statements)
             if not self._options.dry_run:
                 self._remember(statements, lineage)
-        return statements.counts + lineage.counts, warnings
+        counts = statements.counts + lineage.counts
+        if self._events is not None and counts.statements:
+            self._events.conclude(counts)
+        return counts, warnings
 
     def _lineage(self, statements: Statements) -> tuple[Lineage, tuple[str, ...]]:
         stage = self._progress.stage
@@ -303,4 +308,9 @@ class Pipeline:
                 self._options,
             )
             units = units_of(requests, source.replacements(entities))
-            return deliverer.deliver(units, memory.rebound(source.rebound(entities)), stage.advance)
+            delivery = deliverer.deliver(units, memory.rebound(source.rebound(entities)), stage.advance)
+        if self._events is not None:
+            with self._progress.stage("events") as stage:
+                found = {entity.id: entity for entity in entities.resolved.values()}
+                stage.advance(self._events.send(requests, found))
+        return delivery

@@ -11,6 +11,7 @@ from pathlib import Path
 from ingestion.errors import Interrupted, LineageError, TargetDown
 from workflows.config import RunConfig
 from workflows.memory import Memory
+from workflows.metrics import write_metrics
 from workflows.options import RunOptions
 from workflows.pipeline import Pipeline, World
 from workflows.progress import Progress
@@ -40,6 +41,8 @@ def run_workflow(config: RunConfig, options: RunOptions, progress: Progress) -> 
         fell_short = config.fail_below_threshold and summary.counts.success_percent < config.success_threshold
         outcome = RunOutcome.BELOW_THRESHOLD if fell_short else RunOutcome.DONE
         _end(store, run, outcome, "", summary)
+        if config.metrics_file is not None and not options.dry_run:
+            write_metrics(store, config.metrics_file)
         return summary
 
 

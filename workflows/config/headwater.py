@@ -108,6 +108,21 @@ class StateConfig(Model):
     )
 
 
+class OpenLineageConfig(Model):
+    transport: dict[str, Any] = Field(
+        default_factory=dict,
+        description="openlineage-python's own transport: {type: http, url: ...}, {type: file, log_file_path: ...}, "
+        "{type: kafka, ...}; left out, no events are sent.",
+    )
+    namespace: Text | None = Field(
+        default=None, description="The namespace of the jobs; the service's name if left out."
+    )
+    dataset_namespace: Text | None = Field(
+        default=None,
+        description="The namespace of the tables, such as postgres://host:5432; made of the connection if left out.",
+    )
+
+
 class ScheduleConfig(Model):
     cron: Annotated[str, AfterValidator(_cron)] | None = Field(
         default=None, description="Five cron fields: minute, hour, day of month, month, day of week."
@@ -154,6 +169,12 @@ class Headwater(Model):
     )
     state: Annotated[StateConfig, OrEmpty] = Field(
         default_factory=StateConfig, description="Where a run keeps what the next one goes on from."
+    )
+    metrics_file: Text | None = Field(
+        default=None, description="Where a run writes Prometheus metrics for a textfile collector."
+    )
+    open_lineage: Annotated[OpenLineageConfig, OrEmpty] = Field(
+        default_factory=OpenLineageConfig, description="A second sink: OpenLineage's run events."
     )
     schedule: Annotated[ScheduleConfig, OrEmpty] = Field(
         default_factory=ScheduleConfig, description="When `ingest schedule` runs it."

@@ -26,6 +26,7 @@ from workflows.config.values import (
     EmbeddedCatalog,
     FilterPattern,
     Filters,
+    OpenLineage,
     QueryLog,
     Register,
     RunConfig,
@@ -80,6 +81,8 @@ def translate(workflow: Workflow, checks: Checks, secrets: Sequence[str]) -> Run
         dead_letters=Path(ours.dead_letters).expanduser(),
         state=_state(workflow, target),
         schedule=_schedule(ours),
+        metrics_file=Path(ours.metrics_file).expanduser() if ours.metrics_file else None,
+        open_lineage=_open_lineage(ours, source, checks),
         success_threshold=outcome.success_threshold,
         fail_below_threshold=outcome.raise_on_error,
         log_level=outcome.logger_level,
@@ -211,6 +214,18 @@ def _schedule(ours: Headwater) -> Schedule | None:
     if given.cron is None:
         return None
     return Schedule(given.cron, given.timezone, given.jitter, given.timeout, given.retries)
+
+
+def _open_lineage(ours: Headwater, source: Source, checks: Checks) -> OpenLineage | None:
+    given = ours.open_lineage
+    if not given.transport:
+        return None
+    if not isinstance(given.transport.get("type"), str):
+        checks.fail(("headwater", "openLineage", "transport"), "give its type: http, file, kafka, console, ...")
+    place = source.service
+    if source.connection is not None and "hostPort" in source.connection.options:
+        place = f"{source.connection.type.lower()}://{source.connection.options['hostPort']}"
+    return OpenLineage(given.transport, given.namespace or source.service, given.dataset_namespace or place)
 
 
 def _schema_files(ours: Headwater, checks: Checks) -> tuple[SchemaFile, ...]:

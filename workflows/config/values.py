@@ -174,6 +174,15 @@ class State:
 
 
 @dataclass(frozen=True, slots=True)
+class OpenLineage:
+    """Where run events go, in openlineage-python's own words (secrets in clear), and the namespaces in them."""
+
+    transport: Mapping[str, object] = field(repr=False)
+    namespace: str
+    dataset_namespace: str
+
+
+@dataclass(frozen=True, slots=True)
 class RunConfig:
     """One workflow. `target` says where to publish; `secrets` has what must not be shown, for redaction."""
 
@@ -197,6 +206,8 @@ class RunConfig:
     dead_letters: Path
     state: State
     schedule: Schedule | None
+    metrics_file: Path | None
+    open_lineage: OpenLineage | None
     success_threshold: int  # per cent
     fail_below_threshold: bool
     log_level: str

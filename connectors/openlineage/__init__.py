@@ -1,0 +1,17 @@
+"""Lineage as OpenLineage's run events, sent by openlineage-python's own transports."""
+
+from connectors.openlineage.datasets import DatasetNames
+from connectors.openlineage.emitter import Emitter, Transport, open_emitter
+from connectors.openlineage.events import JobRun, Origin, Outcome, job_runs, outcome_event
+
+__all__ = [
+    "DatasetNames",
+    "Emitter",
+    "JobRun",
+    "Origin",
+    "Outcome",
+    "Transport",
+    "job_runs",
+    "open_emitter",
+    "outcome_event",
+]

@@ -1,0 +1,202 @@
+"""Requests as run events: one for each producer, with all that it reads and writes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import uuid
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from openlineage.client.event_v2 import Job, Run, RunEvent, RunState
+from openlineage.client.facet_v2 import (
+    JobFacet,
+    RunFacet,
+    column_lineage_dataset,
+    extraction_error_run,
+    job_type_job,
+    parent_run,
+    sql_job,
+)
+from openlineage.client.serde import Serde
+
+from connectors.openlineage.datasets import DatasetNames, column_name
+from ingestion.contribution import ColumnEvidence, Contribution, Producer
+from ingestion.entities import TableEntity
+from ingestion.lineage_request import AddLineageRequest
+
+PRODUCER = "https://pypi.org/project/headwater"
+_ERRORS_SHOWN = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Whose events these are: the workflow as a job and its run, the dialect of its SQL, how datasets are named."""
+
+    workflow: str
+    run_id: str
+    namespace: str
+    dialect: str
+    names: DatasetNames
+
+    @property
+    def run_uuid(self) -> str:
+        """The run's id in the form that OpenLineage wants."""
+        return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{PRODUCER}/{self.workflow}/{self.run_id}"))
+
+    @property
+    def parent(self) -> parent_run.ParentRunFacet:
+        """The workflow's run as what each job's run belongs to."""
+        return parent_run.ParentRunFacet(
+            run=parent_run.Run(runId=self.run_uuid),
+            job=parent_run.Job(namespace=self.namespace, name=self.workflow),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a run's statements; `errors` maps reasons to how many were given up on."""
+
+    statements: int
+    errors: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class JobRun:
+    """A producer's event; `key` names the producer, `digest` is the same for the same content."""
+
+    key: str
+    digest: str
+    event: RunEvent
+
+
+def job_runs(
+    requests: Iterable[AddLineageRequest], entities: Mapping[str, TableEntity], origin: Origin
+) -> Iterator[JobRun]:
+    """An event for each producer, in the order of their names. `entities` has both ends of every request, by id.
+
+    The run id follows from the content: an event that is sent again is the same event.
+    """
+    said: dict[Producer, _Spoken] = {}
+    for request in requests:
+        ends = entities[request.edge.from_entity.id], entities[request.edge.to_entity.id]
+        for contribution in request.contributions:
+            said.setdefault(contribution.producer, _Spoken()).words.append((*ends, contribution))
+    for producer in sorted(said):
+        yield _job_run(producer, said[producer], origin)
+
+
+def outcome_event(origin: Origin, outcome: Outcome, at: float) -> RunEvent:
+    """The workflow's own run, with what it could not make out. `at` is in seconds since the epoch."""
+    errors = [
+        extraction_error_run.Error(errorMessage=f"{reason}: {count} statements")
+        for reason, count in sorted(outcome.errors.items())[:_ERRORS_SHOWN]
+    ]
+    failed = sum(outcome.errors.values())
+    facet = extraction_error_run.ExtractionErrorRunFacet(
+        totalTasks=outcome.statements, failedTasks=failed, errors=errors
+    )
+    facets: dict[str, RunFacet] = {"extractionError": facet} if failed else {}
+    return RunEvent(
+        eventTime=_iso(at),
+        eventType=RunState.COMPLETE,
+        run=Run(origin.run_uuid, facets),
+        job=Job(origin.namespace, origin.workflow, {"jobType": _job_type("WORKFLOW")}),
+        producer=PRODUCER,
+    )
+
+
+@dataclass(slots=True)
+class _Spoken:
+    """What one producer says: of each edge its ends and the contribution."""
+
+    words: list[tuple[TableEntity, TableEntity, Contribution]] = field(default_factory=list)
+
+    @property
+    def last_seen(self) -> float:
+        return max((word.last_seen for _, _, word in self.words if word.last_seen is not None), default=0.0)
+
+    @property
+    def latest(self) -> Contribution:
+        return max((word for _, _, word in self.words), key=lambda word: word.recency)
+
+
+def _job_run(producer: Producer, spoken: _Spoken, origin: Origin) -> JobRun:
+    name = f"{producer.kind}.{producer.key}"
+    inputs = {source.id: source for source, _, _ in spoken.words}
+    outputs = {target.id: target for _, target, _ in spoken.words}
+    facets: dict[str, JobFacet] = {"jobType": _job_type(str(producer.kind).upper())}
+    if spoken.latest.sql_query:
+        facets["sql"] = sql_job.SQLJobFacet(query=spoken.latest.sql_query, dialect=origin.dialect)
+    event = RunEvent(
+        eventTime=_iso(spoken.last_seen),
+        eventType=RunState.COMPLETE,
+        run=Run(str(uuid.UUID(int=0)), {"parent": origin.parent}),
+        job=Job(origin.namespace, name, facets),
+        inputs=[origin.names.input(inputs[key]) for key in sorted(inputs)],
+        outputs=[
+            origin.names.output(outputs[key], columnLineage=_column_lineage(outputs[key], spoken, origin.names))
+            for key in sorted(outputs)
+        ],
+        producer=PRODUCER,
+    )
+    digest = _digest(event)
+    event.run.runId = str(uuid.uuid5(uuid.NAMESPACE_URL, f"{PRODUCER}/{origin.workflow}/{name}/{digest}"))
+    return JobRun(name, digest, event)
+
+
+def _digest(event: RunEvent) -> str:
+    """Of what the event says, whichever run says it."""
+    content = json.loads(Serde.to_json(event))
+    del content["run"]
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def _column_lineage(
+    target: TableEntity, spoken: _Spoken, names: DatasetNames
+) -> column_lineage_dataset.ColumnLineageDatasetFacet:
+    """Of one output: which fields make each of its fields, and which bear on the whole of it. Only what is certain."""
+    found: dict[str, dict[tuple[str, str, str], list[column_lineage_dataset.Transformation]]] = {}
+    for source, to, contribution in spoken.words:
+        for evidence in contribution.columns if to.id == target.id else ():
+            if not evidence.certain:
+                continue
+            field_name = column_name(target, evidence.to_column) if evidence.to_column else ""
+            for column in evidence.from_columns:
+                key = (*names.of(source), column_name(source, column))
+                found.setdefault(field_name, {}).setdefault(key, []).append(_transformation(evidence))
+    return column_lineage_dataset.ColumnLineageDatasetFacet(
+        fields={
+            name: column_lineage_dataset.Fields(inputFields=_input_fields(inputs))
+            for name, inputs in sorted(found.items())
+            if name
+        },
+        dataset=_input_fields(found.get("", {})),
+    )
+
+
+def _input_fields(
+    inputs: Mapping[tuple[str, str, str], list[column_lineage_dataset.Transformation]],
+) -> list[column_lineage_dataset.InputField]:
+    return [
+        column_lineage_dataset.InputField(*key, transformations=transformations)
+        for key, transformations in sorted(inputs.items(), key=lambda entry: entry[0])
+    ]
+
+
+def _transformation(evidence: ColumnEvidence) -> column_lineage_dataset.Transformation:
+    return column_lineage_dataset.Transformation(
+        type=str(evidence.transformation.type),
+        subtype=str(evidence.transformation.subtype),
+        description=evidence.expression or "",
+        masking=evidence.transformation.masking,
+    )
+
+
+def _job_type(kind: str) -> job_type_job.JobTypeJobFacet:
+    return job_type_job.JobTypeJobFacet(processingType="BATCH", integration="HEADWATER", jobType=kind)
+
+
+def _iso(moment: float) -> str:
+    return datetime.fromtimestamp(moment, UTC).isoformat(timespec="milliseconds")
