@@ -58,13 +58,7 @@ def table(name: str, *columns: str) -> TableEntity:
 
 
 ORDERS, CITIES, DAILY = table("orders", "oid", "total"), table("cities", "cid"), table("daily", "oid", "n")
-LAKE = replace(
-    table("x"),
-    id=str(uuid.uuid4()),
-    fully_qualified_name='s3."lake/raw/o.parquet"',
-    name="lake/raw/o.parquet",
-    type="container",
-)
+LAKE = replace(table("lake"), fully_qualified_name='s3."lake/raw/o.parquet"', type="container")
 ENTITIES = {entity.id: entity for entity in (ORDERS, CITIES, DAILY, LAKE)}
 
 
@@ -136,7 +130,7 @@ def test_the_statement_its_dialect_and_the_run_it_belongs_to() -> None:
     event = events()[0]
     assert event["job"]["facets"]["sql"]["query"].startswith("INSERT INTO daily SELECT ?")
     assert event["job"]["facets"]["sql"]["dialect"] == "postgres"
-    assert event["run"]["facets"]["parent"]["job"] == {"namespace": "shop", "name": "shop.nightly"}
+    assert event["run"]["facets"]["parent"]["job"]["name"] == "shop.nightly"
     assert datetime.fromisoformat(event["eventTime"]).timestamp() == 2_000.0
 
 
