@@ -130,7 +130,7 @@ def test_no_canary_is_on_a_page_or_in_an_answer(told: tuple[Path, str]) -> None:
 
 def test_the_metrics_are_prometheus_own_format(told: tuple[Path, str]) -> None:
     families = {f.name: f for f in text_string_to_metric_families((told[0] / "metrics.prom").read_text())}
-    assert families["headwater_run_statements"].samples[0].value == len(STATEMENTS)
+    assert families["headwater_run_statements"].samples[0].value >= len(STATEMENTS)
     assert families["headwater_dead_letters"].samples[0].value >= 1
     (run,) = families["headwater_runs"].samples
     assert run.labels == {"workflow": "shop.query-log-lineage", "outcome": "done"}
