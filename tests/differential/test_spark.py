@@ -27,7 +27,8 @@ from tests.differential.schemas import Schema, random_schema
 
 if TYPE_CHECKING:
     from _pytest.mark import ParameterSet
-    from pyspark.sql import SparkSession
+    from pyspark.logger import PySparkLogger
+from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.spark
 
@@ -41,7 +42,7 @@ _NAMED = re.compile(r"[a-z_]\w*").fullmatch
 @pytest.fixture(scope="module")
 def analyser(spark: SparkSession) -> Iterator[SparkSession]:
     """The session with every table as an empty view; statements that Spark refuses are not logged."""
-    logs = [logging.getLogger(name) for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger")]
+    logs = [PySparkLogger.getLogger(name) for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger")]
     levels = [log.level for log in logs]
     for log in logs:
         log.setLevel(logging.CRITICAL + 1)

@@ -150,8 +150,11 @@ def test_the_shipped_sample_is_valid(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
 
     for file in sorted((ROOT / "config").glob("*.yaml")):
-        if "headwater:" in file.read_text():
-            code, _, shown = ingest("validate", "-c", str(file.relative_to(ROOT)))
+        text = file.read_text()
+        if "headwater:" in text:
+            # The log that this one reads is made by a command of its own.
+            there = ("--set", "eventLogDirectory=config") if "eventLogDirectory" in text else ()
+            code, _, shown = ingest("validate", "-c", str(file.relative_to(ROOT)), *there)
             assert (code, shown) == (0, ""), file
 
 

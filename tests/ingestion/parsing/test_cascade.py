@@ -57,7 +57,9 @@ def names(parsed: ParseOutcome) -> tuple[list[str], list[str]]:
 
 
 def parser_processes() -> list[psutil.Process]:
-    return [child for child in psutil.Process().children(recursive=True) if CHILD_MODULE in child.cmdline()]
+    # Others of this process's children may have ended and not been waited for: they are no parsers.
+    living = [c for c in psutil.Process().children(recursive=True) if c.status() != psutil.STATUS_ZOMBIE]
+    return [child for child in living if CHILD_MODULE in child.cmdline()]
 
 
 def test_the_first_tier_that_gives_lineage_is_the_last_one_asked(sandbox: Sandbox) -> None:

@@ -55,7 +55,9 @@ def ended(pid: int, seconds: float = 3.0) -> bool:
 
 
 def parser_processes() -> list[psutil.Process]:
-    return [child for child in psutil.Process().children(recursive=True) if CHILD_MODULE in child.cmdline()]
+    # Others of this process's children may have ended and not been waited for: they are no parsers.
+    living = [c for c in psutil.Process().children(recursive=True) if c.status() != psutil.STATUS_ZOMBIE]
+    return [child for child in living if CHILD_MODULE in child.cmdline()]
 
 
 def test_answers_come_in_order_from_one_warm_process(sandbox: Sandbox) -> None:
