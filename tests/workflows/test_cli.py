@@ -151,7 +151,7 @@ def test_the_shipped_sample_is_valid(monkeypatch: pytest.MonkeyPatch) -> None:
 
     for file in sorted((ROOT / "config").glob("*.yaml")):
         text = file.read_text()
-        if "headwater:" in text:
+        if text.startswith("#") and "\nsource:\n" in text:
             # The log that this one reads is made by a command of its own.
             there = ("--set", "eventLogDirectory=config") if "eventLogDirectory" in text else ()
             code, _, shown = ingest("validate", "-c", str(file.relative_to(ROOT)), *there)
