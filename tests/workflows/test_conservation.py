@@ -6,10 +6,11 @@ import shutil
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, given, reject, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
+from ingestion.errors import ConfigError
 from tests.workflows.growing_log import HEADER, SHOP, configuration, rows_of
 from workflows.config import load_config
 from workflows.options import RunOptions
@@ -33,7 +34,9 @@ def run(folder: Path, name: str) -> RunSummary:
     return run_workflow(config, RunOptions(name), LoggedProgress())
 
 
-@settings(max_examples=4, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=4, deadline=None, derandomize=True, phases=[Phase.generate], suppress_health_check=list(HealthCheck)
+)
 @given(lines=st.lists(LINES, min_size=3, max_size=40))
 def test_nothing_is_lost_of_any_log(
     spark: SparkSession, tmp_path_factory: pytest.TempPathFactory, lines: list[bytes]
@@ -41,7 +44,11 @@ def test_nothing_is_lost_of_any_log(
     folder = tmp_path_factory.mktemp("garbage")
     (folder / "log").mkdir()
     (folder / "log" / "all.csv").write_bytes(HEADER.encode() + b"\n".join(lines) + b"\n")
-    first = run(folder, "first")
+    try:
+        first = run(folder, "first")
+    except ConfigError:
+        # What is no text at all is refused as a whole, before anything is counted.
+        reject()
     counts = first.counts
     assert counts.published + counts.skipped_total + counts.dead_total == counts.statements
     assert counts.statements >= counts.records_read >= 0
