@@ -10,17 +10,17 @@ import secrets
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, insert, select, text, update
+from sqlalchemy import URL, Connection, Engine, create_engine, event, insert, select, text, update
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import DatabaseError, OperationalError
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from connectors.catalog.errors import bad_request
-from connectors.catalog.store.schema import SCHEMA_VERSION, meta, metadata
+from connectors.catalog.store.schema import SCHEMA_VERSION, entities, meta, metadata
 from ingestion.errors import ConfigError
 
 BUSY_SECONDS = 60
@@ -94,7 +94,7 @@ def loads(document: str) -> Json:
 
 def _open(file: Path) -> Engine:
     engine = create_engine(
-        f"sqlite:///{file}",
+        URL.create("sqlite", database=str(file)),
         connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False},
         pool_size=8,
         max_overflow=64,
@@ -132,10 +132,25 @@ def _identify(connection: Connection) -> None:
 
 
 def open_database(file: Path) -> Database:
-    """The store in `file`, made when it is not there. Raises ConfigError when it cannot be opened."""
+    """The store in `file`, made when it is not there. Raises ConfigError when it cannot be opened, or is another's."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
+        _refuse_foreign(file)
         return Database(file)
     except (OSError, OperationalError, DatabaseError, sqlite3.Error) as error:
+        if "locked" in str(error):
+            message = f"{file} is locked by another program: try again when that has ended, or name another file"
+            raise ConfigError(message) from error
         message = f"{file} cannot be used as a catalog: name a file that can be written, or one made by this program"
         raise ConfigError(message) from error
+
+
+def _refuse_foreign(file: Path) -> None:
+    """A database that somebody else made stays as it is; looked at without writing to it."""
+    if not file.is_file() or file.stat().st_size == 0:
+        return
+    with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True, timeout=BUSY_SECONDS)) as connection:
+        tables = {name for (name,) in connection.execute("select name from sqlite_master where type = 'table'")}
+        ours = meta.name in tables and entities.name in tables
+    if tables and not ours:
+        raise ConfigError(f"{file} is a database of another program: name another file")
