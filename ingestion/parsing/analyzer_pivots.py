@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ingestion.model import ProblemKind
 from ingestion.parsing.analyzer_clauses import act
 from ingestion.parsing.analyzer_common import renamed
 from ingestion.parsing.analyzer_rows import Entry, Rows, StarRun, spelled
 from ingestion.parsing.analyzer_scopes import Scope
-from ingestion.parsing.analyzer_values import Value, combined
+from ingestion.parsing.analyzer_stars import star_entries
+from ingestion.parsing.analyzer_values import Value, combined, union_of
 from ingestion.parsing.analyzer_visible import Visible
 from ingestion.parsing.relational import Pivot, Relation, Select, Slot
 from ingestion.parsing.roles import CONDITIONAL, GROUP_BY, IDENTITY
@@ -21,7 +23,9 @@ def pivoted(analysis: QueryAnalysis, rows: Rows, pivot: Pivot, alias: str) -> Ro
     """The rows that a pivot of rows gives."""
     scope = Scope(analysis, None)
     scope.add(Visible(Relation(Select(())), rows, alias))
+    starred = star_entries(analysis, pivot.star, scope) if pivot.star is not None else []
     named = {slot.parts[-1] for expression in pivot.consumed for slot in expression.slots if isinstance(slot, Slot)}
+    named |= {entry[0] for entry in starred if isinstance(entry, tuple)}
     consumed = spelled(rows.names(), named)
     chosen = [scope.evaluate(key) for key in pivot.keys]
     indirect = dict(rows.indirect)
@@ -37,11 +41,18 @@ def pivoted(analysis: QueryAnalysis, rows: Rows, pivot: Pivot, alias: str) -> Ro
         for entry in kept:
             value = entry[1] if isinstance(entry, tuple) else analysis.sources.column(entry.table, "*")
             act(indirect, value, GROUP_BY)
-    made: list[Entry] = []
+    made: list[tuple[str, Value]] = []
     for column in pivot.columns:
         value = scope.evaluate(column.expression)
         if chosen:
             keys = combined([(IDENTITY, value), *((CONDITIONAL, key) for key in chosen)])
             value = Value(keys).known_as(value.text(), value.type())
         made.append((column.name, value))
-    return renamed(analysis.sources, Rows(analysis.sources, kept + made, indirect, rows.tables), pivot.names)
+    if starred and made:
+        name, last = made[-1]
+        values = [e[1] if isinstance(e, tuple) else analysis.sources.column(e.table, "*") for e in starred]
+        made[-1] = (name, union_of([*([last] if last.keys else []), *values]))
+        if any(isinstance(entry, StarRun) for entry in kept):  # which of its columns are left is not known
+            analysis.problem(ProblemKind.UNSUPPORTED, "UNPIVOT over unknown columns")
+            kept = [entry for entry in kept if not isinstance(entry, StarRun)]
+    return renamed(analysis.sources, Rows(analysis.sources, [*kept, *made], indirect, rows.tables), pivot.names)

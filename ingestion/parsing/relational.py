@@ -84,7 +84,8 @@ class Pivot(NamedTuple):
     """PIVOT and UNPIVOT: the columns that `consumed` uses vanish from the input, `columns` come after what is left.
 
     `keys` are PIVOT's FOR columns, which choose the rows behind each new column. `kept` is DuckDB's GROUP BY: what is
-    left is that alone. `names` is the column list of the result's alias.
+    left is that alone. `names` is the column list of the result's alias. `star` is the COLUMNS(…) that UNPIVOT takes
+    into its last column.
     """
 
     consumed: tuple[Expression, ...]
@@ -93,6 +94,7 @@ class Pivot(NamedTuple):
     keys: tuple[Expression, ...] = ()
     kept: tuple[Projection, ...] | None = None
     names: tuple[str, ...] = ()
+    star: Star | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from ingestion.parsing.relational import Expression, Pivot, Projection
 from ingestion.parsing.roles import CONDITIONAL
+from ingestion.parsing.sqlglot_projections import translate_columns
 
 if TYPE_CHECKING:
     from ingestion.parsing.sqlglot_queries import QueryTranslator
@@ -51,21 +52,24 @@ def _unpivot(queries: QueryTranslator, node: exp.Expr) -> Pivot:
     args = node.args
     into = args.get("into")
     if into is not None:  # DuckDB: UNPIVOT t ON a, b INTO NAME n VALUE v
-        inputs = [[item] for item in args.get("expressions") or []]
+        items = args.get("expressions") or []
+        inputs = [[item] for item in items if type(item) is not exp.Columns]
         names = [into.this]
         values = list(into.expressions)
     else:
         fields = args.get("fields") or []
         names = [field.this for field in fields]
         values = [v for e in args.get("expressions") or [] for v in (e.expressions if type(e) is exp.Tuple else [e])]
-        inputs = [_inputs(item) for field in fields for item in field.args.get("expressions") or []]
+        items = [item for field in fields for item in field.args.get("expressions") or []]
+        inputs = [_inputs(item) for item in items if type(item) is not exp.Columns]
+    star = next((translate_columns(queries, item) for item in items if type(item) is exp.Columns), None)
     consumed = [queries.expression(column) for group in inputs for column in group]
     columns = [Projection(_name(queries, item), Expression(("?",), (), ATOM, "STRING")) for item in names]
     for number, value in enumerate(values):
         parts = [queries.expression(group[number]) for group in inputs if number < len(group)]
         columns.append(Projection(_name(queries, value), _one_of(parts)))
     name, listed = _alias(queries, args.get("alias"))
-    return Pivot(tuple(consumed), tuple(columns), name, (), None, listed)
+    return Pivot(tuple(consumed), tuple(columns), name, (), None, listed, star)
 
 
 def _inputs(node: exp.Expr) -> list[exp.Expr]:

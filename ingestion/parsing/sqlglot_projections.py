@@ -39,7 +39,7 @@ def translate_projections(queries: QueryTranslator, nodes: list[exp.Expr]) -> It
             name = names.column(node.args["alias"])
             inner = node.args["this"]
             if type(inner) is exp.Columns:
-                yield _columns(queries, inner)
+                yield translate_columns(queries, inner)
             else:
                 yield Projection(name, queries.expression(inner))
         elif kind is exp.Star:
@@ -71,7 +71,7 @@ def _unnamed(queries: QueryTranslator, node: exp.Expr, number: int) -> Iterator[
         for column in schema.expressions if schema is not None else ():
             yield Projection(queries.names.column(column.this if type(column) is exp.ColumnDef else column), merged)
     elif kind is exp.Columns:
-        yield _columns(queries, node)
+        yield translate_columns(queries, node)
     elif kind is exp.Dot and type(node.expression) is exp.Star:
         parts = _dotted(queries.names, node.this)
         yield _star(queries, node.expression, parts)
@@ -91,7 +91,7 @@ def _unnamed(queries: QueryTranslator, node: exp.Expr, number: int) -> Iterator[
         if columns is not None and type(columns.this) is not exp.Column:
             if any(column.find_ancestor(exp.Columns) is None for column in node.find_all(exp.Column)):
                 queries.unsupported("COLUMNS beside other columns")
-            yield _columns(queries, columns)._replace(wrapped=True)
+            yield translate_columns(queries, columns)._replace(wrapped=True)
             return
         expression = queries.expression(node)
         yield Projection(output_name(queries.names, node, expression, number), expression)
@@ -125,7 +125,8 @@ def like_pattern(text: str) -> str:
     return "".join({"%": ".*", "_": "."}.get(letter) or re.escape(letter) for letter in text)
 
 
-def _columns(queries: QueryTranslator, node: exp.Expr) -> Star:
+def translate_columns(queries: QueryTranslator, node: exp.Expr) -> Star:
+    """The star that COLUMNS(…) stands for."""
     inner = node.this
     if type(inner) is exp.Star:
         return _star(queries, inner, ())

@@ -51,6 +51,8 @@ def target_of(
     if type(node) is exp.Schema:
         columns = tuple(column_name(queries, item) for item in node.expressions) or None
         node = node.this
+        if columns is not None:  # the partitions that the rows themselves choose come last
+            columns += _chosen_partition(queries, node.args.get("partition"))
     if type(node) is exp.Directory:
         return Target(path_name(node.this), mode), ()
     if isinstance(node, exp.Func):  # ClickHouse: INSERT INTO FUNCTION
@@ -68,6 +70,11 @@ def _fixed_partition(queries: QueryTranslator, partition: exp.Expr | None) -> tu
         for item in partition.expressions
         if type(item) is exp.EQ and type(item.this) is exp.Column
     )
+
+
+def _chosen_partition(queries: QueryTranslator, partition: exp.Expr | None) -> tuple[str, ...]:
+    items = partition.expressions if partition is not None else ()
+    return tuple(queries.names.column_parts(item)[-1] for item in items if type(item) is exp.Column)
 
 
 def insert_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[Write]:

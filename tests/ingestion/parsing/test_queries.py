@@ -208,6 +208,19 @@ PIVOTS = [
     ),
     (
         "duckdb",
+        "unpivot t on columns(* exclude (k)) into name n value v",
+        {"t": "k a b"},
+        {"k = t.k", "n is constant", "v = t.a", "v = t.b"},
+    ),
+    (
+        "duckdb",
+        "from t unpivot (v for n in (columns('a|b')))",
+        {"t": "k a b"},
+        {"k = t.k", "n is constant", "v = t.a", "v = t.b"},
+    ),
+    ("duckdb", "unpivot t on columns(* exclude (k)) into name n value v", {}, {"n is constant", "v = t.*"}),
+    (
+        "duckdb",
         "unpivot t on a, b into name n value v",
         {"t": "k a b"},
         {"k = t.k", "n is constant", "v = t.a", "v = t.b"},

@@ -33,6 +33,7 @@ S = {"s": "x y", "t": "a b"}
         ("duckdb", "insert into t by name select x as b, y as a from s", {"b = s.x", "a = s.y"}),
         ("spark", "insert into t by name select x as b from s", {"b = s.x"}),
         ("spark", "insert overwrite table t partition (a = 1) select x from s", {"b = s.x"}),
+        ("spark", "insert into t partition (b) (a) select x, y from s", {"a = s.x", "b = s.y"}),
         ("spark", "insert overwrite table t partition (b) select x, y from s", {"a = s.x", "b = s.y"}),
         ("mysql", "insert into t set a = (select max(x) from s)", {"a agg s.x"}),
         ("mysql", "replace into t select x, y from s", {"a = s.x", "b = s.y"}),
