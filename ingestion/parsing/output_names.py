@@ -68,13 +68,17 @@ def _by_function(names: Names, node: exp.Expr) -> str:
         return str(inner.this).lower() if isinstance(inner.this, str) else "?column?"
     if type(inner) is exp.Case:
         default = inner.args.get("default")
-        return names.column_parts(default)[-1] if type(default) is exp.Column else "case"
+        named = _by_function(names, default) if default is not None and not isinstance(default, exp.Cast) else "case"
+        return "case" if named == "?column?" else named
     if isinstance(inner, exp.Subquery | exp.Select):
         return _subquery_name(names, inner)
+    if names.dialect.name == "redshift" and type(inner) is exp.GroupConcat:
+        return "listagg"
     if isinstance(inner, exp.Func) and not isinstance(inner, exp.Binary | exp.Connector):
         return _postgres_name(inner)
     if isinstance(node, exp.Cast):
-        return str(node.args["to"].sql("postgres")).lower().partition("(")[0]
+        written = str(node.args["to"].sql("postgres")).lower().partition("(")[0]
+        return _POSTGRES_TYPES.get(written, written)
     return "?column?"
 
 
@@ -118,5 +122,19 @@ _POSTGRES_NAMES: dict[type[exp.Expr], str] = {
 }
 
 
+_POSTGRES_TYPES = {
+    "smallint": "int2",
+    "int": "int4",
+    "bigint": "int8",
+    "boolean": "bool",
+    "real": "float4",
+    "double precision": "float8",
+    "decimal": "numeric",
+    "char": "bpchar",
+}
+"""What the catalog calls types, whose names unnamed casts take."""
+
+
 def _postgres_name(node: exp.Func) -> str:
-    return _POSTGRES_NAMES.get(type(node)) or str(node.sql_name()).lower()
+    own = str(node.sql_name()).replace("J_S_O_N_B", "JSONB").replace("J_S_O_N", "JSON").lower()
+    return _POSTGRES_NAMES.get(type(node)) or own

@@ -179,3 +179,23 @@ def test_a_prefix_may_carry_schema_and_database() -> None:
 
 def test_the_parameters_of_a_lambda_are_no_columns() -> None:
     assert tell("select filter(arr, x -> x > lim) as r from t", "spark") == {"r f t.arr", "r f t.lim"}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "item", "name"),
+    [
+        ("postgres", "(a ->> 'z')::int", "int4"),
+        ("postgres", "a = 1", "?column?"),
+        ("postgres", "a::text", "a"),
+        ("postgres", "case when a then b else (select max(c) from u) end", "max"),
+        ("postgres", "case when a then b else 1::bigint end", "case"),
+        ("postgres", "case when a then b end", "case"),
+        ("postgres", "jsonb_object_agg(a, b)", "jsonb_object_agg"),
+        ("postgres", "string_agg(a, ',')", "string_agg"),
+        ("redshift", "listagg(a, ',') within group (order by b)", "listagg"),
+        ("bigquery", "max(a)", "f0_"),
+        ("trino", "max(a)", "_col0"),
+    ],
+)
+def test_an_unnamed_output_has_the_name_that_the_system_gives_it(dialect: str, item: str, name: str) -> None:
+    assert {line.partition(" ")[0] for line in tell(f"select {item} from t", dialect) if line[0] != "*"} == {name}
