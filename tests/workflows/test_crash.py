@@ -26,7 +26,7 @@ from workflows.signals import interrupted_by_signals
 from workflows.state.runs import RunOutcome, recorded_runs
 from workflows.state.store import open_state
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 
 def command(folder: Path, failpoint: str = "") -> subprocess.Popen[bytes]:

@@ -18,7 +18,7 @@ from workflows.progress import LoggedProgress
 from workflows.run import run_workflow
 from workflows.status import RunSummary
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
 HEAVY = ", ".join(str(900_000_000 + number) for number in range(60_000))
 """So long a list that no parser reads it in a megabyte."""
 STATEMENTS = [

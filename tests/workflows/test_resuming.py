@@ -19,7 +19,7 @@ from workflows.progress import LoggedProgress
 from workflows.run import run_workflow
 from workflows.status import RunSummary
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
 ROWS = rows_of(SHOP)
 RunIn = Callable[..., RunSummary]
 

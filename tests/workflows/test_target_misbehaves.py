@@ -34,7 +34,7 @@ from workflows.state.runs import RunOutcome, recorded_runs
 from workflows.state.store import open_state
 from workflows.status import RunSummary
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
 LINEAGE = "/api/v1/headwater/lineage"
 IMPATIENT = RetryPolicy(attempts=4, total_seconds=20, first_wait=0.05, longest_wait=0.3, jitter=0.05)
 
