@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pyspark.logger import PySparkLogger
+from pyspark.sql import SparkSession
 
 from ingestion.parsing.analyzer import SchemaLookup, analyze
 from ingestion.parsing.sqlglot_tier import parse
@@ -27,8 +29,6 @@ from tests.differential.schemas import Schema, random_schema
 
 if TYPE_CHECKING:
     from _pytest.mark import ParameterSet
-    from pyspark.logger import PySparkLogger
-from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.spark
 
