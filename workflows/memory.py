@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +17,7 @@ from workflows.publishing import Rebound
 from workflows.reading import SECONDS_A_DAY, Past
 from workflows.record_identity import none_known
 from workflows.state import journal
-from workflows.state.acknowledged import Acknowledgement, acknowledge, acknowledgements, forget_acknowledgements
+from workflows.state.acknowledged import Acknowledgement, acknowledge, acknowledgements
 from workflows.state.dead_letters import DeadLetter, file_letters, letters_of, settle_letters
 from workflows.state.journal import Segment
 from workflows.state.lease import Lease
@@ -36,7 +36,7 @@ class Harvest:
     letters whose place in the log was read again. `unsettled` counts names and edges to try again.
     """
 
-    segments: Sequence[Segment]
+    segments: Sequence[Segment] = ()
     newest: float | None = None
     source_id: str = ""
     letters: Iterable[DeadLetter] = ()
@@ -58,12 +58,10 @@ class Memory:
         self.parsing = ParserSettings(parsing_version(), config.limits, config.parser)
         with store.read() as connection:
             self.position = position_of(connection, lease.workflow) or Position()
-            contents = [content for _id, content in journal.contents(connection, lease.workflow)]
-            self.templates = {} if extent.full else remembered_templates(connection, lease.workflow, self.parsing)
+            self._contents = [content for _id, content in journal.contents(connection, lease.workflow)]
+            self.templates = remembered_templates(connection, lease.workflow, self.parsing)
             self.letters = tuple(letters_of(connection, lease.workflow))
-        self._is_first = not self.position.version
-        self._starts_over = not self._is_first and (extent.full or self.position.version != self._version)
-        self._contents = [] if extent.full else contents
+        self._starts_over = extent.full or self.position.version != self._version
         self.past = self._past()
 
     def _past(self) -> Past:
@@ -80,7 +78,7 @@ class Memory:
         return Past(
             known,
             self._contents,
-            None if extent.full else self.position.newest,
+            self.position.newest,
             rereads=known.size < every.size,
             between=extent.between,
             log_may_be_gone=extent.dead,
@@ -94,17 +92,13 @@ class Memory:
 
     def rebound(self, templates: frozenset[str]) -> Rebound:
         """What a run that bound these templates over the whole journal knows the whole of."""
-        if self._starts_over:
-            return Rebound.nothing()
         return Rebound(templates, self.position.complete_since)
 
     def acknowledged(self, sink: str) -> dict[str, Acknowledgement]:
-        """What the sink has acknowledged, by target; nothing where everything is to be sent again."""
-        with self._store.write() as connection:
-            if self._extent.full:
-                self._lease.confirm(connection)
-                forget_acknowledgements(connection, self._lease.workflow, sink)
-            return acknowledgements(connection, self._lease.workflow, sink)
+        """What the sink has acknowledged, by target; of no content where everything is to be sent again."""
+        with self._store.read() as connection:
+            found = acknowledgements(connection, self._lease.workflow, sink)
+        return {target: replace(known, digest="") for target, known in found.items()} if self._extent.full else found
 
     def acknowledge(self, sink: str, done: Mapping[str, Acknowledgement]) -> None:
         """Keeps what the sink has acknowledged. Raises LeaseHeld where another run has taken over."""
@@ -128,10 +122,7 @@ class Memory:
             contents = (content for _id, content in journal.contents(connection, workflow))
             used = journal.fingerprints_of(contents)
             forget_templates(connection, workflow, used)
-            settled = harvest.read_again
-            if self._extent.full:
-                settled |= {letter.place[0] for letter in self.letters}
-            settle_letters(connection, workflow, templates=harvest.settled, source_ids=settled)
+            settle_letters(connection, workflow, templates=harvest.settled, source_ids=harvest.read_again)
             file_letters(connection, workflow, harvest.letters)
             advanced = newest is not None and newest == harvest.newest
             position = Position(
@@ -151,9 +142,7 @@ class Memory:
 
     def _store_journal(self, connection: Connection, harvest: Harvest, newest: float | None) -> None:
         workflow = self._lease.workflow
-        if self._extent.full:
-            journal.keep_only(connection, workflow, lambda rows: rows.slice(0, 0))
-        elif self.past.rereads:
+        if self.past.rereads:
             again = pa.array(journal.digests_of(segment.content for segment in harvest.segments), pa.int64())
             journal.keep_only(
                 connection, workflow, lambda rows: rows.filter(pc.invert(pc.is_in(rows["digest"], again)))
@@ -169,8 +158,6 @@ class Memory:
         return None if newest is None else newest - self._config.query_log.days * SECONDS_A_DAY
 
     def _complete_since(self, newest: float | None) -> float | None:
-        if self._starts_over:
-            return self.position.newest or 0.0
         horizon, oldest = self._horizon(newest), journal.oldest_of(self._contents)
         before = self.position.complete_since
         if horizon is None or oldest is None or oldest >= horizon:

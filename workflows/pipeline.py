@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 the name that every PySpark user knows
 
 from connectors.openmetadata.registration import register
@@ -154,26 +154,29 @@ class Pipeline:
 
     def _remember(self, statements: Statements, lineage: Lineage) -> None:
         with self._progress.stage("remember"):
-            memory, frame = self._memory, statements.frame
-            newest = frame.where(F.col("digest").isNotNull() & (F.col("time") > 0)).agg(
-                F.max("time").alias("time"), F.max_by("source_id", F.struct("time", "file", "line")).alias("place")
-            )
-            row = newest.first()
-            undertaker = Undertaker(self._options.run_id, lineage.templates, memory.parsing)
-            harvest = Harvest(
-                segments=list(segments(frame)),
-                newest=row["time"] if row is not None else None,
-                source_id=(row["place"] or "") if row is not None else "",
-                letters=undertaker.letters(frame, lineage.dead),
-                settled=lineage.settled,
-                read_again=read_again(frame, {letter.place[0] for letter in memory.letters}),
-                unsettled=lineage.rejected + lineage.counts.unresolved + lineage.counts.ambiguous,
-            )
+            memory, unsettled = self._memory, lineage.rejected + lineage.counts.unresolved + lineage.counts.ambiguous
+            harvest = Harvest(settled=lineage.settled, unsettled=unsettled)
+            if statements.counts.statements:
+                harvest = self._harvested(statements.frame, lineage, harvest)
             self._options.failpoints.passed("commit")
             with self._options.drain.hold():
                 memory.commit(harvest)
             self._options.failpoints.passed("committed")
             write_dead_letters(self._config.dead_letters, memory.open_letters())
+
+    def _harvested(self, frame: DataFrame, lineage: Lineage, harvest: Harvest) -> Harvest:
+        newest, place = F.max("time"), F.max_by("source_id", F.struct("time", "file", "line"))
+        timed = frame.where(F.col("digest").isNotNull() & (F.col("time") > 0))
+        row = timed.agg(newest.alias("time"), place.alias("place")).first()
+        undertaker = Undertaker(self._options.run_id, lineage.templates, self._memory.parsing)
+        return replace(
+            harvest,
+            segments=list(segments(frame)),
+            newest=row["time"] if row is not None else None,
+            source_id=(row["place"] or "") if row is not None else "",
+            letters=undertaker.letters(frame, lineage.dead),
+            read_again=read_again(frame, {letter.place[0] for letter in self._memory.letters}),
+        )
 
     def _texts_of_the_dead(self, statements: Statements) -> dict[TemplateKey, str]:
         """For a replay: the masked texts of dead templates of which the log has no statement any more."""
@@ -210,12 +213,13 @@ class Pipeline:
     ) -> tuple[dict[str, Template], Collection[str]]:
         """All templates that are known by now, by fingerprint, and which of them were parsed just now."""
         parsing = Parsing(self._config.limits, self._config.threads, self._config.parser)
-        hopeless = self._options.extent.dead
-        known = {key: t for key, t in self._memory.templates.items() if t.symbolic is not None or not hopeless}
+        extent, known = self._options.extent, self._memory.templates
+        if extent.dead:
+            known = {key: template for key, template in known.items() if template.symbolic is not None}
         parsed: list[Template] = []
         waiting: list[Template] = []
         with self._progress.stage("parse") as stage:
-            for template in parse_templates(statements.frame, parsing, known, texts):
+            for template in parse_templates(statements.frame, parsing, () if extent.full else known, texts):
                 waiting.append(template)
                 if len(waiting) == _TEMPLATES_AT_ONCE:
                     parsed += self._kept(waiting)

@@ -15,8 +15,6 @@ from workflows.options import RunOptions
 from workflows.publishing_units import Unit
 from workflows.state.acknowledged import Acknowledgement, Speaker, Word
 
-_NEVER = float("inf")
-
 
 @dataclass(frozen=True, slots=True)
 class Rebound:
@@ -27,11 +25,6 @@ class Rebound:
 
     templates: frozenset[str] = frozenset()
     since: float | None = None
-
-    @classmethod
-    def nothing(cls) -> Rebound:
-        """Where the run has not bound again what earlier ones had."""
-        return cls(frozenset(), _NEVER)
 
     def covers(self, speaker: Speaker, word: Word) -> bool:
         """Whether all that the speaker ever said is said again now, or is not true any more."""

@@ -66,9 +66,3 @@ def acknowledge(connection: Connection, workflow: str, sink: str, done: Mapping[
         words = [[*astuple(speaker), *astuple(word)] for speaker, word in acknowledgement.words.items()]
         values = {"kind": acknowledgement.kind, "digest": acknowledgement.digest, "words": json.dumps(words)}
         connection.execute(insert(acknowledged).values(workflow=workflow, sink=sink, target=target, **values))
-
-
-def forget_acknowledgements(connection: Connection, workflow: str, sink: str) -> None:
-    """Everything is to be sent again."""
-    where = acknowledged.c.workflow == workflow, acknowledged.c.sink == sink
-    connection.execute(delete(acknowledged).where(*where))
