@@ -9,6 +9,7 @@ LineageError
 ├─ RetryableError       try again
 ├─ TargetDown           stop now, come back later       exit 75
 ├─ LeaseHeld            another run is at it            exit 75
+├─ StateLost            the state store broke down      exit 75 or 2
 ├─ ThresholdBreached    finished, too little succeeded  exit 3
 ├─ Unaccounted          a bug: the counts disagree      exit 1
 └─ Interrupted          drained after a signal          exit 130 or 143
@@ -104,6 +105,16 @@ class LeaseHeld(LineageError):
     """Another run of the workflow is at work: come back later."""
 
     code = "lease_held"
+    exit_code = 75
+
+
+class StateLost(LineageError):
+    """The state store stopped working in the middle: what it has acknowledged is kept, come back later.
+
+    Exit code 2 where coming back does not help: it is damaged, or read-only.
+    """
+
+    code = "state_lost"
     exit_code = 75
 
 

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from sqlalchemy.exc import SQLAlchemyError
-
-from ingestion.errors import ConfigError
+from ingestion.errors import ConfigError, StateLost
 from workflows.metrics import CONTENT_TYPE, metrics_text
+from workflows.state.runs import run_totals
 from workflows.state.store import StateStore
 
 
@@ -54,10 +53,11 @@ def _answer(store: StateStore, path: str) -> tuple[int, str, bytes]:
         return 200, plain, b"ok\n"
     try:
         if path == "/readyz":
-            with store.read():
+            with store.read() as connection:
+                run_totals(connection)
                 return 200, plain, b"ok\n"
         if path == "/metrics":
             return 200, CONTENT_TYPE, metrics_text(store)
-    except SQLAlchemyError as error:
-        return 503, plain, f"the state store does not answer ({type(error).__name__})\n".encode()
+    except StateLost as error:
+        return 503, plain, f"{error}\n".encode()
     return 404, plain, b"/metrics, /healthz and /readyz are here\n"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from ingestion.errors import Interrupted, LineageError, TargetDown
+from ingestion.errors import Interrupted, LineageError, StateLost, TargetDown
 from workflows.config import RunConfig
 from workflows.memory import Memory
 from workflows.metrics import write_metrics
@@ -36,7 +36,9 @@ def run_workflow(config: RunConfig, options: RunOptions, progress: Progress) -> 
         try:
             summary = _carried_out(config, options, progress, (store, lease))
         except BaseException as error:
-            _end(store, run, _outcome(error), str(error) if isinstance(error, LineageError) else type(error).__name__)
+            message = str(error) if isinstance(error, LineageError) else type(error).__name__
+            with suppress(StateLost):  # what ended the run is what to tell
+                _end(store, run, _outcome(error), message)
             raise
         fell_short = config.fail_below_threshold and summary.counts.success_percent < config.success_threshold
         outcome = RunOutcome.BELOW_THRESHOLD if fell_short else RunOutcome.DONE

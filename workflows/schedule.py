@@ -9,11 +9,12 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import takewhile
 from zoneinfo import ZoneInfo
 
 from cronsim import CronSim
 
-from ingestion.errors import Interrupted
+from ingestion.errors import Interrupted, StateLost
 from workflows.config import Schedule
 
 _LOG = logging.getLogger(__name__)
@@ -22,6 +23,8 @@ _PASSING = frozenset({1, 75})
 """Exit codes after which a repetition may help; so may one after a process that a signal ended."""
 _FIRST_WAIT, _LONGEST_WAIT = 60.0, 900.0
 _GRACE_SECONDS = 60.0
+_A_DAY = 86_400.0
+_A_LOOK = 60.0
 TIMED_OUT = 124
 
 
@@ -37,12 +40,18 @@ class Clock:
 def last_due(schedule: Schedule, now: float) -> float:
     """The latest moment that the schedule names, `now` among them (seconds since the epoch)."""
     # The iterator goes back from before what it is given, and cron knows no seconds.
-    return next(CronSim(schedule.cron, _local(schedule, now - now % 60 + 60), reverse=True)).timestamp()
+    backwards = CronSim(schedule.cron, _local(schedule, now - now % 60 + 60), reverse=True)
+    known = next(backwards).timestamp()
+    # Going back it passes over the later half of an hour that comes twice; going on it does not.
+    onwards = CronSim(schedule.cron, _local(schedule, min(known, now) - _A_DAY))
+    moments = takewhile(lambda moment: moment <= now, (one.timestamp() for one in onwards))
+    return max(moments, default=known)
 
 
 def next_due(schedule: Schedule, now: float) -> float:
     """The first moment after `now`."""
-    return next(CronSim(schedule.cron, _local(schedule, now))).timestamp()
+    # In an hour that comes twice the iterator may begin in the first one.
+    return next(one.timestamp() for one in CronSim(schedule.cron, _local(schedule, now)) if one.timestamp() > now)
 
 
 def is_due(schedule: Schedule, now: float, last_started: float | None) -> bool:
@@ -66,23 +75,32 @@ class Scheduler:
     def run_forever(self) -> None:
         """Until a signal ends it. Raises Interrupted, when the run at hand has drained."""
         while True:
-            now = self.clock.now()
-            if is_due(self.schedule, now, self.last_started()):
-                self.run_once()
-            following = next_due(self.schedule, self.clock.now())
-            _LOG.info("the next run is due at %s", _local(self.schedule, following).isoformat())
+            try:
+                self.run_if_due()
+                following = next_due(self.schedule, self.clock.now())
+                _LOG.info("the next run is due at %s", _local(self.schedule, following).isoformat())
+            except StateLost as error:
+                _LOG.warning("whether a run is due cannot be told: %s", error)
+                following = self.clock.now() + _A_LOOK
             while (left := following - self.clock.now()) > 0:
-                self.clock.sleep(min(left, 60.0))
+                self.clock.sleep(min(left, _A_LOOK))
 
     def run_if_due(self) -> int:
-        """The exit code of the run, 0 where none was due."""
-        if not is_due(self.schedule, self.clock.now(), self.last_started()):
-            return DONE
-        return self.run_once()
+        """The exit code of the run, 0 where none was due: neither at first nor after the jitter.
 
-    def run_once(self) -> int:
-        """One run after the jitter, repeated while it fails for a passing reason; its exit code."""
+        Raises StateLost where the store that knows it does not answer.
+        """
+        if not self._is_due():
+            return DONE
         self.clock.sleep(self.clock.random() * self.schedule.jitter)
+        # Another scheduler of the same workflow may have been quicker.
+        return self._run() if self._is_due() else DONE
+
+    def _is_due(self) -> bool:
+        return is_due(self.schedule, self.clock.now(), self.last_started())
+
+    def _run(self) -> int:
+        """One run, repeated while it fails for a passing reason; its exit code."""
         wait = _FIRST_WAIT
         for left in range(self.schedule.retries, -1, -1):
             code = run_process(self.command, self.schedule.timeout)

@@ -77,6 +77,18 @@ def test_a_wrong_command_line_exits_2(arguments: list[str]) -> None:
     assert "Error" in shown
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [["--full", "--since", "2026-01-01"], ["--since", "2026-01-02", "--until", "2026-01-02"]],
+)
+def test_a_stretch_of_the_log_that_cannot_be_meant_exits_2(arguments: list[str], workflow_file: Write) -> None:
+    code, _, shown = ingest("run", "-c", str(workflow_file()), *arguments)
+
+    assert code == 2
+    assert "--since" in shown
+    assert len(shown.splitlines()) == 1
+
+
 def test_a_wrong_configuration_is_one_line_and_exit_2_before_anything_starts(
     workflow_file: Write, minimal: str
 ) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ingestion.errors import ConfigError
 from workflows.commands.options import ConfigFile, Settings
 from workflows.endings import shows_errors, without_secrets
 from workflows.extent import Extent
@@ -81,6 +82,7 @@ def run(
     from workflows.java import find_java
     from workflows.logs import Redactor, start_logging
 
+    extent = _extent(full, since, until)
     loaded = load_config(config, settings or ())
     redact = Redactor(loaded.secrets)
     run_id = uuid.uuid4().hex
@@ -89,7 +91,7 @@ def run(
         for key in loaded.without_effect:
             _LOG.warning("%s is accepted and has no effect here", key)
         find_java()
-        request = Request(run_id, Extent(full, _seconds(since), _seconds(until)), dry_run)
+        request = Request(run_id, extent, dry_run)
         summary = carry_out(loaded, request, live=log_format is LogFormat.TEXT)
         demands = Demands(loaded.success_threshold if loaded.fail_below_threshold else None, strict)
         finish(summary, demands, report, log_format)
@@ -119,6 +121,14 @@ def carry_out(config: RunConfig, request: Request, *, live: bool) -> RunSummary:
     options = RunOptions(request.run_id, show, request.extent, failpoints=Failpoints.from_environment())
     with interrupted_by_signals(options.drain), open_progress(console) as progress:
         return run_workflow(config, options, progress)
+
+
+def _extent(full: bool, since: datetime | None, until: datetime | None) -> Extent:
+    if full and (since or until):
+        raise ConfigError("--full reads everything again: leave out --since and --until, or --full")
+    if since and until and since >= until:
+        raise ConfigError("--since is not before --until: there is nothing between them")
+    return Extent(full, _seconds(since), _seconds(until))
 
 
 def _seconds(moment: datetime | None) -> float | None:

@@ -19,6 +19,7 @@ from sqlalchemy import Connection, delete, insert, select, update
 
 from workflows.record_identity import Digests, none_known
 from workflows.state.schema import journal
+from workflows.state.store import damaged
 
 SMALL = 50_000
 """Segments of fewer statements are put together when there are many."""
@@ -44,8 +45,11 @@ def segment_of(table: pa.Table) -> Segment:
 
 
 def rows_of(content: bytes, columns: list[str] | None = None) -> pa.Table:
-    """The rows of a segment."""
-    return pq.read_table(io.BytesIO(content), columns=columns)
+    """The rows of a segment. Raises StateLost where it is damaged."""
+    try:
+        return pq.read_table(io.BytesIO(content), columns=columns)
+    except (pa.ArrowException, OSError) as error:
+        raise damaged("", "a segment of the journal cannot be read") from error
 
 
 def append(connection: Connection, workflow: str, segments: Iterable[Segment]) -> None:

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sqlalchemy import ColumnElement, Connection, delete, insert, select, update
-from sqlalchemy.exc import IntegrityError, SQLAlchemyError
+from sqlalchemy.exc import IntegrityError
 
-from ingestion.errors import LeaseHeld
+from ingestion.errors import LeaseHeld, StateLost
 from workflows.state.schema import leases, runs
 from workflows.state.store import StateStore, clock
 
@@ -82,8 +82,15 @@ def leased(
     finally:
         done.set()
         beating.join()
+        _give_back(store, lease)
+
+
+def _give_back(store: StateStore, lease: Lease) -> None:
+    try:
         with store.write() as connection:
             connection.execute(delete(leases).where(_mine(lease)))
+    except StateLost as error:
+        _LOG.warning("%s: the lease could not be given back; the next run takes it over (%s)", lease.workflow, error)
 
 
 def _take(store: StateStore, lease: Lease, expiry: float) -> Lease:
@@ -94,7 +101,8 @@ def _take(store: StateStore, lease: Lease, expiry: float) -> Lease:
             ).one_or_none()
             now = clock(connection)
             if held is not None:
-                silent = now - held.heartbeat
+                # One that is yet to come was noted before the clock was set back: a living owner notes another.
+                silent = abs(now - held.heartbeat)
                 if not Owner.parse(held.owner).is_dead and silent < expiry:
                     raise LeaseHeld(_sentence(lease.workflow, held.owner, held.run_id))
                 _LOG.warning("%s: taking over from run %s, whose process is gone", lease.workflow, held.run_id)
@@ -118,8 +126,8 @@ def _beat(store: StateStore, lease: Lease, done: threading.Event, seconds: float
         try:
             with store.write() as connection:
                 connection.execute(update(leases).where(_mine(lease)).values(heartbeat=clock(connection)))
-        except SQLAlchemyError as error:
-            _LOG.warning("the lease could not be renewed (%s); trying again", type(error).__name__)
+        except StateLost as error:
+            _LOG.warning("the lease could not be renewed, trying again: %s", error)
 
 
 def _mine(lease: Lease) -> ColumnElement[bool]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,13 +10,23 @@ from pathlib import Path
 
 from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.engine.interfaces import DBAPIConnection
-from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError, OperationalError
+from sqlalchemy.exc import (
+    ArgumentError,
+    DatabaseError,
+    DBAPIError,
+    InterfaceError,
+    InternalError,
+    NoSuchModuleError,
+    OperationalError,
+)
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from ingestion.errors import ConfigError
+from ingestion.errors import ConfigError, StateLost
 from workflows.state.schema import prepare
 
 _BUSY_SECONDS = 60
+_DAMAGE = ("malformed", "not a database")
+_READ_ONLY = "readonly"
 _MIGRATION_LOCK = 4_611_686_018_427_001
 
 
@@ -32,15 +43,25 @@ class StateStore:
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        """A consistent view."""
-        with self._engine.connect() as connection, connection.begin():
+        """A consistent view. Raises StateLost where the store does not work."""
+        with self._told(), self._engine.connect() as connection, connection.begin():
             yield connection
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
-        """One transaction: all of it is stored when the block ends, or nothing."""
-        with self._engine.connect().execution_options(immediate=True) as connection, connection.begin():
+        """One transaction: all of it is stored when the block ends, or nothing. Raises StateLost like `read`."""
+        with self._told(), self._engine.connect().execution_options(immediate=True) as connection, connection.begin():
             yield connection
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """The database's own troubles as ours; what a statement does wrong is not among them."""
+        try:
+            yield
+        except DBAPIError as error:
+            if isinstance(error, OperationalError | InterfaceError | InternalError) or type(error) is DatabaseError:
+                raise _lost(self.place, _reason(error)) from error
+            raise
 
 
 def clock(connection: Connection) -> float:
@@ -73,15 +94,41 @@ def open_state(url: str) -> StateStore:
         raise ConfigError("headwater.state.url: write a file's path, or postgresql://user@host/database") from None
     except (NoSuchModuleError, ModuleNotFoundError):
         raise ConfigError("headwater.state.url: PostgreSQL needs psycopg: pip install 'headwater[postgres]'") from None
-    except (OSError, OperationalError, DatabaseError) as error:
+    except (OSError, StateLost, DatabaseError) as error:
+        cause = error.__cause__ or error
         raise ConfigError(
-            f"the state store {place} cannot be used ({type(error).__name__}): see headwater.state.url"
+            f"the state store {place} cannot be used ({_reason(cause)}): see headwater.state.url"
         ) from None
     return store
 
 
-def _shown(url: str) -> str:
-    return make_url(url).render_as_string() if "://" in url else url
+def damaged(place: str, reason: str) -> StateLost:
+    """The error for a store that cannot be read any more: repeating does not help."""
+    error = StateLost(
+        f"the state store{place} is damaged ({reason}): put back a copy, or take it away; "
+        "a run without it reads the whole log again and publishes nothing twice"
+    )
+    error.exit_code = ConfigError.exit_code
+    return error
+
+
+def _lost(place: str, reason: str) -> StateLost:
+    if any(sign in reason for sign in _DAMAGE):
+        return damaged(f" {place}", reason)
+    if _READ_ONLY in reason:
+        error = StateLost(f"the state store {place} is read-only: let it be written, or set headwater.state.url")
+        error.exit_code = ConfigError.exit_code
+        return error
+    return StateLost(
+        f"the state store {place} does not work ({reason}); what was noted until now is kept: "
+        "run the same command again when it does"
+    )
+
+
+def _reason(error: BaseException) -> str:
+    """What is wrong: SQLite's own fixed words, the name of PostgreSQL's error (whose words may quote values)."""
+    cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
+    return str(cause) if isinstance(cause, sqlite3.Error) else type(cause).__name__
 
 
 def _engine(url: str) -> Engine:

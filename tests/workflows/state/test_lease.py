@@ -7,15 +7,17 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import nullcontext
+from pathlib import Path
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import text, update
 
-from ingestion.errors import LeaseHeld
+from ingestion.errors import LeaseHeld, TargetDown
 from workflows.state.lease import Lease, Owner, leased
 from workflows.state.runs import RunOutcome, begin_run, recorded_runs
 from workflows.state.schema import leases
-from workflows.state.store import StateStore
+from workflows.state.store import StateStore, clock, open_state
 
 RACER = """
 import sys, time
@@ -98,6 +100,32 @@ def test_another_machine_s_lease_is_taken_over_when_its_heart_stops(store: State
             connection.execute(update(leases).values(heartbeat=leases.c.heartbeat - 61))
         with leased(store, "w", "near"):
             pass
+
+
+def test_a_heart_beat_of_a_clock_that_was_set_back_keeps_nobody_out_for_long(store: StateStore) -> None:
+    far = str(Owner("elsewhere:1:pid", 7, "42"))
+    with leased(store, "w", "far", heartbeat=60):
+        for ahead, free in ((30, False), (86_400, True)):
+            with store.write() as connection:
+                beat = clock(connection) + ahead
+                connection.execute(update(leases).values(owner=far, heartbeat=beat))
+            with nullcontext() if free else pytest.raises(LeaseHeld), leased(store, "w", "near"):
+                pass
+
+
+def test_a_store_that_breaks_down_hides_nothing_that_ended_the_run(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = open_state(str(tmp_path / "state.db"))
+    with pytest.raises(TargetDown), leased(store, "w", "run", heartbeat=0.05):
+        with store.write() as connection:
+            connection.execute(text("alter table headwater_lease rename to gone"))
+            connection.execute(text("create view headwater_lease as select * from gone"))
+        time.sleep(0.3)
+        raise TargetDown("down")
+    assert "trying again" in caplog.text
+    assert "could not be given back" in caplog.text
+    store.close()
 
 
 def test_a_run_that_lost_its_lease_writes_nothing_more(store: StateStore) -> None:

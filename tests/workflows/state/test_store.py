@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select, text, update
 
-from ingestion.errors import ConfigError
+from ingestion.errors import ConfigError, StateLost
 from workflows.state import schema
+from workflows.state.journal import rows_of
+from workflows.state.lease import leased
+from workflows.state.runs import recorded_runs
 from workflows.state.schema import SCHEMA_VERSION, meta
 from workflows.state.store import StateStore, clock, open_state
 
@@ -82,6 +85,64 @@ def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
     file.write_bytes(b"no database at all" * 100)
     with pytest.raises(ConfigError, match=r"headwater\.state\.url"):
         open_state(str(file))
+
+
+def test_a_full_disk_leaves_what_was_stored_and_says_what_to_do(tmp_path: Path) -> None:
+    store = open_state(str(tmp_path / "state.db"))
+    with store.read() as connection:
+        pages = connection.scalar(text("pragma page_count"))
+        # What SQLite says when a file cannot grow, whatever keeps it from growing.
+        connection.execute(text(f"pragma max_page_count = {pages + 2}"))
+    with pytest.raises(StateLost, match=r"full.*is kept") as caught, store.write() as connection:
+        connection.execute(meta.insert().values(key="k", value="secret-canary" * 10_000))
+    assert "canary" not in str(caught.value)
+    assert caught.value.exit_code == 75
+    with store.read() as connection:
+        assert connection.scalar(select(meta.c.value).where(meta.c.key == "k")) is None
+        assert connection.scalar(select(meta.c.value).where(meta.c.key == "schema")) == str(SCHEMA_VERSION)
+    store.close()
+
+
+def test_a_file_that_was_damaged_after_it_was_made_is_told_as_damaged(tmp_path: Path) -> None:
+    file = tmp_path / "state.db"
+    store = open_state(str(file))
+    with store.write() as connection:
+        for number in range(200):
+            connection.execute(meta.insert().values(key=f"k{number}", value="v" * 1000))
+    store.close()
+    content = bytearray(file.read_bytes())
+    content[8192:-4096] = b"\xff" * (len(content) - 12_288)
+    file.write_bytes(content)
+    with pytest.raises((StateLost, ConfigError), match=r"damaged|malformed"):
+        store = open_state(str(file))
+        with store.read() as connection:
+            connection.execute(select(meta)).all()
+
+
+def test_a_read_only_file_can_be_looked_at_and_is_refused_to_a_run(tmp_path: Path) -> None:
+    open_state(str(tmp_path / "state.db")).close()
+    store = open_state(f"sqlite:///file:{tmp_path}/state.db?mode=ro&uri=true")
+    with store.read() as connection:
+        assert recorded_runs(connection) == []
+    with pytest.raises(StateLost, match=r"read-only.*headwater\.state\.url") as caught, leased(store, "w", "run"):
+        pass
+    assert caught.value.exit_code == 2
+    store.close()
+
+
+def test_a_server_that_goes_away_is_told_and_used_again_when_it_is_back(postgres: str) -> None:
+    store = open_state(postgres)
+    ending = text("select pg_terminate_backend(pg_backend_pid())")
+    with pytest.raises(StateLost, match="does not work"), store.write() as connection:
+        connection.execute(ending)
+    with store.read() as connection:
+        assert connection.scalar(select(meta.c.value).where(meta.c.key == "schema")) == str(SCHEMA_VERSION)
+    store.close()
+
+
+def test_a_damaged_segment_of_the_journal_is_told_as_damaged() -> None:
+    with pytest.raises(StateLost, match="damaged"):
+        rows_of(b"PAR1 and then nothing")
 
 
 def test_the_clock_goes_forward(store: StateStore) -> None:
