@@ -20,7 +20,8 @@ from connectors.spark_history.event_lines import EventLine, event_lines
 from connectors.spark_history.history_server import is_served, list_applications, served_events
 from connectors.spark_history.log_files import LogFile, list_log_files, local_path, to_read
 from connectors.spark_history.names import NameMapping
-from connectors.spark_history.records import RecordWriter, Row, problem_row
+from connectors.spark_history.records import DIALECT, RecordWriter, Row, problem_row
+from connectors.spark_history.statement_text import TextReader
 from connectors.spark_history.statements import ApplicationLog
 from ingestion.errors import ConfigError
 
@@ -234,14 +235,14 @@ def event_row(file: LogFile, line: EventLine) -> Row:
 def records_of(batches: Iterable[pa.RecordBatch], names: NameMapping) -> Iterator[pa.RecordBatch]:
     """The records of logs whose events come in, sorted by log and place in it."""
 
-    def rows() -> Iterator[Row]:
+    def rows(texts: TextReader) -> Iterator[Row]:
         current: str | None = None
-        reading, writer = ApplicationLog(), RecordWriter.of("", names)
+        reading, writer = ApplicationLog(), RecordWriter.of("", names, texts)
         for event in events(batches):
             if event["log"] != current:
                 yield from finished(reading, writer)
                 current = event["log"]
-                reading, writer = ApplicationLog(), RecordWriter.of(current, names)
+                reading, writer = ApplicationLog(), RecordWriter.of(current, names, texts)
             if event["kind"] == "problem":
                 yield problem_row(f"{event['file']}:{event['number']}", event["problem"])
                 continue
@@ -249,13 +250,13 @@ def records_of(batches: Iterable[pa.RecordBatch], names: NameMapping) -> Iterato
                 yield from writer.rows(statement)
         yield from finished(reading, writer)
 
-    return to_batches(rows(), to_arrow_schema(RECORD_SCHEMA))
+    with TextReader(DIALECT) as texts:
+        yield from to_batches(rows(texts), to_arrow_schema(RECORD_SCHEMA))
 
 
 def finished(reading: ApplicationLog, writer: RecordWriter) -> Iterator[Row]:
     for statement in reading.finish():
         yield from writer.rows(statement)
-    writer.close()
 
 
 def events(batches: Iterable[pa.RecordBatch]) -> Iterator[Row]:

@@ -35,12 +35,8 @@ class RecordWriter:
     views: KnownViews = field(default_factory=KnownViews)
 
     @classmethod
-    def of(cls, log: str, names: NameMapping) -> RecordWriter:
-        return cls(log, names, Application(names), SessionDefaults(names), TextReader(DIALECT))
-
-    def close(self) -> None:
-        """End what parses texts."""
-        self.texts.close()
+    def of(cls, log: str, names: NameMapping, texts: TextReader) -> RecordWriter:
+        return cls(log, names, Application(names), SessionDefaults(names), texts)
 
     def rows(self, statement: Statement) -> Iterator[Row]:
         """One row a statement: with its text, its lineage from the plan, or both; failures have no lineage."""

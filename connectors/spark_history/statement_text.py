@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from types import TracebackType
+from typing import Self
 
 from ingestion.errors import ParserUnavailable, Unparsable
 from ingestion.model import StatementLineage
@@ -18,12 +20,20 @@ REMEMBERED = 500
 
 
 class TextReader:
-    """Parses the texts of statements for comparison; one process, started with the first text."""
+    """Parses the texts of statements for comparison; one process, from the first text until it is closed."""
 
     def __init__(self, dialect: str) -> None:
         self._dialect = dialect
         self._sandbox: Sandbox | None = None
         self._known: OrderedDict[str, StatementLineage | None] = OrderedDict()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
 
     def lineage(self, text: str) -> StatementLineage | None:
         """What the text says without any schema; None where it cannot be parsed within the limits."""

@@ -17,7 +17,8 @@ from connectors.spark_history.codecs import codec_of, decoded
 from connectors.spark_history.event_lines import event_lines
 from connectors.spark_history.log_files import LogFile, recognised
 from connectors.spark_history.names import NameMapping
-from connectors.spark_history.records import RecordWriter, Row, problem_row
+from connectors.spark_history.records import DIALECT, RecordWriter, Row, problem_row
+from connectors.spark_history.statement_text import TextReader
 from connectors.spark_history.statements import ApplicationLog
 
 GENERATOR = Path(__file__).parent / "generator"
@@ -131,16 +132,17 @@ def read_directory(directory: Path, names: NameMapping | None = None, through_vi
     logs: dict[str, list[LogFile]] = {}
     for file in log_files(directory):
         logs.setdefault(file.log, []).append(file)
-    for log, files in logs.items():
-        reading, writer = ApplicationLog(), RecordWriter.of(log, names or NameMapping())
-        writer.application.through_views = through_views
-        for file in files:
-            path = Path(file.path.removeprefix("file://"))
-            with path.open("rb") as stream:
-                for line in event_lines(decoded(stream, codec_of(path.name))):
-                    if line.kind == "problem":
-                        rows.append(problem_row(f"{file.path}:{line.number}", line.problem or ""))
-                    elif line.kind != "ignored":
-                        rows += [row for statement in reading.read(line) for row in writer.rows(statement)]
-        rows += [row for statement in reading.finish() for row in writer.rows(statement)]
+    with TextReader(DIALECT) as texts:
+        for log, files in logs.items():
+            reading, writer = ApplicationLog(), RecordWriter.of(log, names or NameMapping(), texts)
+            writer.application.through_views = through_views
+            for file in files:
+                path = Path(file.path.removeprefix("file://"))
+                with path.open("rb") as stream:
+                    for line in event_lines(decoded(stream, codec_of(path.name))):
+                        if line.kind == "problem":
+                            rows.append(problem_row(f"{file.path}:{line.number}", line.problem or ""))
+                        elif line.kind != "ignored":
+                            rows += [row for statement in reading.read(line) for row in writer.rows(statement)]
+            rows += [row for statement in reading.finish() for row in writer.rows(statement)]
     return rows

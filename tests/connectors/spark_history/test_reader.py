@@ -201,21 +201,23 @@ def test_the_servers_sql_pages_say_what_they_lose_and_give_the_same_writes(
 ) -> None:
     from connectors.spark_history.history_server import list_applications, page_events
     from connectors.spark_history.names import NameMapping
-    from connectors.spark_history.records import RecordWriter
+    from connectors.spark_history.records import DIALECT, RecordWriter
+    from connectors.spark_history.statement_text import TextReader
     from connectors.spark_history.statements import ApplicationLog
     from tests.connectors.spark_history.comparison import by_target, direct_edges
 
     url, folder = history_server
     rows: list[Row] = []
     problems: list[str] = []
-    for log in list_applications(url, None, None):
-        reading, writer = ApplicationLog(), RecordWriter.of(log.log, NameMapping())
-        for _, event in page_events(log, log):
-            if event.problem:
-                problems.append(event.problem)
-                continue
-            rows += [row for statement in reading.read(event) for row in writer.rows(statement)]
-        rows += [row for statement in reading.finish() for row in writer.rows(statement)]
+    with TextReader(DIALECT) as texts:
+        for log in list_applications(url, None, None):
+            reading, writer = ApplicationLog(), RecordWriter.of(log.log, NameMapping(), texts)
+            for _, event in page_events(log, log):
+                if event.problem:
+                    problems.append(event.problem)
+                    continue
+                rows += [row for statement in reading.read(event) for row in writer.rows(statement)]
+            rows += [row for statement in reading.finish() for row in writer.rows(statement)]
     assert len(problems) == 3
     paged, direct = by_target(rows), by_target(read_directory(folder))
     same = {name for name in direct if name in paged and direct_edges(paged[name][1]) == direct_edges(direct[name][1])}
