@@ -33,9 +33,7 @@ def serve(
         ),
     ] = None,
 ) -> None:
-    """Keep the embedded catalog up.
-
-    It speaks OpenMetadata's REST API, until a signal ends it.
+    """Keep the embedded catalog up: the lineage page, and OpenMetadata's REST API, until a signal ends it.
 
     \b
     Examples:
@@ -58,7 +56,7 @@ def serve(
 
 
 def _announce(address: CatalogAddress) -> None:
-    typer.echo(f"The catalog answers at {address.url}")
+    typer.echo(f"The lineage page is at {address.url.removesuffix('api')}, the REST API at {address.url}")
 
 
 def _token(given: str | None) -> str | None:
