@@ -44,11 +44,14 @@ def explain_in_sql(column: str, sql: Sql) -> tuple[Explanation, tuple[str, ...]]
     return explain(graph.document, _only(column, graph, failures)), failures
 
 
-def explain_in_catalog(column: str, catalog: Path) -> Explanation:
-    """The explanation of a column in a catalog's file. Raises ConfigError when it is not there or not just one."""
+def explain_in_catalog(column: str, catalog: Path, as_of: int | None = None, days: int | None = None) -> Explanation:
+    """The explanation of a column in a catalog's file, `as_of` a moment (milliseconds; None: now), of `days` days.
+
+    Raises ConfigError when it is not there or not just one.
+    """
     from connectors.catalog.questions import When, ask_upstream  # not needed for SQL files, and slow to load
 
-    name, document = ask_upstream(catalog, column, When())
+    name, document = ask_upstream(catalog, column, When(as_of, days))
     return explain(document, name)
 
 

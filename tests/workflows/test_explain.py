@@ -80,7 +80,8 @@ def test_a_base_column_says_that_nothing_is_upstream() -> None:
         (["daily.totl", "job.sql"], "did you mean mart.daily.total?"),
         (["nothing.like.it", "job.sql"], "no such column"),
         (["city", "job.sql"], "may be one of 3"),
-        (["daily.total"], "give either"),
+        (["daily.total"], ".headwater/catalog.db: no such catalog"),
+        (["daily.total", "job.sql", "--as-of", "2026-01-31"], "give either"),
         (["daily.total", "job.sql", "--catalog", "c.db"], "give either"),
         (["daily.total", "jobb.sql"], "did you mean job.sql?"),
         (["daily.total", "--catalog", "none.db"], "no such catalog"),
@@ -91,6 +92,27 @@ def test_a_mistake_is_told_in_one_line(arguments: list[str], said: str) -> None:
     assert (code, shown) == (2, "")
     assert said in errors
     assert len(errors.splitlines()) == 1
+
+
+def test_what_is_long_is_cut_unless_the_whole_is_asked_for() -> None:
+    parts = " ||\n".join(f"column_{number}" for number in range(40))
+    Path("long.sql").write_text(f"create table t as\nselect\n{parts} as all_of_them\nfrom s")
+    _, shown, _ = explain("t.all_of_them", "long.sql")
+    hop = next(line for line in shown.splitlines() if "<- s.column_7 " in line)
+    assert hop.endswith("… [1]")
+    assert "more lines: --full" in shown
+    _, whole, _ = explain("t.all_of_them", "long.sql", "--full")
+    assert "column_39 [1]" in next(line for line in whole.splitlines() if "<- s.column_7 " in line)
+    assert "…" not in whole
+
+
+def test_what_makes_the_value_comes_before_what_only_has_a_say() -> None:
+    Path("job.sql").write_text("create table t as select a.x, b.y from b join a on a.k = b.k where x > 1")
+    _, shown, _ = explain("t.y", "job.sql")
+    hops = [line for line in shown.splitlines() if "<-" in line]
+    assert "<- b.y  direct" in hops[0]
+    assert all("indirect" in hop for hop in hops[1:])
+    assert len(hops) > 1
 
 
 def test_a_statement_that_cannot_be_read_is_named_and_the_rest_explained() -> None:
@@ -172,6 +194,19 @@ def test_a_catalog_is_asked_for_the_same_chain(catalog: Path) -> None:
     assert "    <- s.d.shop.orders.paid  indirect, filter [2]" in lines
     assert "made of: s.d.shop.orders.total" in lines
     assert "    INSERT INTO report SELECT ? FROM daily" in lines
+
+
+def test_a_catalog_is_asked_as_of_a_moment(catalog: Path) -> None:
+    _, before, _ = explain("report.top", "--catalog", str(catalog), "--as-of", "2026-01-31")
+    assert "nothing upstream of it is known" in before
+    _, after, _ = explain("report.top", "--catalog", str(catalog), "--as-of", "2026-09-30", "--days", "0")
+    assert "<- s.d.shop.daily.sum" in after
+
+
+def test_the_catalog_of_this_directory_needs_no_naming(catalog: Path) -> None:
+    Path(".headwater").mkdir()
+    catalog.rename(".headwater/catalog.db")
+    assert "<- s.d.shop.daily.sum" in explain("report.top")[1]
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ingestion.errors import ConfigError
+from workflows.commands.moments import DEFAULT_CATALOG, AsOf, Days, millis
 from workflows.endings import shows_errors
 
 if TYPE_CHECKING:
-    from ingestion.explanation import Explanation, Hop
+    from ingestion.explanation import Explanation, Hop, Statement
+
+
+_CHARACTERS = 120
+"""Of an expression, unless the whole is asked for: what a wide terminal shows in a line or two."""
+
+_LINES = 12
+"""Of a statement, likewise."""
 
 
 class Format(StrEnum):
@@ -29,7 +37,12 @@ def explain(
     sql: Annotated[
         str | None, typer.Argument(metavar="FILE.sql|DIR|-", help="The SQL that makes it; - is standard input.")
     ] = None,
-    catalog: Annotated[Path | None, typer.Option("--catalog", metavar="FILE", help="Or a catalog's file.")] = None,
+    catalog: Annotated[
+        Path | None,
+        typer.Option("--catalog", metavar="FILE", help=f"Or a catalog's file; {DEFAULT_CATALOG} if neither is given."),
+    ] = None,
+    as_of: AsOf = None,
+    days: Days = None,
     dialect: Annotated[
         str, typer.Option("--dialect", "-d", help="sqlglot's name of the dialect, a connection type, or ansi.")
     ] = "ansi",
@@ -42,71 +55,88 @@ def explain(
         ),
     ] = None,
     output: Annotated[Format, typer.Option("--format", help="How to write it.")] = Format.TREE,
+    full: Annotated[bool, typer.Option("--full", help="Cut no long expression and no long statement.")] = False,
     timeout: Annotated[float, typer.Option(min=0.1, help="Seconds for one parser on one statement.")] = 30.0,
 ) -> None:
     """Print the chain of expressions behind a column, back to the base columns.
 
     Direct sources are what the value is made of; indirect ones only have a say in it: they filter, join, group or
-    sort. Numbers in brackets name the statement behind each hop. Exit code 1 if a statement could not be read.
+    sort. Numbers in brackets name the statement behind each hop. --as-of and --days are for a catalog. Exit code 1 if
+    a statement could not be read.
 
     \b
     Examples:
       ingest explain mart.daily.revenue models/ --dialect snowflake
       ingest explain daily.revenue job.sql --dialect spark --schema tables.sql
-      ingest explain shop.public.daily.revenue --catalog .headwater/catalog.db --format json
+      ingest explain shop.public.daily.revenue
+      ingest explain shop.public.daily.revenue --catalog other.db --as-of 2026-01-31 --format json
     """
     from workflows.column_explanation import Sql, explain_in_catalog, explain_in_sql
 
-    if (sql is None) == (catalog is None):
-        raise ConfigError("say where to look: give either FILE.sql, DIR or -, or --catalog FILE")
+    if sql is not None and (catalog, as_of, days) != (None, None, None):
+        raise ConfigError("give either FILE.sql, DIR or -, or what is asked of a catalog: --catalog, --as-of, --days")
     failures: tuple[str, ...] = ()
-    if catalog is not None:
-        found = explain_in_catalog(column, catalog)
+    if sql is None:
+        found = explain_in_catalog(column, catalog or DEFAULT_CATALOG, millis(as_of) if as_of else None, days)
     else:
-        found, failures = explain_in_sql(column, Sql(sql or "-", dialect, schema, timeout))
+        found, failures = explain_in_sql(column, Sql(sql, dialect, schema, timeout))
     if output is Format.JSON:
         typer.echo(json.dumps(found.to_json(), indent=2, ensure_ascii=False))
     else:
-        _print_tree(found)
+        _print_tree(found, full=full)
     for failure in failures:
         typer.echo(f"ingest: {failure}", err=True)
     if failures:
         raise typer.Exit(1)
 
 
-def _print_tree(found: Explanation) -> None:
+def _print_tree(found: Explanation, *, full: bool) -> None:
     typer.echo(typer.style(found.column, bold=True))
     if not found.hops[found.column]:
         typer.echo("  nothing upstream of it is known")
     shown = {found.column}
-    waiting = [(1, hop) for hop in reversed(found.hops[found.column])]
+    waiting = [(1, hop) for hop in _direct_last(found.hops[found.column])]
     while waiting:  # as deep as the chain goes, so no recursion
         depth, hop = waiting.pop()
         sources = found.hops[hop.source]
         again = bool(sources) and hop.source in shown
         shown.add(hop.source)
-        typer.echo("  " * depth + _line(hop, again=again))
+        typer.echo("  " * depth + _line(hop, again=again, full=full))
         if not again:
-            waiting += [(depth + 1, source) for source in reversed(sources)]
+            waiting += [(depth + 1, source) for source in _direct_last(sources)]
     direct, indirect = found.base_columns()
     for title, names in (("made of", direct), ("and depending on", indirect)):
         if names:
             typer.echo(f"{title}: {', '.join(names)}")
     for number, statement in enumerate(found.statements, 1):
-        said = f"{statement.producer}, {statement.parser}" if statement.parser else statement.producer
-        typer.echo(f"[{number}] {typer.style(said, dim=True)}")
-        for line in (statement.text or "(no statement: entered by hand)").splitlines():
-            typer.echo(f"    {line}")
+        _print_statement(number, statement, full=full)
 
 
-def _line(hop: Hop, *, again: bool) -> str:
+def _print_statement(number: int, statement: Statement, *, full: bool) -> None:
+    said = f"{statement.producer}, {statement.parser}" if statement.parser else statement.producer
+    typer.echo(f"[{number}] {typer.style(said, dim=True)}")
+    lines = (statement.text or "(no statement: entered by hand)").splitlines()
+    shown = lines if full or len(lines) <= _LINES else lines[: _LINES - 1]
+    for line in shown:
+        typer.echo(f"    {line}")
+    if len(shown) < len(lines):
+        typer.echo(f"    … {len(lines) - len(shown)} more lines: --full")
+
+
+def _direct_last(hops: tuple[Hop, ...]) -> list[Hop]:
+    """In the order for a stack: what is taken off it first are the direct ones, in their own order."""
+    return sorted(hops, key=lambda hop: not hop.direct)[::-1]
+
+
+def _line(hop: Hop, *, again: bool, full: bool) -> str:
     how = [hop.type.lower(), hop.subtype.lower().replace("_", " ")]
     if hop.masking:
         how.append("masked")
     if not hop.certain:
         how.append("not certain")
     numbers = "".join(f" [{number}]" for number in hop.statements)
-    expression = f"  {hop.expression}" if hop.expression else ""
+    cut = not full and len(hop.expression) > _CHARACTERS
+    expression = f"  {hop.expression[:_CHARACTERS]}…" if cut else f"  {hop.expression}" if hop.expression else ""
     return f"<- {hop.source}  {typer.style(', '.join(filter(None, how)), dim=True)}{expression}{numbers}" + (
         "  (see above)" if again else ""
     )

@@ -14,14 +14,13 @@ from typing import Annotated, Any
 import typer
 
 from ingestion.errors import ConfigError
+from workflows.commands.moments import DEFAULT_CATALOG, FORMATS, AsOf, Days, millis
 from workflows.endings import shows_errors
 
 BREAKING = 4
 """Exit code of a diff in which something downstream breaks."""
 
-_FORMATS = ["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"]
 CatalogFile = Annotated[Path, typer.Option("--catalog", metavar="FILE", help="The catalog's file.")]
-_DEFAULT = Path(".headwater/catalog.db")
 
 
 class Format(StrEnum):
@@ -35,10 +34,10 @@ class Format(StrEnum):
 @shows_errors
 def impact(
     name: Annotated[str, typer.Argument(metavar="TABLE[.COLUMN]", help="A full name, or as much of its end as tells.")],
-    catalog: CatalogFile = _DEFAULT,
+    catalog: CatalogFile = DEFAULT_CATALOG,
     output: Annotated[Format, typer.Option("--format", help="How to write it.")] = Format.TREE,
-    as_of: Annotated[datetime | None, typer.Option("--as-of", help="As it was then (UTC).", formats=_FORMATS)] = None,
-    days: Annotated[int | None, typer.Option(min=0, help="Observations of so many days; 0 is any age.")] = None,
+    as_of: AsOf = None,
+    days: Days = None,
 ) -> None:
     """List everything downstream of a table or a column, with the path to each.
 
@@ -50,7 +49,7 @@ def impact(
     """
     from connectors.catalog.questions import When, ask_impact
 
-    answer = ask_impact(catalog, name, When(_millis(as_of) if as_of else None, days))
+    answer = ask_impact(catalog, name, When(millis(as_of) if as_of else None, days))
     if output is Format.JSON:
         typer.echo(json.dumps(answer, indent=2, ensure_ascii=False))
     elif output is Format.CSV:
@@ -61,9 +60,9 @@ def impact(
 
 @shows_errors
 def diff(
-    start: Annotated[datetime, typer.Option("--from", help="What it was then (UTC).", formats=_FORMATS)],
-    end: Annotated[datetime | None, typer.Option("--to", help="What it was then; else now.", formats=_FORMATS)] = None,
-    catalog: CatalogFile = _DEFAULT,
+    start: Annotated[datetime, typer.Option("--from", help="What it was then (UTC).", formats=FORMATS)],
+    end: Annotated[datetime | None, typer.Option("--to", help="What it was then; else now.", formats=FORMATS)] = None,
+    catalog: CatalogFile = DEFAULT_CATALOG,
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False,
 ) -> None:
     """List what changed between two moments, and what each change reaches.
@@ -78,20 +77,16 @@ def diff(
     """
     from connectors.catalog.questions import ask_diff
 
-    until = _millis(end) if end else int(datetime.now(UTC).timestamp() * 1000)
-    if until < _millis(start):
+    until = millis(end) if end else int(datetime.now(UTC).timestamp() * 1000)
+    if until < millis(start):
         raise ConfigError("--to is before --from")
-    answer = ask_diff(catalog, _millis(start), until)
+    answer = ask_diff(catalog, millis(start), until)
     if as_json:
         typer.echo(json.dumps(answer, indent=2, ensure_ascii=False))
     else:
         _print_diff(answer)
     if answer["breaking"]:
         raise typer.Exit(BREAKING)
-
-
-def _millis(moment: datetime) -> int:
-    return int(moment.replace(tzinfo=UTC).timestamp() * 1000)
 
 
 def _csv(answer: Mapping[str, Any]) -> str:
