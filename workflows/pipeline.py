@@ -9,14 +9,13 @@ from dataclasses import dataclass, field, replace
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 the name that every PySpark user knows
 
-from connectors.openmetadata.registration import register
 from connectors.postgres import PostgresDatabase
 from connectors.spark_history import TRUNCATION_ADVICE
 from ingestion.dialects import dialect_of
 from ingestion.errors import ConfigError
 from ingestion.model import ProblemKind
 from ingestion.naming import TWO_LEVEL_DIALECTS
-from ingestion.resolution import Resolver, Scope
+from ingestion.resolution import Resolver
 from workflows.before import before_of
 from workflows.config import RunConfig
 from workflows.counting import edge_counts, fate_counts, name_counts, parse_counts
@@ -25,6 +24,7 @@ from workflows.journal_frames import segments
 from workflows.lineage_source import LineageSource, SourceSettings
 from workflows.memory import Harvest, Memory
 from workflows.name_events import tell_names
+from workflows.name_resolution import NameResolution
 from workflows.occurrences import Group, groups, with_namespace
 from workflows.open_lineage import EventSink
 from workflows.options import RunOptions
@@ -34,9 +34,8 @@ from workflows.publishing import Deliverer, Delivery
 from workflows.publishing_units import units_of
 from workflows.query_records import file_log_queries
 from workflows.reading import Statements, read_statements
-from workflows.registration import Registrar
-from workflows.relation_entities import RelationEntities, relations_in, resolve_relations
-from workflows.routine_entities import RoutineEntities, RoutineResolver
+from workflows.relation_entities import RelationEntities
+from workflows.routine_entities import RoutineEntities
 from workflows.schema_files import read_schemas
 from workflows.settling import settled_templates, texts_in
 from workflows.spark import spark_session
@@ -46,7 +45,6 @@ from workflows.template_names import names_of
 from workflows.templates import Parsing, Template, TemplateKey, parse_templates
 
 _DEFAULT_DATABASE = "default"
-_ANY_SERVICE = "CustomDatabase"
 _TEMPLATES_AT_ONCE = 500
 
 
@@ -97,19 +95,17 @@ class Pipeline:
             override_views=config.steps.override_views,
             fold_temporary=config.steps.temp_tables,
         )
-        self._scope = Scope(
-            config.source.service, config.steps.cross_services, config.catalog_services, self._settings.two_level
-        )
+        self._names = NameResolution(config, self._settings, self._target)
 
     def carry_out(self) -> tuple[RunCounts, tuple[str, ...]]:
         """What became of every statement, and what to warn of.
 
         Raises ConfigError, TargetDown, LeaseHeld and Interrupted; what was done until then is remembered.
         """
-        with (
-            spark_session(self._config.spark) as spark,
-            self._read(spark) as statements,
-        ):
+        with ExitStack() as kept:
+            with self._progress.stage("start spark"):
+                spark = kept.enter_context(spark_session(self._config.spark))
+            statements = kept.enter_context(self._read(spark))
             lineage = Lineage()
             warnings: tuple[str, ...] = ()
             if statements.bearing or self._memory.must_rebind:
@@ -131,12 +127,13 @@ class Pipeline:
         with stage("bind") as binding:
             source, resolver = self._bind(statements, templates, occurrences)
             binding.advance(len(source.flows))
-        entities, registered = self._resolve(source, resolver)
-        routines = self._routines.resolve(source.routine_statements(), self._config.filters)
+        entities, registered = self._names.resolve(source, resolver, self._progress)
+        routine_entities = self._names.routines()
+        routines = routine_entities.resolve(source.routine_statements(), self._config.filters)
         delivery = self._publish(source, entities, routines)
         if self._target.writes:
-            tell_names(self._target, source.log.events, Resolver(self._target.search, self._scope))
-            self._routines.mark_processed(routines, source.routines_settled(delivery.edges))
+            tell_names(self._target, source.log.events, self._names.resolver())
+            routine_entities.mark_processed(routines, source.routines_settled(delivery.edges))
         file_log_queries(self._target, source, entities, delivery.edges, self._config.source.service)
         fates = list(source.fates(delivery.edges))
         dead = {group.template: reason for group, fate, reason in fates if fate == "dead"}
@@ -242,7 +239,7 @@ class Pipeline:
     def _bind(
         self, statements: Statements, templates: Mapping[str, Template], occurrences: Sequence[Group]
     ) -> tuple[LineageSource, Resolver]:
-        resolver = Resolver(self._target.search, self._scope)
+        resolver = self._names.resolver()
         live = self._surroundings.columns or {}
         files = read_schemas(self._config.schema_files, self._dialect, self._settings, self._config.limits)
         before = before_of({**live, **files}, resolver, registers=self._config.registers_tables)
@@ -253,48 +250,6 @@ class Pipeline:
                 self._memory.remember(settled.values())
                 source = LineageSource({**templates, **settled}, occurrences, self._settings, before)
         return source, resolver
-
-    def _resolve(self, source: LineageSource, resolver: Resolver) -> tuple[RelationEntities, int]:
-        with self._progress.stage("resolve") as stage:
-            wanted = relations_in(source.flows)
-            entities = self._entities(source, wanted, resolver)
-            requests, registered = {}, 0
-            if self._config.registers_tables and self._target.writes:
-                requests = self._registrar().requests(source.log, source.flows, entities, source.view_definitions())
-                registered = register(self._target.platform, requests) if requests else 0
-            if requests:
-                # What was missing a moment ago is remembered as missing.
-                resolver = Resolver(self._target.search, self._scope)
-                entities = self._entities(source, wanted, resolver)
-            stage.advance(len(wanted))
-            return entities, registered
-
-    def _entities(self, source: LineageSource, wanted: Mapping[int, int], resolver: Resolver) -> RelationEntities:
-        registers = self._config.registers_tables
-        return resolve_relations(source.log, wanted, resolver, self._config.filters, registers=registers)
-
-    def _registrar(self) -> Registrar:
-        return Registrar(
-            self._config.source.service,
-            self._service_type,
-            self._settings.default_database,
-            self._settings.default_schema,
-        )
-
-    @property
-    def _service_type(self) -> str:
-        connection = self._config.source.connection
-        return connection.type if connection is not None else _ANY_SERVICE
-
-    @property
-    def _routines(self) -> RoutineResolver:
-        config = self._config
-        return RoutineResolver(
-            self._target.platform,
-            config.source.service,
-            self._service_type,
-            config.registers_tables and self._target.writes,
-        )
 
     def _publish(self, source: LineageSource, entities: RelationEntities, routines: RoutineEntities) -> Delivery:
         with self._progress.stage("publish") as stage:

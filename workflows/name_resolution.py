@@ -1,0 +1,69 @@
+"""The names of a run's lineage: resolved to the target's entities, and registered there where that is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from connectors.openmetadata.registration import register
+from ingestion.resolution import Resolver, Scope
+from workflows.config import RunConfig
+from workflows.lineage_source import LineageSource, SourceSettings
+from workflows.progress import Progress
+from workflows.publication import Target
+from workflows.registration import Registrar
+from workflows.relation_entities import RelationEntities, relations_in, resolve_relations
+from workflows.routine_entities import RoutineResolver
+
+_ANY_SERVICE = "CustomDatabase"
+
+
+class NameResolution:
+    """How a run's names become entities of its target."""
+
+    def __init__(self, config: RunConfig, settings: SourceSettings, target: Target) -> None:
+        self._config = config
+        self._settings = settings
+        self._target = target
+        steps = config.steps
+        self._scope = Scope(config.source.service, steps.cross_services, config.catalog_services, settings.two_level)
+
+    def resolver(self) -> Resolver:
+        """A new one, which has not asked for anything yet: it remembers what it found, and what it did not."""
+        return Resolver(self._target.search, self._scope)
+
+    def resolve(self, source: LineageSource, resolver: Resolver, progress: Progress) -> tuple[RelationEntities, int]:
+        """The entities of all that the lineage names, and how many had to be registered for that."""
+        with progress.stage("resolve") as stage:
+            wanted = relations_in(source.flows)
+            entities = self._entities(source, wanted, resolver)
+            registered = 0
+            if self._registers:
+                requests = self._registrar().requests(source.log, source.flows, entities, source.view_definitions())
+                if requests:
+                    registered = register(self._target.platform, requests)
+                    entities = self._entities(source, wanted, self.resolver())
+            stage.advance(len(wanted))
+            return entities, registered
+
+    def routines(self) -> RoutineResolver:
+        """What finds the entities of stored procedures and functions, and registers them."""
+        return RoutineResolver(self._target.platform, self._config.source.service, self._service_type, self._registers)
+
+    @property
+    def _registers(self) -> bool:
+        return self._config.registers_tables and self._target.writes
+
+    def _entities(self, source: LineageSource, wanted: Mapping[int, int], resolver: Resolver) -> RelationEntities:
+        registers = self._config.registers_tables
+        return resolve_relations(source.log, wanted, resolver, self._config.filters, registers=registers)
+
+    def _registrar(self) -> Registrar:
+        settings = self._settings
+        return Registrar(
+            self._config.source.service, self._service_type, settings.default_database, settings.default_schema
+        )
+
+    @property
+    def _service_type(self) -> str:
+        connection = self._config.source.connection
+        return connection.type if connection is not None else _ANY_SERVICE
