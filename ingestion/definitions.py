@@ -31,7 +31,8 @@ class Definition:
 
     `place` is (database, schema, name). `at` is since when it holds (seconds since the epoch), None where nobody knows.
     `done` says that its lineage stands already: the same definition was published before. `own` marks what was filed
-    from a log by an earlier run: it is no source of lineage.
+    from a log by an earlier run: it is no source of lineage. `home` is the database and schema in which its bare names
+    stand where that is not its own place.
     """
 
     kind: DefinitionKind
@@ -41,6 +42,7 @@ class Definition:
     done: bool = False
     own: bool = False
     language: str = ""
+    home: tuple[str, str] | None = None
 
     def __repr__(self) -> str:
         return f"Definition({self.kind} {'.'.join(self.place)})"

@@ -73,6 +73,15 @@ def fold(log: BoundLog, folds: Callable[[Relation], bool] = is_transient) -> tup
     return _Folding(log, frozenset(r.number for r in log.relations if folds(r))).flows()
 
 
+def reached(start: Iterable[int], hops: Iterable[tuple[int, int]]) -> frozenset[int]:
+    """The relations that hops lead to from those of `start`, these among them."""
+    graph: nx.DiGraph[int] = nx.DiGraph(hops)
+    found = set(start)
+    for relation in tuple(found & set(graph)):
+        found |= nx.descendants(graph, relation)
+    return frozenset(found)
+
+
 class _Folding:
     def __init__(self, log: BoundLog, folding: frozenset[int]) -> None:
         self._log = log

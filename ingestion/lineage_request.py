@@ -178,7 +178,8 @@ class Replacement:
 
     A view that was redefined, a job whose complete set of edges is known. `producer` None: whoever said it. `at` is
     since when (seconds since the epoch), None: since the new edges were first seen; `until` the last moment that the
-    new truth speaks of, None: when the new edges were last seen.
+    new truth speaks of, None: when the new edges were last seen. `whole` False: not every name that it reads is known.
+    `shared`: others said things of `to_entity` before which this run does not repeat.
     """
 
     to_entity: EntityReference
@@ -186,6 +187,8 @@ class Replacement:
     producer: Producer | None = None
     at: float | None = None
     until: float | None = None
+    whole: bool = True
+    shared: bool = False
 
     def to_json(self) -> Json:
         return {

@@ -11,14 +11,14 @@ from ingestion.timeline import Before
 from workflows.schema_files import Schemas
 
 
-def before_of(schemas: Schemas, resolver: Resolver, *, registers: bool = False) -> Before:
-    """Schemas and places by schema files and the catalog behind `resolver`, which remembers what it was asked.
+def before_of(schemas: Sequence[Schemas], resolver: Resolver, *, registers: bool = False) -> Before:
+    """Schemas and places by `schemas`, the first one first, and the catalog behind `resolver`, which remembers.
 
     Where the run `registers` what it meets, what an earlier one registered is no evidence of where a name stands.
     """
 
     def schema(key: RelationKey) -> Sequence[Column] | None:
-        given = schemas.get(key)
+        given = next((known for layer in schemas if (known := layer.get(key)) is not None), None)
         if given is not None:
             return given
         found = resolver.resolve(TableName(key.parts, kind=key.kind), Namespace())

@@ -88,7 +88,7 @@ def _view_rows(definition: Definition, dialect: str) -> list[Row]:
     text = view_statement(definition, dialect)
     if definition.own or (_is_routine(definition) and function_as_view(text, dialect) is None):
         return []
-    database, schema, _name = definition.place
+    database, schema = definition.home or definition.place[:2]
     record: Row = {
         "source_id": f"definition of {build_fqn(*definition.place)}:1",
         "text": text,
@@ -101,7 +101,7 @@ def _view_rows(definition: Definition, dialect: str) -> list[Row]:
         "schema": schema,
         "dialect": dialect,
         "status": None,
-        "problem": None,
+        "problem": None if text else "no definition",
         "symbolic": None,
     }
     # A definition is no run: it is not counted as one.

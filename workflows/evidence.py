@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 
 from ingestion.binding import BoundLog
 from ingestion.composition import Content, RelationReference
-from ingestion.contribution import ColumnEvidence, Contribution, Producer, ProducerKind
+from ingestion.contribution import ColumnEvidence, Contribution, Producer, ProducerKind, merge_contributions
 from ingestion.entities import EntityReference, TableEntity
-from ingestion.graph import RealFlow
+from ingestion.graph import RealFlow, reached
 from ingestion.lineage_request import AddLineageRequest, LineageSource, request_of
 from ingestion.model import NameKind
 from workflows.occurrences import Group
@@ -50,10 +50,16 @@ class Evidences:
             source = self.entities.get(number)
             if source is None or source.id == target.id:
                 continue
-            columns = tuple(_columns_from(number, source, target, flow.content))
             key = source.id, target.id
-            earlier = found[key][2].columns if key in found else ()
-            found[key] = source, target, replace(whole, columns=(*earlier, *columns))
+            one = replace(
+                whole,
+                source=_crossing(whole.source, source, target),
+                columns=tuple(_columns_from(number, source, target, flow.content)),
+                temp_lineage_tables=self._hops(flow, number),
+            )
+            if key in found:
+                one = merge_contributions((found[key][2], one))[0]
+            found[key] = source, target, one
         sources = {entity.id for n in flow.content.sources if (entity := self.entities.get(n)) is not None}
         return Evidence(found, self_only=sources == {target.id})
 
@@ -74,8 +80,13 @@ class Evidences:
             last_seen=group.last_seen or None,
             records=tuple(f"{digest & _UNSIGNED:016x}" for digest in group.digests),
             pipeline=self.routines.get(group.routine) if group.routine else None,
-            temp_lineage_tables=tuple(sorted((self._name(a), self._name(b)) for a, b in flow.content.hops)),
         )
+
+    def _hops(self, flow: RealFlow, source: int) -> tuple[tuple[str, str], ...]:
+        """The hops by which data came from one of the sources, and none by which it came from the others."""
+        hops = flow.content.hops
+        after, before = reached({source}, hops), reached({flow.target}, ((b, a) for a, b in hops))
+        return tuple(sorted({(self._name(a), self._name(b)) for a, b in hops if a in after and b in before}))
 
     def _producer(
         self, flow: RealFlow, group: Group, template: Template, target: TableEntity
@@ -97,6 +108,13 @@ class Evidences:
 
 
 _UNSIGNED = (1 << 64) - 1
+
+
+def _crossing(told: str, source: TableEntity, target: TableEntity) -> str:
+    """What the wire calls lineage of a query whose ends are in different databases."""
+    tables = source.type == target.type == "table"
+    crosses = (source.service, source.database) != (target.service, target.database)
+    return LineageSource.CROSS_DATABASE if told == LineageSource.QUERY and tables and crosses else told
 
 
 def is_view(log: BoundLog, flow: RealFlow) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ingestion.binding import BoundLog, BoundStatement, bind
+from ingestion.entities import EntityReference
 from ingestion.graph import RealFlow, fold, is_transient
 from ingestion.lineage_request import AddLineageRequest, Replacement
 from ingestion.lineage_request import LineageSource as Source
@@ -83,12 +84,14 @@ class LineageSource:
         """For each view that the log defines: what was said of it before and is not said now goes."""
         if not self._settings.override_views:
             return ()
-        views = {
-            entities.resolved[flow.target].reference
-            for number, flow in enumerate(self.flows)
-            if self._is_settled(number) and is_view(self.log, flow)
-        }
-        return tuple(Replacement(view, Source.VIEW) for view in sorted(views, key=lambda ref: ref.id))
+        views: dict[EntityReference, bool] = {}
+        for number, flow in enumerate(self.flows):
+            if self._is_settled(number) and is_view(self.log, flow):
+                view = entities.resolved[flow.target].reference
+                views[view] = views.get(view, True) and self._is_whole(number, flow, entities)
+        return tuple(
+            Replacement(view, Source.VIEW, whole=views[view]) for view in sorted(views, key=lambda ref: ref.id)
+        )
 
     def _is_settled(self, number: int) -> bool:
         """Whether all that a flow says is known: what cannot be resolved now may be what it said before."""
@@ -190,13 +193,16 @@ class LineageSource:
                 found.setdefault(group.routine, {})[masked] = None
         return {routine: tuple(statements) for routine, statements in found.items()}
 
-    def routines_settled(self, published: Mapping[EdgeKey, Published]) -> set[str]:
-        """The routines all of whose statements ended published, or have nothing to publish."""
+    def routines_settled(self, published: Mapping[EdgeKey, Published], entities: RelationEntities) -> set[str]:
+        """The routines all of whose statements and edges ended published, or have nothing to publish."""
         unsettled = {
-            group.routine
-            for group, fate, reason in self.fates(published)
-            if group.routine and (fate == "dead" or reason in _UNSETTLED)
+            group.routine for group, fate, reason in self.fates(published) if fate == "dead" or reason in _UNSETTLED
         }
+        for number, flow in enumerate(self.flows):
+            edges = self._evidence[number].contributions if number in self._evidence else ()
+            refused = any(published[key].rejected is not None for key in edges)
+            if refused or (edges and not self._is_whole(number, flow, entities)):
+                unsettled.add(self._parsed[flow.statement].routine)
         return {group.routine for group in self._groups if group.routine} - unsettled
 
     def _reason_to_skip(self, flow: RealFlow, entities: RelationEntities, routines: RoutineEntities) -> str | None:

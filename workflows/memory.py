@@ -177,5 +177,6 @@ def settings_digest(config: RunConfig) -> str:
     parts = (
         config.source.service, config.filters, config.steps, config.default_database, config.default_schema,
         sorted(config.catalog_services.items()), config.register, config.query_log.days, config.target, files,
+        config.spark.catalogs,
     )  # fmt: skip
     return hashlib.sha256(repr(parts).encode()).hexdigest()

@@ -36,11 +36,12 @@ from workflows.query_records import file_log_queries
 from workflows.reading import Statements, read_statements
 from workflows.relation_entities import RelationEntities
 from workflows.routine_entities import RoutineEntities
+from workflows.routines import unread_routines
 from workflows.schema_files import read_schemas
 from workflows.settling import settled_templates, texts_in
 from workflows.spark import spark_session
 from workflows.status import RunCounts, total
-from workflows.surroundings import surroundings_of
+from workflows.surroundings import spark_catalog, surroundings_of
 from workflows.template_names import names_of
 from workflows.templates import Parsing, Template, TemplateKey, parse_templates
 
@@ -133,7 +134,8 @@ class Pipeline:
         delivery = self._publish(source, entities, routines)
         if self._target.writes:
             tell_names(self._target, source.log.events, self._names.resolver())
-            routine_entities.mark_processed(routines, source.routines_settled(delivery.edges))
+            settled = source.routines_settled(delivery.edges, entities) - unread_routines(statements.frame)
+            routine_entities.mark_processed(routines, settled)
         file_log_queries(self._target, source, entities, delivery.edges, self._config.source.service)
         fates = list(source.fates(delivery.edges))
         dead = {group.template: reason for group, fate, reason in fates if fate == "dead"}
@@ -198,7 +200,9 @@ class Pipeline:
     def _read(self, spark: SparkSession) -> Iterator[Statements]:
         with ExitStack() as kept:
             with self._progress.stage("read") as stage:
-                self._surroundings = surroundings_of(self._config, self._dialect, self._target.platform, self._database)
+                catalog = spark_catalog(self._config, spark, self._settings.default_database)
+                live = self._database or catalog
+                self._surroundings = surroundings_of(self._config, self._dialect, self._target.platform, live)
                 statements = kept.enter_context(
                     read_statements(spark, self._config, self._settings, self._surroundings, self._memory.past)
                 )
@@ -240,9 +244,9 @@ class Pipeline:
         self, statements: Statements, templates: Mapping[str, Template], occurrences: Sequence[Group]
     ) -> tuple[LineageSource, Resolver]:
         resolver = self._names.resolver()
-        live = self._surroundings.columns or {}
+        live = self._surroundings.columns
         files = read_schemas(self._config.schema_files, self._dialect, self._settings, self._config.limits)
-        before = before_of({**live, **files}, resolver, registers=self._config.registers_tables)
+        before = before_of((files, live), resolver, registers=self._config.registers_tables)
         source = LineageSource(templates, occurrences, self._settings, before)
         if self._database is not None:
             settled = settled_templates(source, templates, texts_in(statements.frame), self._database)

@@ -132,12 +132,18 @@ class Deliverer:
             return unit
         now = unit.acknowledgement().words
         orders = []
+        shared = False
         for speaker, before in sorted(known.words.items(), key=lambda said: said[0]):
             word = now.get(speaker, replace(before, digest=""))
-            if word.digest != before.digest and rebound.covers(speaker, before):
-                span = word.widened(before)
-                producer = Producer(ProducerKind(speaker.kind), speaker.key)
-                orders.append(Replacement(unit.target, speaker.source, producer, span.first_seen, span.last_seen))
+            if word.digest == before.digest:
+                continue
+            if not rebound.covers(speaker, before):
+                shared = True
+                continue
+            span = word.widened(before)
+            producer = Producer(ProducerKind(speaker.kind), speaker.key)
+            orders.append(Replacement(unit.target, speaker.source, producer, span.first_seen, span.last_seen))
+        orders = [replace(order, shared=shared) for order in orders]
         return replace(unit, replacements=(*unit.replacements, *orders))
 
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from connectors.openmetadata.answers import ServerFailed
 from connectors.openmetadata.client import Platform
 from connectors.openmetadata.entities import FILED_FROM_LOG, Collection, get_by_name, mark_processed
 from connectors.openmetadata.registration import register
 from ingestion.entities import EntityReference
+from ingestion.errors import Rejected
 from ingestion.fqn import build_fqn, encode_name, split_fqn
 from workflows.config import Filters
 
 Json = dict[str, Any]
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +55,13 @@ class RoutineResolver:
         for key in sorted(set(keys) & set(entities.references)):
             name = entities.references[key].fully_qualified_name
             if name:
-                mark_processed(self.platform.http, Collection.PROCEDURES, name)
+                self._mark(name)
+
+    def _mark(self, name: str) -> None:
+        try:
+            mark_processed(self.platform.http, Collection.PROCEDURES, name)
+        except (Rejected, ServerFailed) as error:
+            logger.warning("%s: not marked as processed: %s", name, error)
 
     def _stored(self, key: str) -> Json | None:
         return get_by_name(self.platform.http, Collection.PROCEDURES, f"{build_fqn(self.service)}.{key}")

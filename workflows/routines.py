@@ -111,7 +111,16 @@ def _never_called(known: KnownRoutines, called: set[str], state: TaskState) -> I
         for number, (owner, step) in enumerate(known.steps(version), 1):
             row = _own_row(owner, step, known.path_of(owner, called=False), known.dialect, state)
             values = {**_place_of(version, number), "database": owner.parts[0] or None, **row}
+            # What one routine did is no word about another that it calls.
+            values["standing"] = version.standing and owner.standing
             yield tuple(values.get(name) for name in STATEMENT_SCHEMA.fieldNames())
+
+
+def unread_routines(statements: DataFrame) -> frozenset[str]:
+    """The routines with a statement that could not be read, or a call that could not be followed."""
+    lost = F.col("dead").isNotNull() | F.col("skipped").eqNullSafe(UNKNOWN_ROUTINE)
+    rows = statements.where(F.col("routine").isNotNull() & lost).select("routine").distinct()
+    return frozenset(row["routine"] for row in rows.toLocalIterator())
 
 
 def _own_row(owner: KnownRoutine, step: Step, path: tuple[str, ...], dialect: str, state: TaskState) -> Row:
@@ -133,7 +142,6 @@ def _place_of(known: KnownRoutine, number: int) -> Row:
         "session": where,
         "schema": known.parts[1] or None,
         "sets": False,
-        "standing": known.standing,
     }
 
 

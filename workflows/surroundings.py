@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from pyspark.sql import SparkSession
 
 from connectors.openmetadata.client import Platform
 from connectors.postgres import PostgresDatabase, PostgresOptions, connected
-from ingestion.definitions import Definition
+from connectors.spark_catalog import SparkCatalog
+from ingestion.definitions import Definition, DefinitionKind
 from ingestion.model import Column
 from ingestion.naming import RelationKey
-from workflows.config import RunConfig, SourceKind
+from workflows.config import RunConfig, SourceKind, Steps
 from workflows.definitions import catalog_definitions, current_definitions
 
 _SPEAK_POSTGRES = frozenset({"Postgres", "Timescale", "Greenplum"})
@@ -19,12 +22,12 @@ _SPEAK_POSTGRES = frozenset({"Postgres", "Timescale", "Greenplum"})
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """`columns` are those of the live database, by the places of its relations."""
+    """`columns` are those of the live database or of Spark's catalogs, by the places of their relations."""
 
     dialect: str
     definitions: tuple[Definition, ...] = ()
     database: PostgresDatabase | None = None
-    columns: dict[RelationKey, tuple[Column, ...]] | None = None
+    columns: Mapping[RelationKey, tuple[Column, ...]] = field(default_factory=dict)
 
 
 @contextmanager
@@ -42,17 +45,39 @@ def open_database(config: RunConfig) -> Iterator[PostgresDatabase | None]:
         yield PostgresDatabase(session)
 
 
+def spark_catalog(config: RunConfig, spark: SparkSession, database: str) -> SparkCatalog | None:
+    """The catalogs of the session that are to be read; `database` stands for the session's own."""
+    return SparkCatalog(spark, config.spark.catalogs, database) if config.spark.catalogs else None
+
+
 def surroundings_of(
-    config: RunConfig, dialect: str, platform: Platform, database: PostgresDatabase | None
+    config: RunConfig, dialect: str, platform: Platform, live: PostgresDatabase | SparkCatalog | None
 ) -> Surroundings:
-    """What the catalog and the database tell before a log is read."""
+    """What the catalog, and what is live, tell before a log is read."""
     stored = catalog_definitions(platform, config.source.service, config.steps)
-    if database is None:
+    if live is None:
         return Surroundings(dialect, stored)
+    if isinstance(live, SparkCatalog):
+        return _of_spark(live, dialect, stored, config.steps)
+    return _of_database(live, dialect, stored, config.steps)
+
+
+def _of_spark(catalog: SparkCatalog, dialect: str, stored: Sequence[Definition], steps: Steps) -> Surroundings:
+    views = current_definitions(catalog.views(), stored, dialect) if steps.views else ()
+    # What Spark cannot have, such as a procedure, the catalog may still tell.
+    others = (
+        definition
+        for definition in stored
+        if definition.kind is DefinitionKind.ROUTINE or catalog.parts(RelationKey(definition.place)) is None
+    )
+    return Surroundings(dialect, (*views, *others), columns=catalog.columns())
+
+
+def _of_database(database: PostgresDatabase, dialect: str, stored: Sequence[Definition], steps: Steps) -> Surroundings:
     live: list[Definition] = []
-    if config.steps.views:
+    if steps.views:
         live += database.views()
-    if config.steps.procedures:
+    if steps.procedures:
         live += database.routines()
     columns = {RelationKey(place): known for place, known in database.columns().items()}
     return Surroundings(dialect, current_definitions(live, stored, dialect), database, columns)

@@ -29,8 +29,13 @@ from ingestion.lineage_request import ColumnLineage, EntitiesEdge, LineageDetail
 
 Operations = list[dict[str, Any]]
 Plan = Callable[[StoredEdge], Operations]
+Owned = Callable[[LineageDetails], bool]
+"""Whether an edge is the word of what was defined anew, and of nobody else."""
 
 _ROUNDS = 2
+_ROUTINE = "storedProcedure"
+QUERIES = frozenset({LineageSource.QUERY, LineageSource.CROSS_DATABASE})
+"""What edges of statements are said to be read from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,35 +51,50 @@ def merge_edge(http: Http, edge: EntitiesEdge) -> EdgeWrite:
     return _write(http, edge, lambda stored: additions(stored, edge.lineage_details), Outcome.MERGED)
 
 
-def redefine_edge(http: Http, edge: EntitiesEdge) -> EdgeWrite:
-    """Writes an edge into a view that was defined anew: the old definition's columns go, others' edges are merged."""
+def redefine_edge(http: Http, edge: EntitiesEdge, owned: Owned) -> EdgeWrite:
+    """Writes an edge of what was defined anew: the old definition's columns go, edges not `owned` are merged."""
     wanted = edge.lineage_details
 
     def plan(stored: StoredEdge) -> Operations:
-        if stored.details.source != LineageSource.VIEW:
-            return additions(stored, wanted)
-        return redefinition(stored, wanted)
+        return redefinition(stored, wanted) if owned(stored.details) else additions(stored, wanted)
 
     return _write(http, edge, plan, Outcome.REPLACED)
 
 
-def delete_stale_edges(http: Http, view: EntityReference, kept: frozenset[str]) -> int:
-    """Deletes the edges into a view that its earlier definitions left: ViewLineage, and from none of `kept` (ids).
+def of_view(details: LineageDetails) -> bool:
+    """Whether an edge is a view's definition."""
+    return details.source == LineageSource.VIEW
+
+
+def of_routines(keys: frozenset[str]) -> Owned:
+    """Whether an edge is the word of one of these routines (database.schema.name)."""
+
+    def owned(details: LineageDetails) -> bool:
+        routine = details.pipeline
+        if routine is None or routine.type != _ROUTINE or details.source not in QUERIES:
+            return False
+        return any((routine.fully_qualified_name or "").endswith(f".{key}") for key in keys)
+
+    return owned
+
+
+def delete_stale_edges(http: Http, target: EntityReference, kept: frozenset[str], owned: Owned) -> int:
+    """Deletes the edges that earlier definitions left: those `owned` into `target`, and from none of `kept` (ids).
 
     Call it after the new edges stand. How many went.
     """
-    around = graph(http, view, upstream=1, downstream=0)
+    around = graph(http, target, upstream=1, downstream=0)
     if around is None:
         return 0
     deleted = 0
     for edge in around.upstream:
         source = around.nodes.get(edge.from_id)
-        if edge.to_id != view.id or edge.from_id in kept or source is None:
+        if edge.to_id != target.id or edge.from_id in kept or source is None:
             continue
         # read again: a graph comes from a search index, which may lag behind the edge itself
-        stored = get_edge(http, source, view)
-        if stored is not None and stored.details.source == LineageSource.VIEW:
-            deleted += delete_edge(http, source, view)
+        stored = get_edge(http, source, target)
+        if stored is not None and owned(stored.details):
+            deleted += delete_edge(http, source, target)
     return deleted
 
 
@@ -112,6 +132,10 @@ def redefinition(stored: StoredEdge, wanted: LineageDetails) -> Operations:
         operations.append({"op": "add", "path": "/columnsLineage", "value": columns})
     if wanted.sql_query and stored.details.sql_query != wanted.sql_query:
         operations.append({"op": "add", "path": "/sqlQuery", "value": wanted.sql_query})
+    before, now = stored.details.pipeline, wanted.pipeline
+    if before is not None and before.type == _ROUTINE and (now is None or now.id != before.id):
+        gone: dict[str, Any] = {"op": "remove", "path": "/pipeline"}
+        operations.append(gone if now is None else {"op": "add", "path": "/pipeline", "value": now.to_json()})
     return operations
 
 

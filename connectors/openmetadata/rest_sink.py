@@ -8,24 +8,29 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from connectors.openmetadata import extension
 from connectors.openmetadata.answers import ServerFailed
 from connectors.openmetadata.client import Platform
 from connectors.openmetadata.edge_writer import (
+    QUERIES,
     EdgeWrite,
     delete_stale_edges,
     mark_view_processed,
     merge_edge,
+    of_routines,
+    of_view,
     redefine_edge,
 )
 from connectors.openmetadata.extension import BatchCounts
 from connectors.openmetadata.http import Http
 from connectors.sink import Outcome, WriteCounts, WriteReport, WriteResult
+from ingestion.contribution import ProducerKind
 from ingestion.entities import EntityReference
 from ingestion.errors import Rejected
-from ingestion.lineage_request import AddLineageRequest, EntitiesEdge, LineageSource, Replacement
+from ingestion.lineage_request import AddLineageRequest, EntitiesEdge, LineageDetails, LineageSource, Replacement
 
 logger = logging.getLogger(__name__)
 
@@ -63,8 +68,31 @@ class _Unit:
         """Whether the target is a view whose definition is known as a whole."""
         return any(replacement.source == LineageSource.VIEW for replacement in self.replacements)
 
+    @property
+    def whole(self) -> bool:
+        """Whether every name is known that the view reads."""
+        return all(replacement.whole for replacement in self.replacements if replacement.source == LineageSource.VIEW)
+
+    @property
+    def routines(self) -> frozenset[str]:
+        """The routines (by key) that say something else of the target than before, where nobody else's word may stand
+        on the same edges: a plain platform keeps no contributions apart."""
+        return frozenset(
+            replacement.producer.key
+            for replacement in self.replacements
+            if replacement.producer is not None
+            and replacement.producer.kind is ProducerKind.PROCEDURE
+            and not replacement.shared
+        )
+
+    def owned(self, details: LineageDetails) -> bool:
+        """Whether an edge is the word of what was defined anew."""
+        return (self.views and of_view(details)) or of_routines(self.routines)(details)
+
     def redefines(self, request: AddLineageRequest) -> bool:
-        return self.views and request.edge.lineage_details.source == LineageSource.VIEW
+        if self.views and request.edge.lineage_details.source == LineageSource.VIEW:
+            return True
+        return bool(self.routines) and request.edge.lineage_details.source in QUERIES
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,16 +182,16 @@ class RestSink:
         """The requests into one target, one after the other, then what they replace."""
         written = _Written()
         for request in unit.requests:
-            write = redefine_edge if unit.redefines(request) else merge_edge
+            write = partial(redefine_edge, owned=unit.owned) if unit.redefines(request) else merge_edge
             written += self._write_one(request, write)
-        if not unit.views:
+        if not (unit.views or unit.routines):
             return written
         if written.counts.rejected:
             logger.warning("%s: its earlier lineage stays: an edge of the new one was rejected", unit.name)
             return written
         try:
             kept = frozenset(request.edge.from_entity.id for request in unit.requests)
-            deleted = delete_stale_edges(self._platform.http, unit.target, kept)
+            deleted = delete_stale_edges(self._platform.http, unit.target, kept, unit.owned)
         except (Rejected, ServerFailed) as error:
             logger.warning("%s: its earlier lineage stays: %s", unit.name, error)
             return written
@@ -181,7 +209,7 @@ class RestSink:
         return _Written((result,), _count_of(done.outcome, columns))
 
     def _finish_views(self, unit: _Unit) -> None:
-        if not unit.views:
+        if not unit.views or not unit.whole:
             return
         try:
             mark_view_processed(self._platform.http, unit.target)

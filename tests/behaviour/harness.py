@@ -150,7 +150,7 @@ def publish(
     groups = [_group(number, row) for number, row in enumerate(rows) if row.get("fingerprint")]
     scope = Scope(warehouse.service, warehouse.others, warehouse.catalogs, warehouse.settings.two_level)
     resolver = Resolver(CatalogSearch(platform), scope)
-    source = LineageSource(templates, groups, warehouse.settings, before_of({}, resolver))
+    source = LineageSource(templates, groups, warehouse.settings, before_of((), resolver))
     entities = resolve_relations(source.log, relations_in(source.flows), resolver, warehouse.filters)
     requests = tuple(source.requests(entities, RoutineEntities()))
     sink = RestSink(platform, SinkOptions(f"run {id(requests)}"))

@@ -84,6 +84,25 @@ def test_another_service_is_looked_at_only_for_what_the_own_one_lacks(shop: Open
     assert ends == {f"{made.warehouse.service}.db.public.src", "other_one.db.public.only_there"}
 
 
+def test_an_edge_between_databases_or_services_says_that_it_crosses(shop: Opened) -> None:
+    own = {"public.src": ("a",), "public.tgt": ("a",), "public.v": ("a",), "elsewhere.public.far": ("a",)}
+    made = shop(own, others=("beside",))
+    made.add({"public.only_there": ("a",)}, service="beside")
+    outcome = made.run(
+        "insert into tgt (a) select a from src",
+        "insert into tgt (a) select a from elsewhere.public.far",
+        "insert into tgt (a) select a from only_there",
+        "create view v as select a from elsewhere.public.far",
+    )
+    told = {edge: request.edge.lineage_details.source for edge, request in outcome.edges.items()}
+    assert told == {
+        ("public.src", "public.tgt"): "QueryLineage",
+        ("public.far", "public.tgt"): "CrossDatabaseLineage",
+        ("public.only_there", "public.tgt"): "CrossDatabaseLineage",
+        ("public.far", "public.v"): "ViewLineage",
+    }
+
+
 def test_a_name_that_two_other_services_have_is_ambiguous(shop: Opened) -> None:
     made = shop({"public.tgt": COLUMNS})
     for service in ("left_one", "right_one"):

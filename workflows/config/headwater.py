@@ -61,6 +61,11 @@ class SparkConfig(Model):
         default_factory=dict,
         description="Spark properties: spark.driver.memory, spark.sql.shuffle.partitions, ...",
     )
+    catalogs: tuple[Text, ...] | None = Field(
+        default=None,
+        description="Catalogs that this Spark sees, whose views and columns are read too: [spark_catalog, iceberg]; "
+        "left out, spark_catalog where source.type is spark-lineage, and none elsewhere.",
+    )
 
 
 class CatalogConfig(Model):

@@ -46,6 +46,8 @@ from workflows.nearest import nearest
 _SETTINGS = ("source", "sourceConfig", "config")
 _SERVER = ("workflowConfig", "openMetadataServerConfig")
 _SUFFIX = "-lineage"
+_SESSION_CATALOG = "spark_catalog"
+_SPEAK_SPARK = ("spark", "databricks")
 SOURCE_TYPES: tuple[str, ...] = (
     "query-log-lineage",
     "spark-history-lineage",
@@ -77,7 +79,7 @@ def translate(workflow: Workflow, checks: Checks, secrets: Sequence[str]) -> Run
         default_schema=ours.defaults.schema_,
         schema_files=_schema_files(ours, checks),
         catalog_services=dict(ours.catalog_services),
-        spark=SparkSettings(ours.spark.master, dict(ours.spark.conf)),
+        spark=SparkSettings(ours.spark.master, dict(ours.spark.conf), _spark_catalogs(ours, source, checks)),
         dead_letters=Path(ours.dead_letters).expanduser(),
         state=_state(workflow, target),
         schedule=_schedule(ours),
@@ -214,6 +216,17 @@ def _schedule(ours: Headwater) -> Schedule | None:
     if given.cron is None:
         return None
     return Schedule(given.cron, given.timezone, given.jitter, given.timeout, given.retries)
+
+
+def _spark_catalogs(ours: Headwater, source: Source, checks: Checks) -> tuple[str, ...]:
+    given = ours.spark.catalogs
+    if given is None:
+        return (_SESSION_CATALOG,) if source.type.lower() == f"spark{_SUFFIX}" else ()
+    if given and source.dialect not in (None, *_SPEAK_SPARK):
+        checks.fail(
+            ("headwater", "spark", "catalogs"), "Spark's views are in Spark's SQL, and this source is in another"
+        )
+    return given
 
 
 def _open_lineage(ours: Headwater, source: Source, checks: Checks) -> OpenLineage | None:

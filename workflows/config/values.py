@@ -148,10 +148,11 @@ class Server:
 
 @dataclass(frozen=True, slots=True)
 class SparkSettings:
-    """`conf` may hold secrets, in clear."""
+    """`conf` may hold secrets, in clear. `catalogs` are those of its catalogs whose views and columns are read."""
 
     master: str = "local[*]"
     conf: Mapping[str, str] = field(default_factory=dict, repr=False)
+    catalogs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -253,6 +253,79 @@ def test_a_redefined_view_loses_its_old_lineage_and_nothing_else_does(platform: 
     assert view.fully_qualified_name not in [hit["fullyQualifiedName"] for hit in unprocessed]
 
 
+def of_routine(platform: Platform, name: str, request: AddLineageRequest, at: float) -> AddLineageRequest:
+    """The same, as the word of a procedure that the platform has."""
+    code = {"language": "SQL", "code": "BEGIN END"}
+    routine = {"name": name, "databaseSchema": "svc.db.public", "storedProcedureCode": code}
+    pipeline = entities.put(platform.http, Collection.PROCEDURES, routine)
+    producer = Producer(ProducerKind.PROCEDURE, f"db.public.{name}")
+    said_so = (
+        replace(c, producer=producer, pipeline=pipeline, first_seen=at, last_seen=at) for c in request.contributions
+    )
+    return request_of(request.edge.from_entity, request.edge.to_entity, said_so)
+
+
+def test_a_redefined_procedure_loses_its_old_lineage_and_nothing_else_does(platform: Platform) -> None:
+    orders, items, customers = (table(platform, name) for name in ("orders", "items", "customers"))
+    report, day = table(platform, "report"), 86_400.0
+    write(
+        platform,
+        of_routine(platform, "load", said(orders, report, ("id", "id", ""), ("amount", "amount", "")), day),
+        of_routine(platform, "load", said(items, report, ("id", "note", "")), day),
+        of_routine(platform, "other", said(customers, report, ("note", "note", "")), day),
+    )
+    anew = of_routine(platform, "load", said(orders, report, ("note", "amount", "length(note)")), 2 * day)
+    producer = Producer(ProducerKind.PROCEDURE, "db.public.load")
+    order = Replacement(report.reference, LineageSource.QUERY, producer, day, 2 * day)
+    assert write(platform, anew, replacing=(order,)).counts.replaced >= 1
+    assert pairs_between(platform, orders, report) == {("note", "amount"): "length(note)"}
+    assert pairs_between(platform, items, report) is None
+    assert pairs_between(platform, customers, report) == {("note", "note"): None}
+    stored = lineage.get_edge(platform.http, orders.reference, report.reference)
+    assert stored is not None
+    assert stored.details.pipeline is not None
+    assert stored.details.pipeline.fully_qualified_name == "svc.db.public.load"
+    write(platform, replacing=(order,))
+    assert pairs_between(platform, orders, report) is None
+
+
+def test_an_edge_that_a_query_still_says_loses_no_more_than_the_procedure(platform: Platform) -> None:
+    orders, report, day = table(platform, "orders"), table(platform, "report"), 86_400.0
+    write(platform, of_routine(platform, "load", said(orders, report, ("id", "id", "")), day))
+    query = said(orders, report, ("note", "note", ""), key="q2")
+    producer = Producer(ProducerKind.PROCEDURE, "db.public.load")
+    order = Replacement(report.reference, LineageSource.QUERY, producer, day, 2 * day)
+    write(platform, query, replacing=(order,))
+    assert pairs_between(platform, orders, report) == {("note", "note"): None}
+    stored = lineage.get_edge(platform.http, orders.reference, report.reference)
+    assert stored is not None
+    assert stored.details.pipeline is None
+
+
+def test_where_others_may_have_said_the_same_a_plain_platform_keeps_the_edge(platform: Platform) -> None:
+    orders, report, day = table(platform, "orders"), table(platform, "report"), 86_400.0
+    write(platform, of_routine(platform, "load", said(orders, report, ("id", "id", "")), day))
+    producer = Producer(ProducerKind.PROCEDURE, "db.public.load")
+    shared = Replacement(report.reference, LineageSource.QUERY, producer, day, 2 * day, shared=True)
+    write(platform, replacing=(shared,))
+    kept = pairs_between(platform, orders, report)
+    # Headwater's own catalog keeps contributions apart, and needs no such care.
+    assert kept == (None if platform.capabilities else {("id", "id"): None})
+
+
+def test_a_view_that_reads_what_nobody_knows_is_not_marked_as_done(platform: Platform) -> None:
+    orders, view = table(platform, "orders"), table(platform, "report")
+    definition = TableDefinition("svc.db.public", "report", (Column("id", "integer"),), "View", "select id from orders")
+    entities.put_table(platform.http, definition)
+    request = said(orders, view, ("id", "id", ""), key="v", kind="view")
+    write(platform, request, replacing=(Replacement(view.reference, whole=False),))
+    unread = [hit["fullyQualifiedName"] for hit in search.views(platform.http, "svc", unprocessed_only=True)]
+    assert view.fully_qualified_name in unread
+    write(platform, request, replacing=(Replacement(view.reference),))
+    unread = [hit["fullyQualifiedName"] for hit in search.views(platform.http, "svc", unprocessed_only=True)]
+    assert view.fully_qualified_name not in unread
+
+
 def test_a_view_whose_new_lineage_is_rejected_keeps_the_old(platform: Platform) -> None:
     orders, view = table(platform, "orders"), table(platform, "report")
     replacing = (Replacement(view.reference),)
