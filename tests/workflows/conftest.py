@@ -1,11 +1,17 @@
-"""What the tests of the workflows share: a small configuration to start from."""
+"""What the tests of the workflows share: a small configuration to start from, and what a whole run leaves."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from tests.workflows.growing_log import Said
 
 MINIMAL = """\
 source:
@@ -36,3 +42,16 @@ def workflow_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[
 def minimal() -> str:
     """The smallest configuration."""
     return MINIMAL
+
+
+@pytest.fixture(scope="session")
+def undisturbed(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> set[Said]:
+    """What one run over the whole of SHOP leaves, when nothing disturbs it."""
+    from tests.workflows.growing_log import SHOP, configuration, rows_of, told_by, write_log
+    from tests.workflows.in_session import run
+
+    folder = tmp_path_factory.mktemp("undisturbed")
+    write_log(folder / "log" / "all.csv", rows_of(SHOP))
+    configuration(folder)
+    run(folder)
+    return told_by(folder / "catalog.db")

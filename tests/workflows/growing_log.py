@@ -12,6 +12,13 @@ from typing import Any
 import yaml
 
 HEADER = "query_text,start_time,session_id,status\n"
+SPARK = {
+    "spark.sql.shuffle.partitions": 2,
+    # For a few rows, compiling costs more than it saves.
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.sql.codegen.wholeStage": False,
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
 
 SHOP = [
     ("s1", "CREATE TABLE orders (oid int, cid int, total numeric)"),
@@ -65,7 +72,7 @@ def configuration(folder: Path, server: dict[str, Any] | None = None, **ours: An
             "openMetadataServerConfig": server or {"hostPort": "embedded"},
         },
         "headwater": {
-            "spark": {"master": "local[2]", "conf": {"spark.sql.shuffle.partitions": 2}},
+            "spark": {"master": "local[2]", "conf": SPARK},
             "catalog": {"file": str(folder / "catalog.db")},
             "deadLetters": str(folder / "dead.jsonl"),
             "state": {"url": str(folder / "state.db")},

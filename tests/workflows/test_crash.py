@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -16,24 +16,65 @@ import pytest
 from pyspark.sql import SparkSession
 
 from ingestion.errors import Interrupted
+from tests.workflows.forked import in_a_fork
 from tests.workflows.growing_log import SHOP, Said, configuration, rows_of, told_by, write_log
-from workflows.config import load_config
+from tests.workflows.in_session import run
 from workflows.failpoints import VARIABLE, Failpoints
-from workflows.options import RunOptions
-from workflows.progress import LoggedProgress
-from workflows.run import run_workflow
-from workflows.signals import interrupted_by_signals
+from workflows.signals import Drain, interrupted_by_signals
 from workflows.state.runs import RunOutcome, recorded_runs
 from workflows.state.store import open_state
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = pytest.mark.spark
+PLACES = ("parse:1", "send:1", "sent:2", "publish:3", "commit:1", "committed:1")
+"""In the order of a run: what was parsed is remembered; before and after the target has acknowledged; noted, read."""
+
+
+@pytest.fixture
+def workflow(tmp_path: Path) -> Path:
+    write_log(tmp_path / "log" / "all.csv", rows_of(SHOP))
+    configuration(tmp_path)
+    return tmp_path
+
+
+def outcomes(folder: Path) -> list[RunOutcome]:
+    """How the runs ended, the latest first."""
+    store = open_state(str(folder / "state.db"))
+    try:
+        with store.read() as connection:
+            return [found.outcome for found in recorded_runs(connection)]
+    finally:
+        store.close()
+
+
+def test_killed_at_each_place_of_a_run_in_turn(spark: SparkSession, undisturbed: set[Said], workflow: Path) -> None:
+    for place in PLACES:
+        deadly = Failpoints(f"{place}:kill")
+        ending = in_a_fork(spark, lambda deadly=deadly, place=place: run(workflow, run_id=place, failpoints=deadly))
+        assert ending.code == -signal.SIGKILL, (place, ending.sentence)
+    # The last one had noted what it read, and died before it could write that down for people.
+    summary = run(workflow)
+    assert summary.counts.records_read_before == len(SHOP)
+    assert told_by(workflow / "catalog.db") == undisturbed
+    assert len((workflow / "dead.jsonl").read_text().splitlines()) == 1
+    assert outcomes(workflow) == [RunOutcome.DONE, *[RunOutcome.CRASHED] * len(PLACES)]
+
+
+def test_what_was_parsed_and_acknowledged_before_a_kill_costs_nothing_again(
+    spark: SparkSession, undisturbed: set[Said], workflow: Path
+) -> None:
+    assert in_a_fork(spark, lambda: run(workflow, failpoints=Failpoints("commit:1:kill"))).code == -signal.SIGKILL
+    counts = run(workflow).counts
+    assert counts.templates == counts.templates_known > 0
+    assert counts.edges_new == counts.edges_replaced == 0
+    assert told_by(workflow / "catalog.db") == undisturbed
 
 
 def command(folder: Path, failpoint: str = "") -> subprocess.Popen[bytes]:
     environment = {"PATH": os.environ["PATH"], "HOME": str(folder), **({VARIABLE: failpoint} if failpoint else {})}
     ingest = str(Path(sys.executable).with_name("ingest"))
-    arguments = [ingest, "run", "-c", str(folder / "lineage.yaml"), "--report", str(folder / "report.json")]
-    return subprocess.Popen(arguments, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    with (folder / "shown.txt").open("wb") as shown:
+        arguments = [ingest, "run", "-c", str(folder / "lineage.yaml")]
+        return subprocess.Popen(arguments, env=environment, stdout=subprocess.DEVNULL, stderr=shown)
 
 
 def family(process: subprocess.Popen[bytes]) -> list[psutil.Process]:
@@ -41,50 +82,41 @@ def family(process: subprocess.Popen[bytes]) -> list[psutil.Process]:
     return [root, *root.children(recursive=True)]
 
 
-def all_gone(processes: list[psutil.Process], seconds: float = 20) -> bool:
+def survivors(processes: list[psutil.Process], seconds: float = 30) -> list[psutil.Process]:
     _, alive = psutil.wait_procs(processes, seconds)
-    return not [process for process in alive if process.status() != psutil.STATUS_ZOMBIE]
+    return [process for process in alive if process.status() != psutil.STATUS_ZOMBIE]
 
 
-@pytest.fixture(scope="module")
-def undisturbed(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> set[Said]:
-    folder = tmp_path_factory.mktemp("undisturbed")
-    write_log(folder / "log" / "all.csv", rows_of(SHOP))
-    configuration(folder)
-    run_workflow(load_config(folder / "lineage.yaml"), RunOptions("run"), LoggedProgress())
-    return told_by(folder / "catalog.db")
+def test_whole_processes_that_are_drained_and_killed_leave_nothing_behind(
+    undisturbed: set[Said], workflow: Path
+) -> None:
+    drained = command(workflow, "sent:3:term")
+    seen: dict[int, psutil.Process] = {}
+    while drained.poll() is None:
+        with suppress(psutil.NoSuchProcess):
+            seen.update({one.pid: one for one in family(drained)})
+        time.sleep(0.2)
+    assert drained.returncode == 143
+    assert (workflow / "shown.txt").read_text().splitlines()[-1].startswith("ingest: ended by SIGTERM")
+    assert survivors(list(seen.values())) == []
+    assert outcomes(workflow) == [RunOutcome.INTERRUPTED]
+    killed = command(workflow)
+    time.sleep(random.uniform(2, 12))
+    others = family(killed) if killed.poll() is None else []
+    killed.kill()
+    assert killed.wait() in (0, -signal.SIGKILL)
+    assert survivors(others) == []
+    run(workflow)
+    assert told_by(workflow / "catalog.db") == undisturbed
 
 
-def test_killed_at_every_failpoint_and_at_a_random_moment(undisturbed: set[Said], tmp_path: Path) -> None:
-    write_log(tmp_path / "log" / "all.csv", rows_of(SHOP))
-    configuration(tmp_path)
-    for failpoint in ("parse:1:kill", "sent:2:kill", "publish:2:kill", "commit:1:kill"):
-        process = command(tmp_path, failpoint)
-        assert process.wait(200) == -signal.SIGKILL, failpoint
-    process = command(tmp_path)
-    time.sleep(random.uniform(1, 12))
-    others = family(process) if process.poll() is None else []
-    process.kill()
-    process.wait()
-    assert all_gone(others)
-    assert command(tmp_path).wait(200) == 0
-    assert told_by(tmp_path / "catalog.db") == undisturbed
-    report = json.loads((tmp_path / "report.json").read_text())
-    assert report["counts"]["templates"] == report["counts"]["templates_known"]
-
-
-def test_the_first_sigterm_drains_and_checkpoints(undisturbed: set[Said], tmp_path: Path) -> None:
-    write_log(tmp_path / "log" / "all.csv", rows_of(SHOP))
-    config = load_config(configuration(tmp_path))
-    options = RunOptions("drained", failpoints=Failpoints("sent:3:term"))
-    with pytest.raises(Interrupted) as caught, interrupted_by_signals(options.drain):
-        run_workflow(config, options, LoggedProgress())
+def test_a_sigterm_while_the_target_is_writing_waits_for_its_answer_and_notes_it(
+    spark: SparkSession, undisturbed: set[Said], workflow: Path
+) -> None:
+    options = {"failpoints": Failpoints("sent:3:term"), "drain": Drain()}
+    with pytest.raises(Interrupted) as caught, interrupted_by_signals(options["drain"]):
+        run(workflow, **options)
     assert caught.value.exit_code == 143
-    store = open_state(str(tmp_path / "state.db"))
-    with store.read() as connection:
-        assert recorded_runs(connection)[0].outcome is RunOutcome.INTERRUPTED
-    store.close()
-    summary = run_workflow(config, RunOptions("next"), LoggedProgress())
     # Three targets were acknowledged and noted, the one at hand among them.
-    assert summary.counts.edges_unchanged >= 3
-    assert told_by(tmp_path / "catalog.db") == undisturbed
+    assert run(workflow).counts.edges_unchanged >= 3
+    assert told_by(workflow / "catalog.db") == undisturbed

@@ -11,14 +11,11 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.workflows.growing_log import Said, configuration, rows_of, told_by, write_log
-from workflows.config import load_config
+from tests.workflows.in_session import run
 from workflows.extent import Extent
-from workflows.options import RunOptions
-from workflows.progress import LoggedProgress
-from workflows.run import run_workflow
 from workflows.status import RunSummary
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = pytest.mark.spark
 HEAVY = ", ".join(str(900_000_000 + number) for number in range(60_000))
 """So long a list that no parser reads it in a megabyte."""
 STATEMENTS = [
@@ -29,9 +26,8 @@ STATEMENTS = [
 ]
 
 
-def run(folder: Path, *settings: str, extent: Extent | None = None) -> RunSummary:
-    config = load_config(folder / "lineage.yaml", settings, may_lack_log=extent is not None)
-    return run_workflow(config, RunOptions("run", extent=extent or Extent()), LoggedProgress())
+def replay(folder: Path) -> RunSummary:
+    return run(folder, may_lack_log=True, extent=Extent(dead=True))
 
 
 def letters(folder: Path) -> list[dict[str, Any]]:
@@ -47,13 +43,25 @@ def never_failed(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) 
     return told_by(folder / "catalog.db")
 
 
+@pytest.fixture(scope="module")
+def failed_once(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A folder in which a run has failed, and a copy of it as it was then."""
+    folder = tmp_path_factory.mktemp("failed")
+    write_log(folder / "log" / "all.csv", rows_of(STATEMENTS))
+    configuration(folder)
+    assert run(folder, "parserMemoryLimit=1").counts.dead_total == 2
+    copy = folder.with_name("copy")
+    shutil.copytree(folder, copy)
+    return folder, copy
+
+
 @pytest.fixture
-def failed(spark: SparkSession, tmp_path: Path) -> Path:
+def failed(failed_once: tuple[Path, Path]) -> Path:
     """A workflow whose parsers had too little memory for one statement; another one is broken in the log."""
-    write_log(tmp_path / "log" / "all.csv", rows_of(STATEMENTS))
-    configuration(tmp_path)
-    assert run(tmp_path, "parserMemoryLimit=1").counts.dead_total == 2
-    return tmp_path
+    folder, copy = failed_once
+    shutil.rmtree(folder)
+    shutil.copytree(copy, folder)
+    return folder
 
 
 def test_a_letter_says_where_why_and_with_what_and_no_literal(failed: Path) -> None:
@@ -72,7 +80,7 @@ def test_a_replay_after_the_fix_leaves_what_a_run_leaves_that_never_failed(
     failed: Path, never_failed: set[Said]
 ) -> None:
     assert told_by(failed / "catalog.db") != never_failed
-    summary = run(failed, extent=Extent(dead=True))
+    summary = replay(failed)
     assert summary.counts.records_read == 2
     assert summary.counts.dead_total == 1
     assert summary.warnings == ()
@@ -84,7 +92,7 @@ def test_where_the_log_is_gone_the_masked_text_is_replayed_and_that_is_said(
     failed: Path, never_failed: set[Said]
 ) -> None:
     shutil.rmtree(failed / "log")
-    summary = run(failed, extent=Extent(dead=True))
+    summary = replay(failed)
     assert any("masked text was replayed" in warning for warning in summary.warnings)
     assert {(s.source, s.target) for s in told_by(failed / "catalog.db")} == {
         (s.source, s.target) for s in never_failed
@@ -95,7 +103,7 @@ def test_where_the_log_is_gone_the_masked_text_is_replayed_and_that_is_said(
 def test_a_record_that_was_mended_in_the_log_is_read_from_its_place(failed: Path) -> None:
     mended = [*STATEMENTS[:3], ("s2", "INSERT INTO broken (a) SELECT a FROM src")]
     write_log(failed / "log" / "all.csv", rows_of(mended))
-    summary = run(failed, extent=Extent(dead=True))
+    summary = replay(failed)
     assert summary.counts.dead_total == 0
     assert letters(failed) == []
     assert any(said.target.endswith(".broken") for said in told_by(failed / "catalog.db"))

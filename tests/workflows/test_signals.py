@@ -25,8 +25,7 @@ def test_a_signal_interrupts_the_block_with_its_exit_code(number: signal.Signals
     assert signal.getsignal(number) is before
 
 
-def test_a_second_signal_ends_the_process() -> None:
-    program = """
+DRAINS_LONG = """
 import signal, time
 from ingestion.errors import Interrupted
 from workflows.signals import interrupted_by_signals
@@ -38,6 +37,21 @@ with interrupted_by_signals():
         print("draining", flush=True)
         time.sleep(60)
 """
+IS_HELD = """
+import time
+from workflows.signals import Drain, interrupted_by_signals
+drain = Drain()
+with interrupted_by_signals(drain), drain.hold():
+    print("ready", flush=True)
+    while drain._waiting is None:
+        time.sleep(0.01)
+    print("draining", flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("program", [DRAINS_LONG, IS_HELD])
+def test_a_second_signal_ends_the_process_whatever_it_is_at(program: str) -> None:
     process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     with process.stdout:

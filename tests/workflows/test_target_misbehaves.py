@@ -14,6 +14,7 @@ from connectors.openmetadata.connection import Connection
 from connectors.openmetadata.retry import RetryPolicy
 from ingestion.errors import ConfigError, LineageError, TargetDown
 from tests.workflows.growing_log import SHOP, Said, configuration, rows_of, told_by, write_log
+from tests.workflows.in_session import run
 from tests.workflows.misbehaving import (
     Fault,
     Plan,
@@ -26,15 +27,10 @@ from tests.workflows.misbehaving import (
     slow,
 )
 from tests.workflows.published import opened
-from workflows.config import load_config
-from workflows.options import RunOptions
-from workflows.progress import LoggedProgress
-from workflows.run import run_workflow
 from workflows.state.runs import RunOutcome, recorded_runs
 from workflows.state.store import open_state
-from workflows.status import RunSummary
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = pytest.mark.spark
 LINEAGE = "/api/v1/headwater/lineage"
 IMPATIENT = RetryPolicy(attempts=4, total_seconds=20, first_wait=0.05, longest_wait=0.3, jitter=0.05)
 
@@ -58,19 +54,6 @@ def workflow(tmp_path: Path, spark: SparkSession) -> Iterator[tuple[Path, Plan]]
         server = {"hostPort": url, "securityConfig": {"jwtToken": "token-canary-1"}}
         configuration(tmp_path, server, registerTables="always")
         yield tmp_path, plan
-
-
-def run(folder: Path, name: str = "run") -> RunSummary:
-    return run_workflow(load_config(folder / "lineage.yaml"), RunOptions(name), LoggedProgress())
-
-
-@pytest.fixture(scope="module")
-def undisturbed(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> set[Said]:
-    folder = tmp_path_factory.mktemp("undisturbed")
-    write_log(folder / "log" / "all.csv", rows_of(SHOP))
-    configuration(folder)
-    run(folder)
-    return told_by(folder / "catalog.db")
 
 
 def test_passing_faults_are_retried_and_change_nothing(workflow: tuple[Path, Plan], undisturbed: set[Said]) -> None:
@@ -105,13 +88,13 @@ def test_each_lasting_fault_ends_the_run_in_a_sentence_and_the_next_run_goes_on(
         plan.calls.clear()
         plan.fault = lambda path, calls, fault=fault: fault if path == LINEAGE and calls > 1 else None  # type: ignore[misc]
         with pytest.raises(expected) as caught:
-            run(folder, f"run-{number}")
+            run(folder, run_id=f"run-{number}")
         assert len(str(caught.value).splitlines()) == 1
         assert "token-canary-1" not in str(caught.value)
         assert plan.calls[LINEAGE] <= 2 * IMPATIENT.attempts
     plan.fault = lambda _path, _number: None
     plan.calls.clear()
-    summary = run(folder, "last")
+    summary = run(folder, run_id="last")
     assert summary.counts.statements == len(SHOP)
     assert summary.counts.templates_known == summary.counts.templates
     assert told_by(folder / "catalog.db") == undisturbed
@@ -127,13 +110,13 @@ def test_what_the_target_refuses_is_dead_and_published_when_it_does_not(
 ) -> None:
     folder, plan = workflow
     plan.fault = lambda path, _number: refused_with(400) if path == LINEAGE else None
-    refused = run(folder, "refused")
+    refused = run(folder, run_id="refused")
     refused.counts.check_conservation()
     assert refused.counts.published == 0
     assert sum(refused.counts.dead.values()) > 5
     assert "rejected" in (folder / "dead.jsonl").read_text() or "400" in (folder / "dead.jsonl").read_text()
     plan.fault = lambda _path, _number: None
-    accepted = run(folder, "accepted")
+    accepted = run(folder, run_id="accepted")
     assert accepted.counts.statements == 0
     assert told_by(folder / "catalog.db") == undisturbed
     assert len((folder / "dead.jsonl").read_text().splitlines()) == 1
