@@ -229,7 +229,7 @@ class StatementLineage:
     """What one statement does to lineage. Names are as the statement has them: nothing is resolved here.
 
     `unused` are columns that the statement names and nothing that it gives depends on (a WITH item's column that nobody
-    reads): no lineage, but the statement breaks without them.
+    reads): no lineage, but the statement breaks without them. `functions` are the user's that its expressions call.
     """
 
     kind: StatementKind
@@ -238,6 +238,7 @@ class StatementLineage:
     aliases: tuple[tuple[str, str], ...] = ()
     problems: tuple[Problem, ...] = ()
     unused: tuple[ColumnRef, ...] = ()
+    functions: tuple[TableName, ...] = ()
 
     @property
     def sources(self) -> tuple[TableName, ...]:

@@ -40,7 +40,8 @@ def mentions(symbolic: Symbolic) -> Mentions:
     )
     created = [(name, temporary) for name, temporary, mode in written if mode is WriteMode.CREATE]
     created += [(change.name, change.temporary) for change in lineage.changes if change.kind in CREATING_KINDS]
-    return Mentions(lineage.sources, tuple(dict.fromkeys(created)), written, lineage.changes)
+    read = tuple(dict.fromkeys((*lineage.sources, *lineage.functions)))
+    return Mentions(read, tuple(dict.fromkeys(created)), written, lineage.changes)
 
 
 def without_schema(symbolic: Symbolic) -> StatementLineage:

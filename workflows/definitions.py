@@ -13,8 +13,8 @@ from ingestion.definitions import Definition, DefinitionKind, same_definition, v
 from ingestion.errors import Unparsable
 from ingestion.fqn import build_fqn
 from ingestion.masking import QueryMasker
-from ingestion.routines import routine_of
-from ingestion.routines.table_functions import function_as_view
+from ingestion.routines import routines_of
+from ingestion.routines.functions import function_as_view
 from ingestion.statements import classify
 from workflows.config import Steps
 from workflows.routine_entities import code_of
@@ -56,10 +56,10 @@ def _is_done(current: Definition, stored: Definition | None, dialect: str) -> bo
 
 def _masked_code(definition: Definition, dialect: str) -> str | None:
     """What the catalog would keep of a routine's definition: its statements that bear lineage, masked."""
-    routine = routine_of(definition, dialect)
-    if routine is None:
+    routines = routines_of(definition, dialect)
+    if not routines:
         return None
-    texts = [step.text for step in routine.steps if step.text]
+    texts = [step.text for routine in routines for step in routine.steps if step.text]
     masker = QueryMasker(dialect)
     try:
         masked = [masker.mask(text) for text in texts if classify(text, dialect).skip_reason is None]

@@ -52,10 +52,11 @@ class RoutineResolver:
 
     def mark_processed(self, entities: RoutineEntities, keys: Iterable[str]) -> None:
         """Tells the catalog that the lineage of these is done, so that the next run may leave them out."""
-        for key in sorted(set(keys) & set(entities.references)):
-            name = entities.references[key].fully_qualified_name
-            if name:
-                self._mark(name)
+        settled = set(keys)
+        names = {key: reference.fully_qualified_name for key, reference in entities.references.items()}
+        open_ones = {name for key, name in names.items() if key not in settled}  # of a package, one may be left
+        for name in sorted({name for name in names.values() if name} - open_ones):
+            self._mark(name)
 
     def _mark(self, name: str) -> None:
         try:
@@ -64,7 +65,14 @@ class RoutineResolver:
             logger.warning("%s: not marked as processed: %s", name, error)
 
     def _stored(self, key: str) -> Json | None:
-        return get_by_name(self.platform.http, Collection.PROCEDURES, f"{build_fqn(self.service)}.{key}")
+        database, schema, name = split_fqn(key)
+        fqns = [build_fqn(self.service, database, schema, name)]
+        package = name.rpartition(".")[0]
+        if package:  # a platform may know a package as one procedure
+            fqns.append(build_fqn(self.service, database, schema, package))
+        return next(
+            (found for fqn in fqns if (found := get_by_name(self.platform.http, Collection.PROCEDURES, fqn))), None
+        )
 
     def _requests(self, news: Mapping[str, Sequence[str]]) -> dict[str, list[Json]]:
         groups: dict[str, dict[str, Json]] = {"services": {}, "databases": {}, "schemas": {}, "storedProcedures": {}}

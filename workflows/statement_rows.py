@@ -24,7 +24,7 @@ from pyspark.sql.types import (
 from ingestion.errors import Unparsable
 from ingestion.masking import fingerprint
 from ingestion.routines import Step, block_steps, called_routine
-from ingestion.routines.table_functions import function_as_view
+from ingestion.routines.functions import function_as_view
 from ingestion.statements import Classification, SkipReason, StatementText, classify, split
 from workflows.record_identity import Digests, digest_of, session_of, time_of, unread_of
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ingestion.model import StatementKind, TableName
+from ingestion.model import NameKind, StatementKind, TableName
 from ingestion.naming import may_be_temporary
 from ingestion.statement_names import Mentions, mentions
 from workflows.occurrences import TemplateNames
@@ -36,8 +36,13 @@ def _names(names: Mentions, temporary: set[str]) -> TemplateNames:
     )
     altered = frozenset(change.name.table for change in names.changes if change.kind is StatementKind.ALTER_TABLE)
     return TemplateNames(
-        mentioned=frozenset(name.table for name in every),
-        defined=frozenset(name.table for name, _temporary in names.created) | gained | altered,
+        mentioned=frozenset(_own(name) for name in every),
+        defined=frozenset(_own(name) for name, _temporary in names.created) | gained | altered,
         ended=ended,
         temporary=any(name.table in temporary and may_be_temporary(name) for name in every),
     )
+
+
+def _own(name: TableName) -> str:
+    """A name without what qualifies it: a function's is one part, however it is written."""
+    return name.table.rpartition(".")[2] if name.kind is NameKind.FUNCTION else name.table

@@ -14,7 +14,7 @@ from ingestion.errors import Unparsable
 from ingestion.external_tables import with_location
 from ingestion.masking import QueryMasker
 from ingestion.parsing.cascade import Limits, ParseOutcome, Parser, ParseRequest, ThreadedParser
-from ingestion.routines.table_functions import as_function, function_as_view
+from ingestion.routines.functions import as_function, function_as_view
 from ingestion.symbolic import Symbolic, dumps, loads
 
 _RESULT_SCHEMA = (

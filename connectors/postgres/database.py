@@ -33,9 +33,18 @@ _ROUTINES = f"""
     JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
     JOIN pg_catalog.pg_language l ON l.oid = p.prolang
     WHERE p.prokind IN ('f', 'p') AND l.lanname IN ('sql', 'plpgsql') AND {_OURS}
-      AND p.prorettype <> 'pg_catalog.trigger'::pg_catalog.regtype
       AND {_NO_EXTENSION.format("p", "'pg_catalog.pg_proc'::pg_catalog.regclass")}
     ORDER BY 1, 2, p.oid
+"""
+# Before PostgreSQL 13 there was no tgparentid, by which a partition's copy of a trigger is told.
+_TRIGGERS = f"""
+    SELECT n.nspname, c.relname, t.tgname, pg_catalog.pg_get_triggerdef(t.oid)
+    FROM pg_catalog.pg_trigger t
+    JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid
+    JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    WHERE NOT t.tgisinternal AND t.tgenabled <> 'D' AND {_OURS}
+      AND coalesce(pg_catalog.to_jsonb(t) ->> 'tgparentid', '0') = '0'
+    ORDER BY 1, 2, 3
 """
 # information_schema.columns has no materialized views, and only what the role may read; its types lose their lengths.
 _COLUMNS = f"""
@@ -72,8 +81,12 @@ class PostgresDatabase:
             yield Definition(kind, (self.name, schema, name), text, now)
 
     def routines(self) -> Iterator[Definition]:
-        """Procedures and functions in SQL and PL/pgSQL, triggers left out."""
+        """Procedures and functions in SQL and PL/pgSQL, and the triggers that run them."""
         now = time.time()
+        for schema, relation, name, text in self._rows(_TRIGGERS):
+            yield Definition(
+                DefinitionKind.ROUTINE, (self.name, schema, f"{relation}.{name}"), text, now, language="sql"
+            )
         for schema, name, language, text in self._rows(_ROUTINES):
             yield Definition(DefinitionKind.ROUTINE, (self.name, schema, name), text, now, language=language)
 

@@ -42,6 +42,7 @@ def analyze(statement: RelationalStatement | StatementLineage, schema_of: Schema
         statement.aliases,
         statement.problems + analysis.problems,
         analysis.unused_columns(),
+        tuple(analysis.functions),
     )
 
 

@@ -15,6 +15,7 @@ from ingestion.parsing.analyzer_stars import all_entries, star_entries
 from ingestion.parsing.analyzer_values import ROLE_MASK, SHIFT, Sources, Value, combined
 from ingestion.parsing.analyzer_visible import Visible
 from ingestion.parsing.relational import (
+    CallSlot,
     Query,
     QuerySlot,
     Relation,
@@ -38,6 +39,7 @@ class QueryAnalysis:
         self._tables: dict[TableName, TableRows] = {}
         self._used: set[int] = set()
         self.common = CommonTables(self)
+        self.functions: dict[TableName, None] = {}
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -205,6 +207,15 @@ class QueryAnalysis:
             for name, column in zip(values.columns, columns, strict=True)
         ]
         return Rows(self.sources, entries, {}, scope.tables)
+
+    def called(self, slot: CallSlot, scope: Scope) -> Value:
+        """What a function reads itself; nothing where nobody has defined it."""
+        self.functions[slot.name] = None
+        rows = self.table(slot.name)
+        if rows.columns is None:
+            return Value(())
+        scope.tables.update(rows.tables)
+        return Value(combined((slot.role, entry[1]) for entry in rows.entries if isinstance(entry, tuple)))
 
     def subquery(self, slot: QuerySlot, scope: Scope) -> Value:
         """The value of a subquery in an expression; its conditions act on this value alone."""

@@ -10,7 +10,7 @@ from ingestion.model import ProblemKind, TableName
 from ingestion.parsing.analyzer_rows import FunctionRows, TableRows, spelled
 from ingestion.parsing.analyzer_values import Value, combined, field_of
 from ingestion.parsing.analyzer_visible import Visible, called, qualified_names
-from ingestion.parsing.relational import Expression, Select, Slot
+from ingestion.parsing.relational import CallSlot, Expression, Select, Slot
 from ingestion.parsing.roles import COMPOSED, TRANSFORMATION
 
 if TYPE_CHECKING:
@@ -282,7 +282,8 @@ class Scope:
                 for key in value.keys:
                     keys[key & ~31 | row[key & 31]] = None
             else:
-                value = self.analysis.subquery(slot, self)
+                analysis = self.analysis
+                value = analysis.called(slot, self) if isinstance(slot, CallSlot) else analysis.subquery(slot, self)
                 for key in value.keys:
                     keys[key] = None
                 if value.origins:

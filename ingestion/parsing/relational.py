@@ -36,6 +36,17 @@ class QuerySlot(NamedTuple):
     exists: bool = False
 
 
+class CallSlot(NamedTuple):
+    """A function of the user's, by its name: what it reads itself plays `role`, where its definition is known."""
+
+    name: TableName
+    role: int
+    tight: int = 0
+
+
+AnySlot: TypeAlias = Slot | QuerySlot | CallSlot
+
+
 class Expression(NamedTuple):
     """A text with slots: `parts` holds text and, as integers, the numbers of slots.
 
@@ -43,7 +54,7 @@ class Expression(NamedTuple):
     """
 
     parts: tuple[str | int, ...]
-    slots: tuple[Slot | QuerySlot, ...]
+    slots: tuple[AnySlot, ...]
     precedence: int
     type: TypeRule = None
 

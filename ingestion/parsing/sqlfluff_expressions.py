@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from sqlfluff.core.parser import BaseSegment
 
 from ingestion.dialects import Dialect
-from ingestion.parsing.relational import Expression, Query, QuerySlot, Slot
+from ingestion.parsing.relational import AnySlot, Expression, Query, QuerySlot, Slot
 from ingestion.parsing.roles import AGGREGATED, COMPOSED, CONDITIONAL, MASKING, TRANSFORMED, WINDOW
 from ingestion.parsing.sqlfluff_tree import code, column_parts, only_code
 from ingestion.parsing.sqlglot_expressions import ATOM
@@ -57,7 +57,7 @@ class ExpressionReader:
     dialect: Dialect
     query: Callable[[BaseSegment], Query]
     parts: list[str | int] = field(default_factory=list)
-    slots: list[Slot | QuerySlot] = field(default_factory=list)
+    slots: list[AnySlot] = field(default_factory=list)
 
     def read(self, segments: list[BaseSegment], role: int) -> Expression:
         """The expression that stands in these segments, its columns playing `role`. Raises NotFollowed."""

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from ingestion.parsing.relational import Slot, TypeRule
-from ingestion.parsing.roles import AGGREGATED, COMPOSED, FILTER, SORT, WINDOW
+from ingestion.parsing.roles import AGGREGATED, COMPOSED, FILTER, SORT, TRANSFORMED, WINDOW
 from ingestion.parsing.sqlglot_functions import FUNCTIONS, Behaviour, behaviour_of
 from ingestion.parsing.sqlglot_operators import write_decode
+from ingestion.parsing.sqlglot_terms import called_name
 
 if TYPE_CHECKING:
     from ingestion.parsing.sqlglot_expressions import ExpressionWriter, Handler
@@ -116,6 +117,8 @@ def write_function(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -
     rules = _arguments(w, node, known.inner[role])
     if known.last_filters and w.slots and type(w.slots[-1]) is Slot:
         w.slots[-1] = w.slots[-1]._replace(role=COMPOSED[role][FILTER])
+    if type(node) is exp.Anonymous:
+        w.call(called_name(node), TRANSFORMED[role])
     w.parts.append(")")
     rule = known.type
     if rule == "same":

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from sqlglot import exp
 
+from ingestion.model import NameKind, TableName
 from ingestion.parsing import sqlglot_aggregates, sqlglot_operators, sqlglot_terms
-from ingestion.parsing.relational import Expression, QuerySlot, Slot, TypeRule
+from ingestion.parsing.relational import AnySlot, CallSlot, Expression, Slot, TypeRule
 from ingestion.parsing.roles import COMPOSED, MASKING
 from ingestion.parsing.sqlglot_aggregates import write_function
 from ingestion.parsing.sqlglot_names import Names
@@ -30,7 +31,7 @@ class ExpressionWriter:
         self.names = queries.names
         self.windows = windows
         self.parts: list[str | int] = []
-        self.slots: list[Slot | QuerySlot] = []
+        self.slots: list[AnySlot] = []
         self.shadows: frozenset[str] = frozenset()
 
     def write(self, node: exp.Expr, role: int, tight: int = 0) -> TypeRule:
@@ -47,6 +48,10 @@ class ExpressionWriter:
         slots.append(Slot(parts, role, tight))
         self.parts.append(number)
         return number
+
+    def call(self, name: str, role: int) -> None:
+        """Append what a function of the user's reads itself."""
+        self.slots.append(CallSlot(TableName((name.lower(),), name, NameKind.FUNCTION), role))
 
     def join(self, nodes: list[exp.Expr], role: int) -> list[TypeRule]:
         """Write the nodes with commas between; returns their types."""

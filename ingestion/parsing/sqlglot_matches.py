@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from ingestion.parsing.relational import Clause, Expression, Projection, QuerySlot, Relation, Select, Slot, Star
+from ingestion.parsing.relational import AnySlot, Clause, Expression, Projection, Relation, Select, Slot, Star
 from ingestion.parsing.roles import FILTER, WINDOW
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def _name(expression: Expression) -> str:
 
 def _without(expression: Expression, named: set[str]) -> Expression:
     """The expression with pattern variables taken off its columns: a variable's row is one of the input's."""
-    slots: list[Slot | QuerySlot] = []
+    slots: list[AnySlot] = []
     for slot in expression.slots:
         if isinstance(slot, Slot) and len(slot.parts) == 2 and slot.parts[0] not in named:
             slots.append(slot._replace(parts=slot.parts[1:]))

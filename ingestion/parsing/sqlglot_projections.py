@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from ingestion.parsing.output_names import output_name
-from ingestion.parsing.relational import Expression, Projection, QuerySlot, Slot, Star
+from ingestion.parsing.relational import AnySlot, Expression, Projection, Star
 from ingestion.parsing.roles import IDENTITY, TRANSFORMATION
 from ingestion.parsing.sqlglot_expressions import column_expression
 from ingestion.parsing.sqlglot_names import Names
@@ -156,7 +156,7 @@ def _star(queries: QueryTranslator, node: exp.Expr, qualifier: tuple[str, ...]) 
 def _merged(function: str, expressions: list[Expression]) -> Expression:
     """One function over several expressions."""
     parts: list[str | int] = [function + "("]
-    slots: list[Slot | QuerySlot] = []
+    slots: list[AnySlot] = []
     for number, expression in enumerate(expressions):
         if number:
             parts.append(", ")

@@ -69,6 +69,14 @@ def _method(w: ExpressionWriter, node: exp.Expr, role: int) -> None:
     w.write(node.expression, role)
 
 
+def called_name(node: exp.Expr) -> str:
+    """The name of a function of the user's as it is called, with what qualifies it."""
+    around, name = node.parent, str(node.args["this"])
+    if type(around) is exp.Dot and around.expression is node:
+        return ".".join((*_identifiers(around.this), name))
+    return name
+
+
 def _identifiers(node: exp.Expr) -> tuple[str, ...]:
     """The names of `a.b.c`, none where something else is in it."""
     if type(node) is exp.Identifier:

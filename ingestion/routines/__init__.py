@@ -2,7 +2,7 @@
 
 from ingestion.routines.bodies import Routine, block_steps, take_apart
 from ingestion.routines.calls import called_routine
-from ingestion.routines.known import KnownRoutine, KnownRoutines, known_routines, routine_of
+from ingestion.routines.known import KnownRoutine, KnownRoutines, known_routines, routines_of
 from ingestion.routines.steps import Step
 
 __all__ = [
@@ -13,6 +13,6 @@ __all__ = [
     "block_steps",
     "called_routine",
     "known_routines",
-    "routine_of",
+    "routines_of",
     "take_apart",
 ]

@@ -13,6 +13,7 @@ from ingestion.routines.steps import Code, unquoted
 
 PROCEDURES = keywords("procedure proc")
 _SCHEDULED = keywords("task event")
+_WITH_ROUTINES = keywords("trigger package")
 _KINDS = PROCEDURES | _SCHEDULED | {"function"}
 _MODES = keywords("in out inout variadic")
 _QUERIES = keywords("select with insert update delete merge replace call truncate set return if")
@@ -34,6 +35,7 @@ class Header:
     parameters: tuple[str, ...] = ()
     path: tuple[str, ...] = ()
     returns_table: bool = False
+    returns_trigger: bool = False
     columns: tuple[str, ...] = ()
 
     @property
@@ -47,14 +49,15 @@ class _Found:
     language: str = ""
     path: list[str] = field(default_factory=list)
     returns_table: bool = False
+    returns_trigger: bool = False
     columns: tuple[str, ...] = ()
 
 
 def read_header(text: str, dialect: Dialect) -> Header | None:
     """The head of a routine's definition; None where the text defines no routine that runs statements."""
     code = Code.of(text, dialect)
-    kind_at = next((place for place in range(1, min(12, len(code.tokens))) if code.word(place) in _KINDS), None)
-    if kind_at is None or code.word(0) not in ("create", "alter", "replace"):
+    kind_at = object_at(code)
+    if kind_at is None or code.word(kind_at) not in _KINDS:
         return None
     kind = "procedure" if code.word(kind_at) in PROCEDURES else code.word(kind_at)
     place = kind_at + 1
@@ -74,7 +77,25 @@ def read_header(text: str, dialect: Dialect) -> Header | None:
     body = _body(code, place, found, scheduled=kind in _SCHEDULED)
     if body is None:
         return None
-    return Header(kind, name, body, found.language, parameters, tuple(found.path), found.returns_table, found.columns)
+    return Header(
+        kind,
+        name,
+        body,
+        found.language,
+        parameters,
+        tuple(found.path),
+        found.returns_table,
+        found.returns_trigger,
+        found.columns,
+    )
+
+
+def object_at(code: Code) -> int | None:
+    """The token that says what kind of routine a statement defines; None where it defines none."""
+    if code.word(0) not in ("create", "alter", "replace"):
+        return None
+    objects = _KINDS | _WITH_ROUTINES
+    return next((place for place in range(1, min(12, len(code.tokens))) if code.word(place) in objects), None)
 
 
 def _parameters(code: Code, first: int, last: int) -> Iterator[str]:
@@ -101,6 +122,8 @@ def _body(code: Code, place: int, found: _Found, *, scheduled: bool) -> str | No
             found.returns_table = True
             if code.word(place + 2) == "(":
                 found.columns = tuple(_parameters(code, place + 3, code.closing(place + 2)))
+        elif word == "returns" and code.word(place + 1) == "trigger":
+            found.returns_trigger = True
         elif word == "set" and code.word(place + 1) == "search_path":
             place = _read_path(code, place + 2, found) - 1
         elif word == "as" and code.word(place - 1) == "execute":

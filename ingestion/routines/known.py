@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ingestion.definitions import Definition, defines
+from ingestion.definitions import Definition, defines, quoted
 from ingestion.dialect_rules import DollarQuotes
 from ingestion.dialects import dialect_of
 from ingestion.fqn import build_fqn
 from ingestion.model import TableName
 from ingestion.naming import Namespace, candidates
-from ingestion.routines.bodies import Routine, block_steps, take_apart
+from ingestion.routines.bodies import Routine, block_steps, routines_in
 from ingestion.routines.steps import Step
+from ingestion.routines.triggers import function_steps
 
 _DEEPEST = 20
 _EVER = float("inf")
@@ -48,10 +49,14 @@ class KnownRoutines:
 
     def called(self, name: Sequence[str], database: str, path: tuple[str, ...]) -> str | None:
         """The key of the routine that a name means to a session; None where none is known, or several may be meant."""
-        for place in candidates(TableName(tuple(name)), self.namespace_of(database, path)):
-            key = build_fqn(*place.parts[-3:])
-            if key in self.by_key:
-                return key
+        namespace = self.namespace_of(database, path)
+        # What stands before a routine's name may be the package that it is in.
+        packaged = (*name[:-2], ".".join(name[-2:]))
+        for written in dict.fromkeys((tuple(name), packaged)):
+            for place in candidates(TableName(written), namespace):
+                key = build_fqn(*place.parts[-3:])
+                if key in self.by_key:
+                    return key
         ending = tuple(part.casefold() for part in name)
         similar = [
             key
@@ -91,14 +96,27 @@ class KnownRoutines:
             inner = self._inner(known, step)
             if inner is None:
                 yield known, step
+            elif known.routine.table and depth < _DEEPEST:
+                yield from self._steps(self._for_rows(inner, known), seen, depth + 1)
             elif inner.key not in seen and depth < _DEEPEST:
                 seen.add(inner.key)
                 yield from self._steps(inner, seen, depth + 1)
 
+    def _for_rows(self, function: KnownRoutine, trigger: KnownRoutine) -> KnownRoutine:
+        """A trigger's function, over the rows of the table that the trigger is on."""
+        rules, table = dialect_of(self.dialect), trigger.routine.table
+        if "." not in table and trigger.parts[1]:
+            table = f"{quoted(trigger.parts[1], rules)}.{table}"
+        steps = function_steps(function.text, rules, table)
+        return replace(function, routine=replace(function.routine, steps=steps))
+
     def _inner(self, known: KnownRoutine, step: Step) -> KnownRoutine | None:
         if not step.calls:
             return None
-        key = self.called(step.calls, known.parts[0], self.path_of(known, called=False))
+        path = self.path_of(known, called=False)
+        beside = f"{known.routine.package}.{step.calls[-1]}"  # what a package calls by its bare name may be its own
+        key = self.called((*known.parts[:2], beside), known.parts[0], path) if known.routine.package else None
+        key = key or self.called(step.calls, known.parts[0], path)
         if key is None:
             return None
         in_force = [version for version in self.by_key[key] if version.since <= known.since]
@@ -114,13 +132,11 @@ def known_routines(
     """The routines of a catalog or database, and those that a log defines: (text, database, search path, time)."""
     found: dict[str, list[KnownRoutine]] = {}
     filed: dict[str, KnownRoutine] = {}
-    for definition in definitions:
-        routine = routine_of(definition, dialect)
-        if routine is None:
-            continue
+    for definition, routine in ((one, routine) for one in definitions for routine in routines_of(one, dialect)):
+        place = (*definition.place[:2], routine.name[-1]) if routine.package else definition.place
         known = KnownRoutine(
-            build_fqn(*definition.place),
-            definition.place,
+            build_fqn(*place),
+            place,
             routine,
             definition.text,
             definition.at or 0.0,
@@ -136,8 +152,7 @@ def known_routines(
         else:
             found[known.key] = [known]
     for text, database, path, time in logged:
-        routine = take_apart(text, dialect)
-        if routine is not None:
+        for routine in routines_in(text, dialect):
             parts = candidates(TableName(routine.name), namespace_of(database, path))[0].parts[-3:]
             place = parts[0], parts[1], parts[2]
             found.setdefault(build_fqn(*place), []).append(KnownRoutine(build_fqn(*place), place, routine, text, time))
@@ -146,13 +161,13 @@ def known_routines(
     return KnownRoutines(dialect, namespace_of, {key: _in_force(whole[key]) for key in sorted(whole)})
 
 
-def routine_of(definition: Definition, dialect: str) -> Routine | None:
-    """The routine in a definition, which may be the whole statement or the body alone."""
+def routines_of(definition: Definition, dialect: str) -> tuple[Routine, ...]:
+    """The routines in a definition, which may be the whole statement or the body alone."""
     if defines(definition.text, dialect):
-        return take_apart(definition.text, dialect)
+        return routines_in(definition.text, dialect)
     if definition.language.lower() not in ("", "sql", "plpgsql"):
-        return None
-    return Routine("procedure", definition.place[-1:], block_steps(definition.text, dialect))
+        return ()
+    return (Routine("procedure", definition.place[-1:], block_steps(definition.text, dialect)),)
 
 
 def _in_force(versions: Sequence[KnownRoutine]) -> tuple[KnownRoutine, ...]:

@@ -10,7 +10,7 @@ from ingestion.dialects import Dialect
 from ingestion.lexing import keywords
 from ingestion.routines.calls import routine_called_at
 from ingestion.routines.steps import DYNAMIC, Code, Step, constant, without_repetition
-from ingestion.routines.transact import transact_steps
+from ingestion.routines.transact import transact_body
 from ingestion.routines.variables import Variables, column_queries, with_parameters
 
 _DEPTH = 3
@@ -23,14 +23,21 @@ _SECTION_OF_DECLARATIONS = keywords(
 )
 
 
-def read_steps(text: str, dialect: Dialect, variables: Variables, depth: int) -> tuple[Step, ...]:
+def read_steps(text: str, dialect: Dialect, variables: Variables, depth: int = 0) -> tuple[Step, ...]:
     """The steps of a body in its dialect; `depth` counts the texts that ran texts on the way to it."""
+    return read_body(text, dialect, variables, depth)[0]
+
+
+def read_body(
+    text: str, dialect: Dialect, variables: Variables, depth: int = 0
+) -> tuple[tuple[Step, ...], tuple[str, ...]]:
+    """The steps of a body, and the expressions that it returns."""
     code = Code.of(text, dialect)
     if dialect.separator is Separator.GO:
-        return transact_steps(code)
+        return transact_body(code, variables)
     reader = _Reader(code, variables, depth)
     reader.read()
-    return without_repetition(reader.steps)
+    return without_repetition(reader.steps), tuple(reader.returned)
 
 
 @dataclass(slots=True)
@@ -43,6 +50,7 @@ class _Reader:
     steps: list[Step] = field(default_factory=list)
     place: int = 0
     declaring: bool = False
+    returned: list[str] = field(default_factory=list)
 
     def read(self) -> None:
         # Oracle's body begins with its declarations, right after IS or AS.
@@ -58,6 +66,9 @@ class _Reader:
         word = self.code.word(self.place)
         if self.declaring and word not in ("begin", "procedure", "function"):
             self._declaration(self.place)
+            return
+        if self.declaring and word != "begin":  # a routine inside: its declarations, then its body
+            self.place = self.code.find(self.place, frozenset({"is", "as", ";"})) + 1
             return
         control = _CONTROL.get(word)
         if control is not None:
@@ -259,7 +270,10 @@ class _Reader:
         if self.code.words(self.place, 2) == ("return", "query"):
             self.place += 2
             return
-        self._skip()
+        until = self._end(self.place)
+        if until > self.place + 1:
+            self.returned.append(with_parameters(self.code, self.place + 1, until, self.variables))
+        self.place = until + 1
 
     def _statement(self, first: int) -> None:
         until = self._end(first)

@@ -25,12 +25,12 @@ _INTO = frozenset({"into"})
 _TABLE_VARIABLE = re.compile(r"@([\w@#$]+)")
 
 
-def transact_steps(code: Code) -> tuple[Step, ...]:
-    """What a T-SQL body does, in order."""
-    reader = _TransactReader(code)
+def transact_body(code: Code, variables: Variables) -> tuple[tuple[Step, ...], tuple[str, ...]]:
+    """What a T-SQL body does, in order, and the expressions that it returns."""
+    reader = _TransactReader(code, variables=variables)
     for first, last in _statements(code):
         reader.take(first, last)
-    return without_repetition(reader.steps)
+    return without_repetition(reader.steps), tuple(reader.returned)
 
 
 def _statements(code: Code) -> Iterator[tuple[int, int]]:
@@ -47,7 +47,8 @@ def _statements(code: Code) -> Iterator[tuple[int, int]]:
         cases += word == "case"
         ends_case = word == "end" and cases > 0
         cases -= ends_case
-        starts = not cases and not ends_case and _may_start(code, place) and state.ends_before(word, code, place)
+        may = _may_start(code, place, state.verb)
+        starts = not cases and not ends_case and may and state.ends_before(word, code, place)
         if place > first and (word == ";" or starts):
             yield first, place
             first = place + (word == ";")
@@ -61,8 +62,10 @@ def _statements(code: Code) -> Iterator[tuple[int, int]]:
         yield first, len(code.tokens)
 
 
-def _may_start(code: Code, place: int) -> bool:
+def _may_start(code: Code, place: int, verb: str) -> bool:
     word, before = code.word(place), code.word(place - 1)
+    if verb == "set" and before == "on":  # SET NOCOUNT ON
+        return word in _STARTS
     if word not in _STARTS or before in _NO_START_AFTER or code.word(place + 1) == ".":
         return False
     return word not in _FLOWS or before not in _NO_FLOW_AFTER
@@ -123,6 +126,7 @@ class _TransactReader:
     steps: list[Step] = field(default_factory=list)
     variables: Variables = field(default_factory=Variables)
     tables: set[str] = field(default_factory=set)
+    returned: list[str] = field(default_factory=list)
 
     def take(self, first: int, last: int) -> None:
         """One statement, from token to token."""
@@ -133,6 +137,8 @@ class _TransactReader:
             self._executed(first, last)
         elif verb == "fetch":
             self._fetched(first, last)
+        elif verb == "return" and last > first + 1:
+            self.returned.append(with_parameters(self.code, first + 1, last, self.variables))
         elif verb == "select" and self._assigns(first, last):
             self._assigned_by_select(first, last)
         elif verb in _FLOWS and (verb != "select" or self.code.find(first, _INTO, last) < last):
@@ -215,7 +221,7 @@ class _TransactReader:
         if text is None:
             self.steps.append(Step(problem=DYNAMIC))
         else:
-            self.steps += transact_steps(Code.of(text, self.code.dialect))
+            self.steps += transact_body(Code.of(text, self.code.dialect), Variables())[0]
 
     def _text_of_variable(self, first: int, last: int) -> str | None:
         named = [self.code.tokens[p].text for p in range(first, last) if self.code.word(p).startswith("@")]

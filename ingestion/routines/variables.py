@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ingestion.dialect_rules import DollarQuotes
 from ingestion.lexing import NAME, WORD
 from ingestion.routines.steps import Code
 
@@ -91,12 +92,16 @@ def _replacement(code: Code, place: int, variables: Variables) -> tuple[str, int
     query = variables.query_of(key)
     if query is not None and follows == ".":
         field_name = code.tokens[place + 2].text if place + 2 < len(code.tokens) else ""
+        if field_name == "*":
+            return None
         return f"(SELECT {token.text}.{field_name} FROM ({query}) {token.text})", place + 2
     if key not in variables.declared or follows in (".", "("):
         return None
     value = variables.values.get(key)
     if value is not None:
         return f"({value})", place
+    if query is not None and key not in variables.values and code.dialect.dollar_quotes is DollarQuotes.TAGGED:
+        return f"(SELECT {token.text} FROM ({query}) {token.text})", place  # the row as one value
     return (token.text if token.text.startswith("@") else f":{token.text}"), place
 
 

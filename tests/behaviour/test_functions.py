@@ -17,6 +17,120 @@ def test_a_scalar_function_passes_lineage_from_its_arguments_to_its_result(shop:
     assert outcome.columns == {("src.a", "tgt.a"), ("src.b", "tgt.a")}
 
 
+RATES = {**TABLES, "public.rates": ("rate", "code"), "public.extra": ("fee",)}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text"),
+    [
+        (
+            "postgres",
+            "create function rate_of(x text) returns numeric language sql as"
+            " $$ select max(rate) from rates where code = x $$",
+        ),
+        (
+            "postgres",
+            "create function public.rate_of(x text) returns numeric"
+            " return (select max(rate) from rates where code = x)",
+        ),
+        (
+            "postgres",
+            "create function rate_of(x text) returns numeric language plpgsql as $$ declare v numeric; begin"
+            " select max(rate) into v from rates where code = x; if v is null then return 0; end if; return v; end $$",
+        ),
+        (
+            "tsql",
+            "create function dbo.rate_of(@x varchar(9)) returns int as begin declare @v int"
+            " select @v = max(rate) from rates where code = @x return @v end",
+        ),
+        (
+            "snowflake",
+            "create function rate_of(x text) returns number as 'select max(rate) from rates where code = x'",
+        ),
+        (
+            "bigquery",
+            "create function rate_of(x string) returns int64 as ((select max(rate) from rates where code = x))",
+        ),
+        (
+            "mysql",
+            "create function rate_of(x text) returns int reads sql data begin declare v int;"
+            " select max(rate) into v from rates where code = x; return v; end",
+        ),
+        (
+            "oracle",
+            "create or replace function rate_of(x in varchar2) return number is v number; begin"
+            " select max(rate) into v from rates where code = x; return v; end;",
+        ),
+        (
+            "databricks",
+            "create function rate_of(x string) returns int return (select max(rate) from rates where code = x)",
+        ),
+    ],
+)
+def test_the_tables_that_a_function_reads_are_read_by_what_calls_it(shop: Opened, dialect: str, text: str) -> None:
+    made = shop(RATES, dialect=dialect, schema="dbo" if dialect == "tsql" else "public")
+    if dialect == "tsql":
+        made.add({"dbo.src": ("a", "b"), "dbo.tgt": ("a", "b"), "dbo.rates": ("rate", "code")})
+    call = "dbo.rate_of(b)" if dialect == "tsql" else "rate_of(b)"
+    outcome = made.run(text, f"insert into tgt (a, b) select {call} + 1, a from src")
+    assert {(source.lower(), target.lower()) for source, target in outcome.columns} == {
+        ("rates.rate", "tgt.a"),
+        ("src.b", "tgt.a"),
+        ("src.a", "tgt.b"),
+    }
+    (rates,) = (request for edge, request in outcome.edges.items() if "rates" in edge[0])
+    said = {
+        (column.from_columns[0].rpartition(".")[2], column.to_column.rpartition(".")[2]): column.transformation
+        for contribution in rates.contributions
+        for column in contribution.columns
+    }
+    assert said["rate", "a"].subtype == "AGGREGATION"
+    assert said["code", "a"].subtype == "FILTER"
+    assert set(said) == {("rate", "a"), ("code", "a")}
+
+
+def test_a_function_is_read_by_the_definition_in_force_and_through_another_one(shop: Opened) -> None:
+    one = "create function f(x text) returns numeric return (select max(rate) from rates where code = x)"
+    outcome = shop(RATES).run(
+        one,
+        "create function g(x text) returns numeric return (select fee + f(x) from extra)",
+        "insert into tgt (a) select g(b) from src",
+        one.replace("create function", "create or replace function").replace("max(rate)", "count(*)"),
+        "insert into tgt (b) select f('x') from src",
+    )
+    assert ("rates.rate", "tgt.a") in outcome.columns
+    assert ("extra.fee", "tgt.a") in outcome.columns
+    assert ("public.rates", "public.tgt") in outcome.edges
+    assert {target for source, target in outcome.columns if source == "rates.rate"} == {"tgt.a"}
+
+
+def test_a_name_of_the_caller_s_is_not_the_body_s(shop: Opened) -> None:
+    """The body's bare names are its own tables', whatever the caller calls its own."""
+    outcome = shop({"public.src": ("code", "rate"), "public.tgt": ("a",), "public.rates": ("rate", "code")}).run(
+        "create function f(x text) returns numeric return (select max(rate) from rates where code = x)",
+        "insert into tgt (a) select f(rates.code) from src rates",
+    )
+    assert outcome.columns == {("rates.rate", "tgt.a"), ("src.code", "tgt.a")}
+
+
+def test_a_function_of_which_nothing_is_known_reads_nothing(shop: Opened) -> None:
+    outcome = shop(RATES).run("insert into tgt (a) select rate_of(b) + other.thing(a) from src where is_ok(a)")
+    assert set(outcome.edges) == {("public.src", "public.tgt")}
+    assert outcome.fates == (("published", ""),)
+
+
+def test_a_function_that_is_called_in_a_condition_acts_as_one(shop: Opened) -> None:
+    outcome = shop(RATES).run(
+        "create function f(x text) returns numeric return (select max(rate) from rates where code = x)",
+        "insert into tgt (a) select a from src where b > f(a)",
+    )
+    assert outcome.columns == {("src.a", "tgt.a")}
+    said = [
+        c for contribution in outcome.edges["public.rates", "public.tgt"].contributions for c in contribution.columns
+    ]
+    assert {column.transformation.subtype.value for column in said} == {"FILTER"}
+
+
 @pytest.mark.parametrize(
     ("dialect", "text"),
     [

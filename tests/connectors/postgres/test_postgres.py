@@ -29,6 +29,9 @@ CREATE FUNCTION shop.recent(days int) RETURNS TABLE (order_id int, day date) LAN
   'SELECT id, current_date FROM shop.orders';
 CREATE PROCEDURE shop.load() LANGUAGE plpgsql AS $$ BEGIN DELETE FROM shop.orders; END $$;
 CREATE FUNCTION shop.on_change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$;
+CREATE TRIGGER watch AFTER INSERT ON shop.orders FOR EACH ROW EXECUTE FUNCTION shop.on_change();
+CREATE TRIGGER switched_off AFTER DELETE ON shop.orders FOR EACH ROW EXECUTE FUNCTION shop.on_change();
+ALTER TABLE shop.orders DISABLE TRIGGER switched_off;
 CREATE ROLE reader LOGIN PASSWORD '{SECRET}';
 GRANT USAGE ON SCHEMA shop TO reader;
 CREATE SCHEMA stats;
@@ -62,9 +65,10 @@ def test_views_are_given_with_every_name_in_full(database: PostgresDatabase) -> 
     assert views["postgres", "shop", "cities"].kind is DefinitionKind.MATERIALIZED_VIEW
 
 
-def test_routines_are_given_whole_and_triggers_left_out(database: PostgresDatabase) -> None:
+def test_routines_are_given_whole_with_the_triggers_that_run_them(database: PostgresDatabase) -> None:
     routines = {routine.place[2]: routine for routine in database.routines()}
-    assert set(routines) == {"recent", "load"}
+    assert set(routines) == {"recent", "load", "on_change", "orders.watch"}
+    assert "ON shop.orders FOR EACH ROW EXECUTE FUNCTION shop.on_change()" in routines["orders.watch"].text
     assert routines["load"].text.startswith("CREATE OR REPLACE PROCEDURE shop.load()")
 
 

@@ -1,4 +1,8 @@
-"""Functions that give rows: views with parameters, through which lineage passes like through any view."""
+"""Functions that read tables: views with parameters, through which lineage passes like through any view.
+
+One that gives rows is the view of its query; one that gives a value is a view of one row, whose conditions act on that
+value alone.
+"""
 
 from __future__ import annotations
 
@@ -11,32 +15,75 @@ from ingestion.dialects import Dialect, dialect_of
 from ingestion.lexing import keywords
 from ingestion.model import NameKind, TableName
 from ingestion.parsing.relational import RelationalStatement, Write
-from ingestion.routines.header import read_header
+from ingestion.routines.header import Header, read_header
+from ingestion.routines.reader import read_body
 from ingestion.routines.steps import Code
 from ingestion.routines.variables import Variables, with_parameters
 from ingestion.symbolic import Symbolic
 
 _DEFINES_FUNCTION = re.compile(r"\s*(?:create|alter)\b(?:\s+\w+){0,5}?\s+function\b", re.IGNORECASE)
 _QUERIES = keywords("select with values")
+_STATEMENTS = keywords("begin declare return if set insert update delete merge call")
+_READS = re.compile(r"\bfrom\b", re.IGNORECASE)
+RESULT = "result"
+"""The column under which a function's value is read."""
 
 
 def function_as_view(text: str, dialect: str) -> str | None:
-    """CREATE VIEW under the function's name with the query that is its body; None where its body is more than that."""
+    """CREATE VIEW under the function's name with the query that it comes to; None where it is more than a query.
+
+    A function that gives a value gives it as the column `result`; one that reads no table is no view.
+    """
     if not _DEFINES_FUNCTION.match(text):
         return None
     rules = dialect_of(dialect)
     header = read_header(text, rules)
-    if header is None or header.kind != "function" or not header.returns_table or not header.readable:
+    if header is None or header.kind != "function" or not header.readable:
         return None
-    variables = Variables()
-    for parameter in header.parameters:
-        variables.declare(parameter)
-    query = _only_query(header.body, rules, variables)
+    query = _rows_of(header, rules) if header.returns_table else _value_of(header, rules)
     if query is None:
         return None
     name = ".".join(quoted(part, rules) for part in header.name)
     columns = ", ".join(quoted(column, rules) for column in header.columns)
     return f"CREATE VIEW {name} {f'({columns}) ' if columns else ''}AS {query}"
+
+
+def _rows_of(header: Header, dialect: Dialect) -> str | None:
+    return _only_query(header.body, dialect, _parameters(header))
+
+
+def _value_of(header: Header, dialect: Dialect) -> str | None:
+    """The query of the value that a function gives, where that is read from tables and nothing is written."""
+    if not _READS.search(header.body):
+        return None
+    query = _only_query(header.body, dialect, _parameters(header))
+    if query is not None:
+        return f"SELECT ({query}) AS {RESULT}"
+    steps, returned = read_body(header.body, dialect, _parameters(header))
+    if steps:
+        return None
+    if not returned and (expression := _only_expression(header.body, dialect, _parameters(header))):
+        returned = (expression,)
+    read = [expression for expression in dict.fromkeys(returned) if _READS.search(expression)]
+    return " UNION ALL ".join(f"SELECT ({expression}) AS {RESULT}" for expression in read) or None
+
+
+def _parameters(header: Header) -> Variables:
+    variables = Variables()
+    for parameter in header.parameters:
+        variables.declare(parameter)
+    return variables
+
+
+def _only_expression(body: str, dialect: Dialect, variables: Variables) -> str:
+    """A body that is an expression, as BigQuery's and Snowflake's are; "" where it is more than that."""
+    code = Code.of(body, dialect)
+    last = len(code.tokens)
+    while last and code.word(last - 1) == ";":
+        last -= 1
+    if code.word(0) in _STATEMENTS or code.find(0, frozenset({";"})) < last:
+        return ""
+    return with_parameters(code, 0, last, variables)
 
 
 def as_function(symbolic: Symbolic) -> Symbolic:
