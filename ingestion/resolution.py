@@ -15,6 +15,7 @@ from ingestion.entity_search import EntitySearch, Hits, LookupCounts, PartialNam
 from ingestion.fqn import build_fqn, split_fqn
 from ingestion.model import NameKind, TableName
 from ingestion.naming import Namespace
+from ingestion.places import Places
 from ingestion.storage_paths import canonical_path, containers_of
 
 PREFETCHED = 250
@@ -73,7 +74,8 @@ class Scope:
 
     `service` is the one the queries ran in, `others` are looked at when it has nothing. `catalogs` maps the first
     of three parts (a Trino catalog) or of four (a linked server) to the FQN of a service or of one of its
-    databases. `two_level`: the platform has no schemas below databases (MySQL, Hive, ClickHouse), so that a
+    databases. `places` has the services that the first of four parts may name by itself, and those that storage
+    paths belong to. `two_level`: the platform has no schemas below databases (MySQL, Hive, ClickHouse), so that a
     session's database is what OpenMetadata calls a schema.
     """
 
@@ -81,6 +83,7 @@ class Scope:
     others: tuple[str, ...] = ()
     catalogs: Mapping[str, str] = field(default_factory=dict)
     two_level: bool = False
+    places: Places = field(default_factory=Places)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +156,8 @@ class Resolver:
             return Unresolved(Missing.TOO_MANY_PARTS, name.dotted)
         padded = ("",) * (QUALIFIED_PARTS + 1 - len(name.parts)) + name.parts
         server, database, schema, table = (part or None for part in padded)
+        if server in self._scope.places.services:
+            return [_lookup(server, PartialName(database, schema, table or ""), ())]
         default, path = self._defaults(namespace)
         target = self._catalogs.get((server or database or default or "").casefold())
         if target is not None:
@@ -231,6 +236,9 @@ class Resolver:
         found: Sequence[TableEntity] = ()
         for place in containers_of(canonical_path(path)):
             found = found or self._search.at_path(place)
+        owner = self._scope.places.storage_of(canonical_path(path))
+        own = [entity for entity in found if owner == split_fqn(entity.fully_qualified_name)[0]]
+        found = own or found
         if len(found) == 1:
             return Resolved(found[0], FoundBy.QUALIFICATION)
         if found:

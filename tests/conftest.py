@@ -12,6 +12,8 @@ import pytest
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from tests.connectors.spark_history.conftest import History
+
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
@@ -42,3 +44,19 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     session = builder.getOrCreate()
     yield session
     session.stop()
+
+
+@pytest.fixture(scope="session")
+def history(tmp_path_factory: pytest.TempPathFactory) -> History:
+    """Event logs of real applications, made once."""
+    from tests.connectors.spark_history.conftest import KINDS, made_history  # the other tests must not pay for it
+
+    return made_history(KINDS, tmp_path_factory.mktemp("history"))
+
+
+@pytest.fixture(scope="session")
+def sources(tmp_path_factory: pytest.TempPathFactory) -> History:
+    """The event log of an application over Hive, JDBC, files, views and DDL: the folder "sources"."""
+    from tests.connectors.spark_history.conftest import made_history
+
+    return made_history(("sources",), tmp_path_factory.mktemp("history"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ingestion.model import Column, TableName
-from ingestion.naming import Namespace, RelationKey
+from ingestion.naming import QUALIFIED_PARTS, Namespace, RelationKey
 from ingestion.resolution import FoundBy, Resolved, Resolver
 from ingestion.timeline import Before
 from workflows.schema_files import Schemas
@@ -33,6 +33,7 @@ def before_of(schemas: Sequence[Schemas], resolver: Resolver, *, registers: bool
         entity = found.entity
         if registers and entity.filed_from_log:
             return None
-        return RelationKey((entity.database, entity.schema, entity.name))
+        service = name.parts[:-QUALIFIED_PARTS]
+        return RelationKey((*service, entity.database, entity.schema, entity.name))
 
     return Before(schema, elsewhere)

@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 the name that every PySpark user knows
 from pyspark.sql.types import StructType
 
+from connectors.spark_history import UNFINISHED, UNREAD
 from workflows.state.journal import Segment, rows_of, segment_of
 from workflows.statement_rows import ARROW_SCHEMA, STATEMENT_SCHEMA
 
@@ -19,7 +20,7 @@ JOURNAL_SCHEMA = StructType([f for f in STATEMENT_SCHEMA.fields if f.name not in
 _ARROW_SCHEMA = pa.schema([f for f in ARROW_SCHEMA if f.name not in _LEFT_OUT])
 _SEGMENT_SCHEMA = "content binary, statements long, newest double"
 _STATEMENTS_A_SEGMENT = 100_000
-NOT_READ = ("outside_window", "over_limit")
+NOT_READ = ("outside_window", "over_limit", UNFINISHED, UNREAD)
 """Why statements are skipped whose record a later run may read."""
 
 

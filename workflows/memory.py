@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from sqlalchemy import Connection
 
+from ingestion.places import Places
 from workflows.config import RunConfig
 from workflows.extent import Extent
 from workflows.publishing import Rebound
@@ -21,6 +22,7 @@ from workflows.state.acknowledged import Acknowledgement, acknowledge, acknowled
 from workflows.state.dead_letters import DeadLetter, file_letters, letters_of, settle_letters
 from workflows.state.journal import Segment
 from workflows.state.lease import Lease
+from workflows.state.log_files import FileMarks, files_read, note_files
 from workflows.state.position import Position, position_of, store_position
 from workflows.state.store import StateStore
 from workflows.state.templates import ParserSettings, forget_templates, remember_templates, remembered_templates
@@ -33,7 +35,8 @@ class Harvest:
     """What a run that came to its end adds: what it read (with the newest record's time and place), and what is open.
 
     `settled`: templates (by fingerprint) none of whose statements is dead any more; `read_again`: source ids of dead
-    letters whose place in the log was read again. `unsettled` counts names and edges to try again.
+    letters whose place in the log was read again. `unsettled` counts names and edges to try again. `files_read` are
+    those of the log's `files_there` that need no reading until they change.
     """
 
     segments: Sequence[Segment] = ()
@@ -43,6 +46,8 @@ class Harvest:
     settled: frozenset[str] = frozenset()
     read_again: frozenset[str] = frozenset()
     unsettled: int = 0
+    files_read: FileMarks = field(default_factory=dict)
+    files_there: Collection[str] = ()
 
 
 class Memory:
@@ -61,6 +66,7 @@ class Memory:
             self._contents = [content for _id, content in journal.contents(connection, lease.workflow)]
             self.templates = remembered_templates(connection, lease.workflow, self.parsing)
             self.letters = tuple(letters_of(connection, lease.workflow))
+            self._files = files_read(connection, lease.workflow)
         self._starts_over = extent.full or self.position.version != self._version
         self.past = self._past()
 
@@ -75,11 +81,13 @@ class Memory:
             if extent.dead:
                 dead = [letter.digest for letter in self.letters if letter.digest is not None]
                 known = np.setdiff1d(known, np.array(dead, np.int64))
+        rereads = known.size < every.size
         return Past(
             known,
             self._contents,
+            {} if self._starts_over or rereads or extent != Extent() else self._files,
             self.position.newest,
-            rereads=known.size < every.size,
+            rereads=rereads,
             between=extent.between,
             log_may_be_gone=extent.dead,
         )
@@ -134,6 +142,7 @@ class Memory:
                 harvest.unsettled,
             )
             store_position(connection, workflow, position)
+            note_files(connection, workflow, harvest.files_read, harvest.files_there)
 
     def open_letters(self) -> list[DeadLetter]:
         """The dead letters as they are now."""
@@ -167,8 +176,9 @@ class Memory:
 
 def reading_version(config: RunConfig) -> str:
     """What decides which statements a record has; another version reads a log again."""
-    steps, condition = config.steps, config.filters.condition
-    return f"{parsing_version()}; {config.source.dialect}; procedures {steps.procedures}; condition {condition}"
+    steps, condition, places = config.steps, config.filters.condition, config.places
+    read = f"{parsing_version()}; {config.source.dialect}; procedures {steps.procedures}; condition {condition}"
+    return read if places == Places() else f"{read}; places {hashlib.sha256(repr(places).encode()).hexdigest()}"
 
 
 def settings_digest(config: RunConfig) -> str:

@@ -25,7 +25,9 @@ class NameResolution:
         self._settings = settings
         self._target = target
         steps = config.steps
-        self._scope = Scope(config.source.service, steps.cross_services, config.catalog_services, settings.two_level)
+        self._scope = Scope(
+            config.source.service, steps.cross_services, config.catalog_services, settings.two_level, config.places
+        )
 
     def resolver(self) -> Resolver:
         """A new one, which has not asked for anything yet: it remembers what it found, and what it did not."""
@@ -58,9 +60,13 @@ class NameResolution:
         return resolve_relations(source.log, wanted, resolver, self._config.filters, registers=registers)
 
     def _registrar(self) -> Registrar:
-        settings = self._settings
+        config, settings = self._config, self._settings
         return Registrar(
-            self._config.source.service, self._service_type, settings.default_database, settings.default_schema
+            config.source.service,
+            self._service_type,
+            settings.default_database,
+            settings.default_schema,
+            config.places,
         )
 
     @property

@@ -33,7 +33,7 @@ from workflows.publication import Target, sink_name
 from workflows.publishing import Deliverer, Delivery
 from workflows.publishing_units import units_of
 from workflows.query_records import file_log_queries
-from workflows.reading import Statements, read_statements
+from workflows.reading import Statements, files_done, read_statements
 from workflows.relation_entities import RelationEntities
 from workflows.routine_entities import RoutineEntities
 from workflows.routines import unread_routines
@@ -154,7 +154,10 @@ class Pipeline:
     def _remember(self, statements: Statements, lineage: Lineage) -> None:
         with self._progress.stage("remember"):
             memory, unsettled = self._memory, lineage.rejected + lineage.counts.unresolved + lineage.counts.ambiguous
-            harvest = Harvest(settled=lineage.settled, unsettled=unsettled)
+            there = [file.path for file in statements.listing.there]
+            harvest = Harvest(settled=lineage.settled, unsettled=unsettled, files_there=there)
+            if statements.listing.to_read:
+                harvest = replace(harvest, files_read=files_done(statements))
             if statements.counts.statements:
                 harvest = self._harvested(statements.frame, lineage, harvest)
             self._options.failpoints.passed("commit")

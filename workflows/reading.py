@@ -14,7 +14,7 @@ from pyspark.sql import functions as F  # noqa: N812 the name that every PySpark
 from connectors.base import RECORD_SCHEMA
 from connectors.postgres import PostgresDatabase
 from connectors.query_log import QueryLogOptions, read_query_log
-from connectors.spark_history import SparkHistoryOptions, read_spark_history
+from connectors.spark_history import UNREAD, Listing, NameMapping, SparkHistoryOptions, list_history, read_event_logs
 from ingestion.errors import ConfigError
 from workflows.config import QueryLog, RunConfig, SourceKind, SparkHistory
 from workflows.definitions import with_views
@@ -24,6 +24,7 @@ from workflows.occurrences import RECORD_ORDER
 from workflows.record_filter import with_condition
 from workflows.record_identity import Digests, none_known
 from workflows.routines import with_routines
+from workflows.state.log_files import FileMarks
 from workflows.statement_rows import READ_BEFORE, to_statements
 from workflows.status import RunCounts
 from workflows.surroundings import Surroundings
@@ -37,13 +38,15 @@ _BEARING = "fingerprint is not null or sets"
 class Past:
     """What earlier runs have read, as the journal has it.
 
-    Records that are `known` are not read again. Where the run reads others of the journal again (`rereads`), each
-    counts as what it is read as now. `newest` is the newest time that was read. `between` is the window that is asked
-    for, in place of the configured one; `log_may_be_gone`: a log that is not there any more is an empty one.
+    Records that are `known` are not read again, nor are logs all of whose `files` are as they were. Where the run reads
+    others of the journal again (`rereads`), each counts as what it is read as now. `newest` is the newest time that was
+    read. `between` is the window that is asked for, in place of the configured one; `log_may_be_gone`: a log that is
+    not there any more is an empty one.
     """
 
     known: Digests = field(default_factory=none_known)
     journal: Sequence[bytes] = ()
+    files: FileMarks = field(default_factory=dict)
     newest: float | None = None
     rereads: bool = False
     between: tuple[float, float] | None = None
@@ -54,13 +57,15 @@ class Past:
 class Statements:
     """The statements of a source: `frame` has what this run read, `whole` what bears on lineage in the window.
 
-    `counts` has what is settled already, `bearing` how many of those read can change lineage.
+    `counts` has what is settled already, `bearing` how many of those read can change lineage. `listing` has the files
+    of a Spark history.
     """
 
     frame: DataFrame
     whole: DataFrame
     counts: RunCounts
     bearing: int
+    listing: Listing = field(default_factory=Listing)
 
 
 @contextmanager
@@ -72,7 +77,8 @@ def read_statements(
     Raises ConfigError where it cannot be read.
     """
     dialect = surroundings.dialect
-    records = with_condition(_records(spark, config, surroundings.database, past), config.filters.condition)
+    read, listing = _records(spark, config, surroundings.database, past)
+    records = with_condition(read, config.filters.condition)
     kept = to_statements(records, dialect, past.known).persist(StorageLevel.DISK_ONLY)
     journal = journal_frame(spark, past.journal, _since(config, past)).persist(StorageLevel.DISK_ONLY)
     try:
@@ -83,11 +89,19 @@ def read_statements(
         if config.steps.procedures:
             frame = with_routines(frame, surroundings.definitions, dialect, settings)
         counts = _counts(frame) + RunCounts(records_read_before=read_before)
-        yield Statements(frame, _whole(frame, journal, past), counts, frame.where(_BEARING).count())
+        yield Statements(frame, _whole(frame, journal, past), counts, frame.where(_BEARING).count(), listing)
     finally:
         # At once: a later run in this session must not be given what this one kept.
         kept.unpersist(blocking=True)
         journal.unpersist(blocking=True)
+
+
+def files_done(statements: Statements) -> FileMarks:
+    """The files of a Spark history that need no reading until they change: not those that could not be had."""
+    unread = statements.frame.where(F.col("skipped") == UNREAD).select("file").distinct()
+    places = tuple(row["file"] for row in unread.toLocalIterator())
+    done = (file for file in statements.listing.to_read if not any(place.startswith(file.log) for place in places))
+    return {file.path: (file.size, file.modified) for file in done}
 
 
 def _read_before(statements: DataFrame) -> int:
@@ -112,7 +126,18 @@ def _whole(frame: DataFrame, journal: DataFrame, past: Past) -> DataFrame:
     return fresh.unionByName(before.withColumn("fresh", F.lit(False)))
 
 
-def _records(spark: SparkSession, config: RunConfig, database: PostgresDatabase | None, past: Past) -> DataFrame:
+def _records(
+    spark: SparkSession, config: RunConfig, database: PostgresDatabase | None, past: Past
+) -> tuple[DataFrame, Listing]:
+    """The source's records, and the files that they come from where that is a Spark history."""
+    if config.spark_history is not None:
+        options = _history(config, config.spark_history, past)
+        listing = list_history(spark, options)
+        return read_event_logs(spark, listing, options), listing
+    return _logged(spark, config, database, past), Listing()
+
+
+def _logged(spark: SparkSession, config: RunConfig, database: PostgresDatabase | None, past: Past) -> DataFrame:
     if config.query_log.path is not None:
         try:
             return read_query_log(spark, QueryLogOptions(config.query_log.path))
@@ -122,19 +147,20 @@ def _records(spark: SparkSession, config: RunConfig, database: PostgresDatabase 
             return spark.createDataFrame([], RECORD_SCHEMA)
     if config.source.kind is SourceKind.QUERY_LOG:
         raise ConfigError(f"{config.origin}: set sourceConfig.config.queryLogFilePath to the query log")
-    if config.spark_history is not None:
-        return read_spark_history(spark, _history(config.spark_history))
     rows = database.statements(config.query_log.limit) if database is not None else None
     names = RECORD_SCHEMA.fieldNames()
     return spark.createDataFrame([tuple(row[name] for name in names) for row in rows or ()], RECORD_SCHEMA)
 
 
-def _history(history: SparkHistory) -> SparkHistoryOptions:
+def _history(config: RunConfig, history: SparkHistory, past: Past) -> SparkHistoryOptions:
     return SparkHistoryOptions(
         event_log_directory=history.directory,
         history_server=history.server,
         min_date=history.since,
         status=None if history.status == "all" else history.status,
+        names=NameMapping(config.places),
+        known=past.files,
+        read_until=_since(config, past),
     )
 
 

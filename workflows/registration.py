@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from connectors.openmetadata.data_types import column_request
@@ -14,6 +14,8 @@ from ingestion.entities import TableEntity
 from ingestion.fqn import build_fqn, encode_name
 from ingestion.graph import RealFlow
 from ingestion.model import Column, NameKind
+from ingestion.naming import QUALIFIED_PARTS
+from ingestion.places import Places
 from ingestion.timeline import Relation
 from workflows.relation_entities import EntityFate, RelationEntities
 
@@ -21,16 +23,34 @@ Json = dict[str, Any]
 
 _STORAGE_SERVICES = {"s3": "S3", "s3a": "S3", "s3n": "S3", "gs": "GCS", "abfs": "ADLS", "abfss": "ADLS"}
 _OTHER_STORAGE = "CustomStorage"
+_JDBC_SERVICES = {
+    "postgresql": "Postgres",
+    "mysql": "Mysql",
+    "mariadb": "MariaDB",
+    "sqlserver": "Mssql",
+    "oracle": "Oracle",
+    "redshift": "Redshift",
+    "snowflake": "Snowflake",
+    "db2": "Db2",
+    "clickhouse": "Clickhouse",
+    "trino": "Trino",
+    "sqlite": "SQLite",
+}
+_OTHER_DATABASE = "CustomDatabase"
 
 
 @dataclass(frozen=True, slots=True)
 class Registrar:
-    """Where new tables belong: below this service, in this database where the log names none."""
+    """Where new tables belong: below this service, in this database where the log names none.
+
+    What `places` gives to another service is made there.
+    """
 
     service: str
     service_type: str
     database: str
     schema: str
+    places: Places = field(default_factory=Places)
 
     def requests(
         self, log: BoundLog, flows: Sequence[RealFlow], entities: RelationEntities, views: Mapping[int, str]
@@ -60,16 +80,18 @@ class Registrar:
         if relation.key.kind is NameKind.PATH:
             self._add_container(groups, relation, shape)
             return
+        outside = relation.key.parts[0] if len(relation.key.parts) > QUALIFIED_PARTS else ""
+        service = outside if outside in self.places.services else self.service
         database = relation.key.database or self.database
         schema = relation.key.schema or self.schema
-        database_fqn = build_fqn(self.service, database)
-        schema_fqn = build_fqn(self.service, database, schema)
-        groups["services"][self.service] = {
+        database_fqn = build_fqn(service, database)
+        schema_fqn = build_fqn(service, database, schema)
+        groups["services"][service] = {
             "type": "databaseService",
-            "name": self.service,
-            "serviceType": self.service_type,
+            "name": service,
+            "serviceType": self.service_type if service == self.service else self._type_of(service),
         }
-        groups["databases"][database_fqn] = {"name": encode_name(database), "service": build_fqn(self.service)}
+        groups["databases"][database_fqn] = {"name": encode_name(database), "service": build_fqn(service)}
         groups["schemas"][schema_fqn] = {"name": encode_name(schema), "database": database_fqn}
         table = TableDefinition(
             schema_fqn,
@@ -78,23 +100,29 @@ class Registrar:
             "View" if shape.definition is not None else "Regular",
             shape.definition,
         )
-        fqn = build_fqn(self.service, database, schema, relation.key.table)
+        fqn = build_fqn(service, database, schema, relation.key.table)
         groups["tables"][fqn] = {**table.to_json(), "extension": {COLUMNS_COMPLETE: shape.complete}}
 
     def _add_container(self, groups: dict[str, dict[str, Json]], relation: Relation, shape: _Shape) -> None:
         path = relation.key.table
         scheme = path.partition("://")[0] if "://" in path else "files"
-        groups["services"][scheme] = {
+        service = self.places.storage_of(path) or scheme
+        groups["services"][service] = {
             "type": "storageService",
-            "name": scheme,
+            "name": service,
             "serviceType": _STORAGE_SERVICES.get(scheme, _OTHER_STORAGE),
         }
         groups["containers"][path] = {
             "name": encode_name(path.partition("://")[2] or path),
-            "service": build_fqn(scheme),
+            "service": build_fqn(service),
             "fullPath": path,
             "dataModel": {"columns": [column_request(column) for column in shape.columns]},
         }
+
+    def _type_of(self, service: str) -> str:
+        """The type of another service, as far as the URL of a rule tells it."""
+        kinds = [rule.url.kind for rule in self.places.jdbc if rule.to[0] == service and rule.url is not None]
+        return next((_JDBC_SERVICES[kind] for kind in kinds if kind in _JDBC_SERVICES), _OTHER_DATABASE)
 
 
 @dataclass(frozen=True, slots=True)

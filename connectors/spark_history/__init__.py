@@ -1,11 +1,19 @@
 """Spark's own history as a query log: what every application did, without an agent in any of them."""
 
+from connectors.spark_history.event_lines import UNREAD
+from connectors.spark_history.listing import Listing, SparkHistoryOptions, list_history
 from connectors.spark_history.names import NameMapping
-from connectors.spark_history.reader import (
-    TRUNCATION_ADVICE,
-    SparkHistoryOptions,
-    event_log_files,
-    read_spark_history,
-)
+from connectors.spark_history.reader import TRUNCATION_ADVICE, read_event_logs, read_spark_history
+from connectors.spark_history.records import UNFINISHED
 
-__all__ = ["TRUNCATION_ADVICE", "NameMapping", "SparkHistoryOptions", "event_log_files", "read_spark_history"]
+__all__ = [
+    "TRUNCATION_ADVICE",
+    "UNFINISHED",
+    "UNREAD",
+    "Listing",
+    "NameMapping",
+    "SparkHistoryOptions",
+    "list_history",
+    "read_event_logs",
+    "read_spark_history",
+]

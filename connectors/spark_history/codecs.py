@@ -69,6 +69,10 @@ def zstd(stream: BinaryIO) -> Iterator[bytes]:
         raise DamagedLog("the zstd stream is damaged or not zstd") from error
 
 
+class TornLog(DamagedLog):
+    """The bytes end in the middle of a block, as they do while they are written."""
+
+
 LZ4_HEADER = struct.Struct("<8sBiiI")
 LZ4_MAGIC = b"LZ4Block"
 LZ4_RAW = 0x10
@@ -175,7 +179,7 @@ def exactly(stream: BinaryIO, size: int, codec: str) -> bytes:
     while data and len(data) < size:
         more = stream.read(size - len(data))
         if not more:
-            raise DamagedLog(f"the {codec} stream ends in the middle of a block")
+            raise TornLog(f"the {codec} stream ends in the middle of a block")
         data += more
     return data
 
@@ -183,7 +187,7 @@ def exactly(stream: BinaryIO, size: int, codec: str) -> bytes:
 def needed(stream: BinaryIO, size: int, codec: str) -> bytes:
     data = exactly(stream, size, codec)
     if len(data) < size:
-        raise DamagedLog(f"the {codec} stream ends in the middle of a block")
+        raise TornLog(f"the {codec} stream ends in the middle of a block")
     return data
 
 

@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any
 
-from connectors.spark_history.codecs import DamagedLog
+from connectors.spark_history.codecs import DamagedLog, TornLog
+from ingestion.jdbc_urls import jdbc_url
 
 LONGEST_LINE = 256 << 20
 """Bytes of one event beyond which it is skipped and counted."""
+
+PROBLEM, TORN, UNREAD = "problem", "torn", "unread"
+"""Kinds of lines that stand for what is damaged, for an end that is cut off, for a file that could not be had."""
 
 NO_EVENT = "not an event: the file is no event log, or is damaged"
 
@@ -59,6 +63,7 @@ _JOB = re.compile(rb'"Job ID":(\d+)')
 _JOB_EXECUTION = re.compile(rb'"spark\.sql\.execution\.id":"(\d+)"')
 _WAREHOUSE = re.compile(rb'"spark\.sql\.warehouse\.dir":"([^"]*)"')
 _CATALOG = re.compile(rb'"spark\.sql\.catalog\.([\w-]+)":"([\w.$]+)"')
+_CATALOG_URL = re.compile(rb'"spark\.sql\.catalog\.([\w-]+)\.url":"(jdbc:[^"]*)"')
 _JOB_SUCCEEDED = b'"Result":"JobSucceeded"'
 
 
@@ -73,14 +78,14 @@ class EventLine:
 
 
 def event_lines(chunks: Iterable[bytes]) -> Iterator[EventLine]:
-    """The events that lineage needs out of a log's bytes, with a line of kind "problem" for each that is damaged."""
+    """The events that lineage needs out of a log's bytes, and one that says so for what is damaged or cut off."""
     number = 0
     rest = b""
     wanted = PREFIXES
     try:
         for chunk in chunks:
             if number == 0 and not rest and chunk[:1] not in (b"{", b"\n", b"\r"):
-                yield EventLine(1, "problem", problem=NO_EVENT)
+                yield EventLine(1, PROBLEM, problem=NO_EVENT)
                 return
             lines = (rest + chunk).split(b"\n") if rest else chunk.split(b"\n")
             rest = lines.pop()
@@ -91,12 +96,12 @@ def event_lines(chunks: Iterable[bytes]) -> Iterator[EventLine]:
                         wanted = (*PREFIXES, *JOB_PREFIXES)
                     yield chosen(number, line)
                 elif line[:1] not in (b"{", b""):
-                    yield EventLine(number, "problem", problem=NO_EVENT)
+                    yield EventLine(number, PROBLEM, problem=NO_EVENT)
             if len(rest) > LONGEST_LINE:
-                yield EventLine(number + 1, "problem", problem="a line is longer than any event")
+                yield EventLine(number + 1, PROBLEM, problem="a line is longer than any event")
                 return
     except DamagedLog as error:
-        yield EventLine(number + 1, "problem", problem=str(error))
+        yield EventLine(number + 1, TORN if isinstance(error, TornLog) else PROBLEM, problem=str(error))
         return
     if rest:
         yield from last_line(number + 1, rest)
@@ -104,12 +109,13 @@ def event_lines(chunks: Iterable[bytes]) -> Iterator[EventLine]:
 
 def last_line(number: int, line: bytes) -> Iterator[EventLine]:
     """What follows the last line break: a whole event, or one that was being written when the application died."""
-    if line.startswith(PREFIXES):
-        yield chosen(number, line)
+    found = chosen(number, line) if line.startswith(PREFIXES) and line.endswith(b"}") else None
+    if found is not None and found.kind != PROBLEM:
+        yield found
     elif line[:1] != b"{":
-        yield EventLine(number, "problem", problem=NO_EVENT)
-    elif not line.endswith(b"}"):
-        yield EventLine(number, "problem", problem="the last event is cut short")
+        yield EventLine(number, PROBLEM, problem=NO_EVENT)
+    elif found is not None or not line.endswith(b"}"):
+        yield EventLine(number, TORN, problem="the last event is cut short")
 
 
 def chosen(number: int, line: bytes) -> EventLine:
@@ -118,19 +124,27 @@ def chosen(number: int, line: bytes) -> EventLine:
     if name in IGNORED:
         return EventLine(number, "ignored")
     if name not in KINDS:
-        return EventLine(number, "problem", problem=f"an event of a kind not known here: {name.rpartition('.')[2]}")
+        return EventLine(number, PROBLEM, problem=f"an event of a kind not known here: {name.rpartition('.')[2]}")
     kind = KINDS[name]
     if kind == "environment":
-        found = _WAREHOUSE.search(line)
-        catalogs = {name.decode(): kind_.decode() for name, kind_ in _CATALOG.findall(line)}
-        content = {"warehouse": found.group(1).decode() if found else "", "catalogs": catalogs}
-        return EventLine(number, kind, json.dumps(content))
+        return EventLine(number, kind, json.dumps(environment(line)))
     if kind in ("job_start", "job_end"):
         return job_line(number, kind, line)
     try:
         return EventLine(number, kind, reduced(kind, line))
     except (ValueError, KeyError, TypeError, AttributeError):
-        return EventLine(number, "problem", problem="an event is not the JSON that its name promises")
+        return EventLine(number, PROBLEM, problem="an event is not the JSON that its name promises")
+
+
+def environment(line: bytes) -> dict[str, Any]:
+    """What names in an application depend on; of a URL nothing but its place."""
+    found = _WAREHOUSE.search(line)
+    urls = {name.decode(): jdbc_url(url.decode("utf-8", "replace")) for name, url in _CATALOG_URL.findall(line)}
+    return {
+        "warehouse": found.group(1).decode("utf-8", "replace") if found else "",
+        "catalogs": {name.decode(): of_class.decode() for name, of_class in _CATALOG.findall(line)},
+        "urls": {name: astuple(url) for name, url in urls.items() if url is not None},
+    }
 
 
 def job_line(number: int, kind: str, line: bytes) -> EventLine:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
+
+from ingestion.jdbc_urls import JdbcUrl
 
 
 @dataclass(slots=True)
@@ -40,6 +43,21 @@ class Operation:
 
 
 @dataclass(frozen=True, slots=True)
+class Environment:
+    """What an application's names depend on: its warehouse directory, its catalogs' classes and their JDBC URLs."""
+
+    warehouse: str = ""
+    catalogs: Mapping[str, str] = field(default_factory=dict)
+    urls: Mapping[str, JdbcUrl] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, event: Mapping[str, Any]) -> Environment:
+        """That of an event's reduced form."""
+        urls = {name: JdbcUrl(*place) for name, place in (event.get("urls") or {}).items()}
+        return cls(str(event.get("warehouse") or ""), event.get("catalogs") or {}, urls)
+
+
+@dataclass(frozen=True, slots=True)
 class Statement:
     """What an application ran as one: its text where the log has it, the plans of its executions, root first.
 
@@ -60,8 +78,7 @@ class Statement:
     sink: str | None = None
     described: str | None = None
     stream: bool = False
-    warehouse: str = ""
-    catalogs: tuple[tuple[str, str], ...] = ()
+    environment: Environment = Environment()
 
 
 def outcome(members: list[Execution]) -> str | None:

@@ -21,7 +21,7 @@ import requests
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential
 
 from connectors.spark_history.codecs import CHUNK, DamagedLog, codec_of, decoded
-from connectors.spark_history.event_lines import EventLine, event_lines
+from connectors.spark_history.event_lines import PROBLEM, UNREAD, EventLine, event_lines
 from connectors.spark_history.log_files import ROLLING, LogFile
 from ingestion.errors import ConfigError, TargetDown
 
@@ -30,6 +30,9 @@ TIMEOUT = (5, 120)
 
 PAGE = 500
 ATTEMPTS = 4
+OVERLOADED = 500
+"""HTTP status from which on a later call may get what this one did not."""
+
 SPOOL = 64 << 20
 """Bytes of a downloaded log that are kept in memory before it goes to a file."""
 
@@ -112,11 +115,11 @@ def served_events(log: LogFile) -> Iterator[tuple[LogFile, EventLine]]:
                 return
         yield from page_events(log, place)
     except CONNECTION_ERRORS:
-        yield place, EventLine(0, "problem", problem="the history server stopped answering: run again later")
+        yield place, EventLine(0, UNREAD)
     except zipfile.BadZipFile:
-        yield place, EventLine(0, "problem", problem="the history server's answer is no archive of an event log")
+        yield place, EventLine(0, PROBLEM, problem="the history server's answer is no archive of an event log")
     except (ValueError, KeyError, TypeError):
-        yield place, EventLine(0, "problem", problem="the history server's pages are not of a form known here")
+        yield place, EventLine(0, PROBLEM, problem="the history server's pages are not of a form known here")
 
 
 def zipped_events(log: LogFile, spool: Any) -> Iterator[tuple[LogFile, EventLine]]:
@@ -131,7 +134,7 @@ def zipped_events(log: LogFile, spool: Any) -> Iterator[tuple[LogFile, EventLine
                     for line in event_lines(decoded(stream, codec_of(name))):  # type: ignore[arg-type]
                         yield file, line
             except DamagedLog as error:
-                yield file, EventLine(0, "problem", problem=str(error))
+                yield file, EventLine(0, PROBLEM, problem=str(error))
 
 
 def entry_index(name: str) -> int:
@@ -144,7 +147,7 @@ def entry_index(name: str) -> int:
 
 def page_events(log: LogFile, place: LogFile) -> Iterator[tuple[LogFile, EventLine]]:
     """An application's SQL executions page by page, told as the events that an event log would have."""
-    yield place, EventLine(0, "problem", problem=LOSSES)
+    yield place, EventLine(0, PROBLEM, problem=LOSSES)
     number, lowest, offset = 0, None, 0
     while True:
         parameters = {
@@ -154,8 +157,11 @@ def page_events(log: LogFile, place: LogFile) -> Iterator[tuple[LogFile, EventLi
             "length": str(PAGE),
         }
         answer = get(log.path + "/sql", parameters)
+        if answer.status_code >= OVERLOADED:
+            yield place, EventLine(0, UNREAD)
+            return
         if not answer.ok:
-            yield place, EventLine(0, "problem", problem=f"the history server answers {answer.status_code} for its SQL")
+            yield place, EventLine(0, PROBLEM, problem=f"the history server answers {answer.status_code} for its SQL")
             return
         page = answer.json()
         for execution in page:
@@ -168,7 +174,7 @@ def page_events(log: LogFile, place: LogFile) -> Iterator[tuple[LogFile, EventLi
         offset += len(page)
     if lowest:
         lost = f"the history server keeps only the last executions: the first {lowest} of this application are lost"
-        yield place, EventLine(0, "problem", problem=lost)
+        yield place, EventLine(0, PROBLEM, problem=lost)
 
 
 def execution_events(execution: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:

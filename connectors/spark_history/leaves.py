@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from connectors.spark_history.attributes import Element, attribute_list, truncated
 from connectors.spark_history.expressions import Scope, read_influences
-from connectors.spark_history.names import JDBC, NameMapping, plain_parts, quoted_parts
+from connectors.spark_history.names import NameMapping, plain_parts, quoted_parts
 from connectors.spark_history.operators import CTE_REFERENCE, CUT
 from connectors.spark_history.plan_text import PlanNode
 from connectors.spark_history.relation import MISSING, NOTHING, Attribute, Relation, base_column
@@ -25,6 +25,8 @@ ROWS = frozenset(_ROWS.split())
 
 LOCATION = re.compile(r"(?:\w*FileIndex\w*|\w+Index|\w+)(?:\(\d+ paths?\))? ?\[(?P<paths>[^\]]*)\]")
 JDBC_RELATION = re.compile(r"JDBCRelation\((?P<what>.*)\)(?: \[numPartitions=\d+\])?", re.DOTALL)
+JDBC_TABLE = re.compile(r"JDBCTable\((.+?),StructType\(")
+JDBC_CATALOG = "org.apache.spark.sql.execution.datasources.v2.jdbc.JDBCTableCatalog"
 PUSHED = re.compile(r"\bfilters=(.*?), (?:runtimeFilters|groupedBy|caseSensitive)=", re.DOTALL)
 """The filters that an Iceberg scan applies itself: no Filter node repeats those of partitions."""
 
@@ -144,9 +146,10 @@ def source_name(node: PlanNode, kind: str, columns: list[Element], evaluation: E
 def scan_name(node: PlanNode, names: NameMapping) -> TableName | None:
     """`Scan parquet db.t`, `Scan hive db.t`, `Scan JDBCRelation(t)`, or a path's location."""
     match = JDBC_RELATION.search(node.name)
-    if match or " JDBC v1 Relation from v2 scan " in node.name:
-        what = match.group("what") if match else node.name.rpartition(" ")[2]
-        return jdbc_name(what, names)
+    if match:
+        return jdbc_name(match.group("what"), names)
+    if " JDBC v1 Relation from v2 scan " in node.name:
+        return names.table(plain_parts(node.name.rpartition(" ")[2]))
     words = node.name.split(" ", 2)
     if len(words) > 2 and words[2].strip():
         return names.table(plain_parts(words[2].strip()))
@@ -165,7 +168,17 @@ def jdbc_name(what: str, names: NameMapping) -> TableName | None:
     """A JDBC table by name; a query sent to the database names no table that a plan could tell."""
     if what.lstrip().startswith("("):
         return None
-    return names.table((JDBC, *plain_parts(what.strip().replace('"', "`"))))
+    return names.jdbc(plain_parts(what.strip().replace('"', "`")))
+
+
+def jdbc_table(args: str, names: NameMapping) -> TableName | None:
+    """The table of a JDBC catalog, which prints the catalog's class at most; None where `args` begin otherwise."""
+    match = JDBC_TABLE.match(args)
+    if match is None:
+        return None
+    catalog = names.of_class(JDBC_CATALOG)
+    parts = plain_parts(match.group(1).replace('"', "`"))
+    return names.jdbc(parts) if catalog is None else names.table((catalog, *parts))
 
 
 def logical_name(node: PlanNode, kind: str, columns: list[Element], evaluation: Evaluation) -> TableName | None:
@@ -197,6 +210,8 @@ def v2_name(node: PlanNode, names: NameMapping) -> TableName | None:
     if len(words) > 1 and words[1]:
         by_path = re.match(r"^(?:[a-z][a-z0-9+.-]*:)?/", words[1])
         return names.path(words[1]) if by_path else names.table(plain_parts(words[1]))
+    if table := jdbc_table(node.args, names):
+        return table
     behind = node.args.rpartition("]")[2] if "[" in node.args else node.args
     if not behind.strip() and "[" in node.args:
         behind = node.args.partition("[")[0]

@@ -16,6 +16,9 @@ from ingestion.errors import ConfigError
 
 ROLLING = re.compile(r"^(?P<log>.*/eventlog_v2_(?P<app>[^/]+))/events_(?P<index>\d+)_[^/]+$")
 STATUS = re.compile(r"^(?P<log>.*/eventlog_v2_[^/]+)/appstatus_[^/]+?(?P<running>\.inprogress)?$")
+GROWS_UNSEEN = re.compile(r"^(?:web|sweb)?hdfs:|^viewfs:")
+"""Storage that lists a file with the size that it had when its last block was full, as long as it is written to."""
+
 SINGLE = re.compile(r"^(?P<log>.*/(?:application_|app-|local-|spark-)[\w-]+)(?:\.[a-z]\w*)?$")
 
 
@@ -108,7 +111,8 @@ def to_read(
             continue
         if status is not None and (status == "running") != members[-1].running:
             continue
-        if all(known.get(file.path) == (file.size, file.modified) for file in members):
+        unchanged = all(known.get(file.path) == (file.size, file.modified) for file in members)
+        if unchanged and not (members[-1].running and GROWS_UNSEEN.match(members[-1].path)):
             continue
         chosen.extend(members)
     return chosen

@@ -7,11 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import unquote
 
+from ingestion.jdbc_urls import JdbcUrl
 from ingestion.model import NameKind, TableName
+from ingestion.places import Places
+from ingestion.storage_paths import canonical_path
 
 SESSION_CATALOG = "spark_catalog"
 JDBC = "jdbc"
-"""First part of the name of a table that a plan reads or writes over JDBC: the plan hides its URL."""
+"""First part of the name of a table that is read or written over JDBC and for which no rule says whose it is."""
 
 QUALIFIED = 3
 MANAGED = "/spark-warehouse/"
@@ -27,31 +30,38 @@ URL_USER = re.compile(r"^([a-z][a-z0-9+.-]*://)[^/@]*@", re.IGNORECASE)
 class NameMapping:
     """How plan names become catalog names.
 
-    `prefixes` maps the first parts of a name (`spark_catalog`, `spark_catalog.sales`, `iceberg`, `jdbc`) to what stands
-    for them, dotted; the longest prefix wins and "" drops it. A service is a name's first part where four are given.
-    `warehouse` is the application's warehouse directory: a path in it is a table of the session catalog;
-    `catalogs` the class of each catalog that the application configured, by which a plan may name it.
+    `places` are the rules of the configuration; a name that none speaks of stays as Spark has it. A service is a name's
+    first part where four are given. `warehouse` is the application's warehouse directory: a path in it is a table of
+    the session catalog; `catalogs` the class of each catalog that the application configured, by which a plan may name
+    it, and `urls` where those lead that are databases behind JDBC.
     """
 
-    prefixes: Mapping[str, str] = field(default_factory=dict)
+    places: Places = field(default_factory=Places)
     warehouse: str = ""
     catalogs: Mapping[str, str] = field(default_factory=dict)
+    urls: Mapping[str, JdbcUrl] = field(default_factory=dict)
 
     def table(self, parts: tuple[str, ...]) -> TableName:
         """The name of a table by its parts; two parts are of Spark's session catalog, as Spark 3.3 prints them."""
         written = ".".join(parts)
-        if len(parts) == QUALIFIED - 1 and parts[0] != JDBC:
+        if len(parts) == QUALIFIED - 1:
             parts = (SESSION_CATALOG, *parts)
-        for length in range(len(parts) - 1, 0, -1):
-            replacement = self.prefixes.get(".".join(parts[:length]))
-            if replacement is not None:
-                parts = (*(part for part in replacement.split(".") if part), *parts[length:])
-                break
-        return TableName(parts, written)
+        placed = self.places.table(parts)
+        if placed is None and parts[0] in self.urls:
+            placed = self.places.over_jdbc(parts[1:], self.urls[parts[0]])
+        return TableName(placed or levels(parts), written)
+
+    def jdbc(self, parts: tuple[str, ...], url: JdbcUrl | None = None) -> TableName:
+        """The name of a table behind JDBC; plans seldom tell the URL."""
+        placed = self.places.over_jdbc(parts, url)
+        return TableName(placed or levels((JDBC, *parts)), ".".join(parts))
 
     def path(self, location: str) -> TableName:
-        """The name of a storage location, without user or query; a managed table's place is the table."""
+        """The name of a storage location, without user or query; a table's place is the table."""
         cleaned = clean_location(location)
+        table = self.places.file_table(canonical_path(cleaned))
+        if table is not None:
+            return TableName(table, cleaned)
         managed = self._managed(cleaned)
         if managed:
             return self.table((SESSION_CATALOG, *managed))
@@ -77,6 +87,13 @@ class NameMapping:
         if database and not database.endswith(".db"):
             return None
         return (database.removesuffix(".db") or "default", table)
+
+
+def levels(parts: tuple[str, ...]) -> tuple[str, ...]:
+    """A name of at most three levels: namespaces inside each other are one schema, as their names are written."""
+    if len(parts) <= QUALIFIED:
+        return parts
+    return (parts[0], ".".join(parts[1:-1]), parts[-1])
 
 
 def clean_location(location: str) -> str:

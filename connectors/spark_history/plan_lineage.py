@@ -158,6 +158,8 @@ def evaluate_query(text: PlanText, application: Application, made: dict[int, Att
     tree = text.analyzed or text.physical
     if tree is None or (not any(True for _ in tree.children) and "Scan" not in tree.name):
         return
+    if kind_of(tree) == "DeserializeToObject" and tree.children:
+        tree = tree.children[0]  # rows handed to code: a V1 writer's, or the application's own
     evaluation = new_evaluation(text, application)
     relation = evaluation.relation(tree)
     made.update(evaluation.made)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -16,14 +15,14 @@ from pyspark.sql.types import IntegerType, LongType, StringType, StructField, St
 
 from connectors.base import RECORD_SCHEMA
 from connectors.spark_history.codecs import DamagedLog, codec_of, decoded
-from connectors.spark_history.event_lines import EventLine, event_lines
-from connectors.spark_history.history_server import is_served, list_applications, served_events
-from connectors.spark_history.log_files import LogFile, list_log_files, local_path, to_read
+from connectors.spark_history.event_lines import PROBLEM, TORN, UNREAD, EventLine, event_lines
+from connectors.spark_history.history_server import is_served, served_events
+from connectors.spark_history.listing import Listing, SparkHistoryOptions, list_history
+from connectors.spark_history.log_files import LogFile, local_path
 from connectors.spark_history.names import NameMapping
-from connectors.spark_history.records import DIALECT, RecordWriter, Row, problem_row
+from connectors.spark_history.records import DIALECT, UNFINISHED, RecordWriter, Row, problem_row
 from connectors.spark_history.statement_text import TextReader
 from connectors.spark_history.statements import ApplicationLog
-from ingestion.errors import ConfigError
 
 BATCH_BYTES = 4 << 20
 BATCH_ROWS = 500
@@ -54,59 +53,28 @@ TRUNCATION_ADVICE = (
 """What to tell the user when plans were cut (a problem `incomplete` with the subject `more fields`)."""
 
 
-@dataclass(frozen=True, slots=True)
-class SparkHistoryOptions:
-    """Where the history is and what of it is read.
-
-    One of `event_log_directory` (any URI that Spark reads) and `history_server` (its URL). `min_date` leaves out what
-    was last written before it; `status` is "completed", "running" or None for both. `known` has the size and the
-    modification time of the files that an earlier run read: logs that did not change since are left out.
-    """
-
-    event_log_directory: str | None = None
-    history_server: str | None = None
-    min_date: datetime | None = None
-    status: str | None = None
-    names: NameMapping = field(default_factory=NameMapping)
-    known: Mapping[str, tuple[int, float]] = field(default_factory=dict)
-
-
 def read_spark_history(spark: SparkSession, options: SparkHistoryOptions) -> DataFrame:
-    """The records of a Spark history, with RECORD_SCHEMA; what could not be read is a row with its problem.
+    """The records of a Spark history, with RECORD_SCHEMA; what could not be read is a row that says so.
 
     Raises:
         ConfigError: neither or both sources are given, or the one given cannot be read.
         TargetDown: the history server does not answer.
     """
-    return read_event_logs(spark, event_log_files(spark, options), options.names)
+    return read_event_logs(spark, list_history(spark, options), options)
 
 
-def event_log_files(spark: SparkSession, options: SparkHistoryOptions) -> list[LogFile]:
-    """The files that a run with these options reads; their paths, sizes and times are the next run's `known`.
-
-    Raises:
-        ConfigError: neither or both sources are given, or the one given cannot be read.
-        TargetDown: the history server does not answer.
-    """
-    if (options.event_log_directory is None) == (options.history_server is None):
-        raise ConfigError("spark history needs either eventLogDirectory or historyServer: give one of them")
-    if options.history_server is not None:
-        files = list_applications(options.history_server, options.min_date, options.status)
-        return to_read(files, None, None, options.known)
-    files = list_log_files(spark, options.event_log_directory or "")
-    since = options.min_date.timestamp() if options.min_date is not None else None
-    return to_read(files, since, options.status, options.known)
-
-
-def read_event_logs(spark: SparkSession, files: list[LogFile], names: NameMapping) -> DataFrame:
-    """The records of event logs, with RECORD_SCHEMA; what could not be read is a row with its problem."""
+def read_event_logs(spark: SparkSession, listing: Listing, options: SparkHistoryOptions) -> DataFrame:
+    """The records of the event logs that a listing chose, as `read_spark_history` gives them."""
+    files = list(listing.to_read)
     if not files:
         return spark.createDataFrame([], RECORD_SCHEMA)
-    logs = len({file.log for file in files})
-    tasks = min(logs, max(2, spark.sparkContext.defaultParallelism) * 4)
+    logs = {file.log for file in files}
+    tasks = min(len(logs), max(2, spark.sparkContext.defaultParallelism) * 4)
     events = chosen_events(spark, files)
     ordered = events.repartition(tasks, "log").sortWithinPartitions("log", "index", "file", "number")
-    return ordered.mapInArrow(lambda batches: records_of(batches, names), RECORD_SCHEMA)
+    until = options.read_until
+    before = {} if until is None else dict.fromkeys(logs & listing.read_before, until)
+    return ordered.mapInArrow(lambda batches: records_of(batches, options.names, before), RECORD_SCHEMA)
 
 
 # --- decoding -----------------------------------------------------------------------------------------------------
@@ -130,7 +98,7 @@ def chosen_events(spark: SparkSession, files: list[LogFile]) -> DataFrame:
             parts.append(contents.mapInArrow(lambda b: events_of_contents(b, by_path), EVENT_SCHEMA))
         large = [file for file in remote if file.size > LARGEST_REMOTE_FILE]
         if large:
-            rows = [event_row(file, EventLine(0, "problem", problem=too_large())) for file in large]
+            rows = [event_row(file, EventLine(0, PROBLEM, problem=too_large())) for file in large]
             parts.append(spark.createDataFrame(rows, EVENT_SCHEMA))
     together = parts[0]
     for part in parts[1:]:
@@ -190,7 +158,7 @@ def file_rows(file: LogFile) -> Iterator[Row]:
         with Path(local_path(file.path) or file.path).open("rb") as stream:
             yield from stream_rows(file, stream)
     except OSError:
-        yield event_row(file, EventLine(0, "problem", problem="the file cannot be opened: was it moved or deleted?"))
+        yield event_row(file, EventLine(0, UNREAD))
 
 
 def events_of_contents(batches: Iterable[pa.RecordBatch], by_path: Mapping[str, LogFile]) -> Iterator[pa.RecordBatch]:
@@ -206,13 +174,15 @@ def events_of_contents(batches: Iterable[pa.RecordBatch], by_path: Mapping[str, 
 
 
 def stream_rows(file: LogFile, stream: BinaryIO) -> Iterator[Row]:
-    """One file's events; a running application's last event may still be half written, which is no problem."""
+    """One file's events; the last of a running application may still be half written, which is no problem."""
     try:
         codec = codec_of(file.path.rpartition("/")[2])
     except DamagedLog as error:
-        yield event_row(file, EventLine(0, "problem", problem=str(error)))
+        yield event_row(file, EventLine(0, PROBLEM, problem=str(error)))
         return
     for line in event_lines(decoded(stream, codec)):
+        if line.kind == TORN and not file.running:
+            line = replace(line, kind=PROBLEM)
         if line.kind != "ignored":
             yield event_row(file, line)
 
@@ -232,8 +202,13 @@ def event_row(file: LogFile, line: EventLine) -> Row:
 # --- putting together -----------------------------------------------------------------------------------------------
 
 
-def records_of(batches: Iterable[pa.RecordBatch], names: NameMapping) -> Iterator[pa.RecordBatch]:
-    """The records of logs whose events come in, sorted by log and place in it."""
+def records_of(
+    batches: Iterable[pa.RecordBatch], names: NameMapping, before: Mapping[str, float]
+) -> Iterator[pa.RecordBatch]:
+    """The records of logs whose events come in, sorted by log and place in it.
+
+    `before` tells of logs until when they were read: what had ended by then is no record again.
+    """
 
     def rows(texts: TextReader) -> Iterator[Row]:
         current: str | None = None
@@ -242,9 +217,9 @@ def records_of(batches: Iterable[pa.RecordBatch], names: NameMapping) -> Iterato
             if event["log"] != current:
                 yield from finished(reading, writer)
                 current = event["log"]
-                reading, writer = ApplicationLog(), RecordWriter.of(current, names, texts)
-            if event["kind"] == "problem":
-                yield problem_row(f"{event['file']}:{event['number']}", event["problem"])
+                reading, writer = ApplicationLog(), RecordWriter.of(current, names, texts, before.get(current))
+            if event["kind"] in (PROBLEM, TORN, UNREAD):
+                yield unread_row(event)
                 continue
             for statement in reading.read(EventLine(event["number"], event["kind"], event["json"])):
                 yield from writer.rows(statement)
@@ -252,6 +227,12 @@ def records_of(batches: Iterable[pa.RecordBatch], names: NameMapping) -> Iterato
 
     with TextReader(DIALECT) as texts:
         yield from to_batches(rows(texts), to_arrow_schema(RECORD_SCHEMA))
+
+
+def unread_row(event: Row) -> Row:
+    """The record of what could not be read, or not yet."""
+    status = {TORN: UNFINISHED, UNREAD: UNREAD}.get(event["kind"])
+    return problem_row(f"{event['file']}:{event['number']}", None if status else event["problem"], status)
 
 
 def finished(reading: ApplicationLog, writer: RecordWriter) -> Iterator[Row]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from connectors.spark_history.canonical import canonical
-from connectors.spark_history.executions import Statement
+from connectors.spark_history.executions import Environment, Statement
 from connectors.spark_history.names import NameMapping
 from connectors.spark_history.plan_lineage import Application, statement_lineage
 from connectors.spark_history.reconciliation import KnownViews, reconcile
@@ -19,6 +19,9 @@ from ingestion.symbolic import dumps
 
 DIALECT = "spark"
 FILE_SINK = re.compile(r"^(?:FileSink|DeltaSink)\[(.*)\]$")
+
+UNFINISHED = "unfinished"
+"""Status of a statement whose end the log does not have yet."""
 
 Row = dict[str, Any]
 
@@ -33,13 +36,18 @@ class RecordWriter:
     defaults: SessionDefaults
     texts: TextReader
     views: KnownViews = field(default_factory=KnownViews)
+    environment: Environment | None = None
+    read_until: float | None = None
 
     @classmethod
-    def of(cls, log: str, names: NameMapping, texts: TextReader) -> RecordWriter:
-        return cls(log, names, Application(names), SessionDefaults(names), texts)
+    def of(cls, log: str, names: NameMapping, texts: TextReader, read_until: float | None = None) -> RecordWriter:
+        return cls(log, names, Application(names), SessionDefaults(names), texts, read_until=read_until)
 
     def rows(self, statement: Statement) -> Iterator[Row]:
-        """One row a statement: with its text, its lineage from the plan, or both; failures have no lineage."""
+        """One row a statement: with its text, its lineage from the plan, or both; failures have no lineage.
+
+        None for what had ended when the log was read before.
+        """
         catalog, schema = self.defaults.of(statement.session)
         before = self.defaults.current(statement.session)
         lineage = None
@@ -54,6 +62,8 @@ class RecordWriter:
         if lineage is None and statement.text is None:
             lineage = StatementLineage(StatementKind.OTHER)
         start, end = statement.start, statement.end
+        if end is not None and self.read_until is not None and end < self.read_until:
+            return
         yield {
             "source_id": f"{self.log}#{statement.key}",
             "text": statement.text,
@@ -66,7 +76,7 @@ class RecordWriter:
             "schema": schema,
             "dialect": DIALECT,
             "query_type": lineage.kind.value if lineage is not None else None,
-            "status": {"": None, None: "unfinished"}.get(statement.error, statement.error),
+            "status": {"": None, None: UNFINISHED}.get(statement.error, statement.error),
             "problem": None,
             "symbolic": dumps(canonical(lineage)) if lineage is not None and statement.error == "" else None,
         }
@@ -84,10 +94,12 @@ class RecordWriter:
         return lineage
 
     def _locate(self, statement: Statement) -> None:
-        names = self.application.names
-        if statement.warehouse != names.warehouse or statement.catalogs != tuple(names.catalogs.items()):
-            located = replace(names, warehouse=statement.warehouse, catalogs=dict(statement.catalogs))
-            self.application.names = located
+        found = statement.environment
+        if found is not self.environment:
+            self.environment = found
+            self.application.names = replace(
+                self.names, warehouse=found.warehouse, catalogs=found.catalogs, urls=found.urls
+            )
 
 
 def full_name(name: TableName, defaults: tuple[str, str], names: NameMapping) -> TableName:
@@ -98,14 +110,15 @@ def full_name(name: TableName, defaults: tuple[str, str], names: NameMapping) ->
     return names.table((*defaults[:missing], *name.parts))
 
 
-def problem_row(source_id: str, problem: str) -> Row:
-    """The row of what could not be read: `problem` names no content."""
+def problem_row(source_id: str, problem: str | None, status: str | None = None) -> Row:
+    """The row of what could not be read: `problem` names no content; a `status` says that a later run may."""
     return {
         **dict.fromkeys(
             "text start_time end_time duration user session database schema query_type status symbolic".split()  # noqa: SIM905
         ),
         "source_id": source_id,
         "dialect": DIALECT,
+        "status": status,
         "problem": problem,
     }
 

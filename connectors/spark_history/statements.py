@@ -9,7 +9,15 @@ from typing import Any
 
 from connectors.spark_history.connect_text import connect_sql
 from connectors.spark_history.event_lines import EventLine
-from connectors.spark_history.executions import Execution, Operation, Statement, outcome, seconds, with_sink
+from connectors.spark_history.executions import (
+    Environment,
+    Execution,
+    Operation,
+    Statement,
+    outcome,
+    seconds,
+    with_sink,
+)
 
 CALL_SITE = re.compile(r"^\w+ at .+:\d+$")
 STREAM_RUN = re.compile(r"\brunId = ([0-9a-f-]{36})")
@@ -21,8 +29,8 @@ class ApplicationLog:
     """Reads one application's events in their order and gives its statements as they end."""
 
     def __init__(self) -> None:
-        self.name = self.id = self.user = self.version = self.warehouse = ""
-        self.catalogs: tuple[tuple[str, str], ...] = ()
+        self.name = self.id = self.user = self.version = ""
+        self.environment = Environment()
         self.executions: dict[int, Execution] = {}
         self.thrift: dict[str, Operation] = {}
         self.connect: dict[str, Operation] = {}
@@ -61,8 +69,7 @@ class ApplicationLog:
         return iter(())
 
     def _environment(self, event: dict[str, Any]) -> Iterator[Statement]:
-        self.warehouse = str(event.get("warehouse") or "")
-        self.catalogs = tuple((event.get("catalogs") or {}).items())
+        self.environment = Environment.of(event)
         return iter(())
 
     def _start(self, event: dict[str, Any]) -> Iterator[Statement]:
@@ -210,8 +217,7 @@ class ApplicationLog:
             self.id,
             described=described,
             stream=STREAM_RUN.search(first.description) is not None,
-            warehouse=self.warehouse,
-            catalogs=self.catalogs,
+            environment=self.environment,
         )
 
     def _operation(self, operation: Operation) -> Iterator[Statement]:
@@ -230,6 +236,5 @@ class ApplicationLog:
             operation.session,
             operation.error,
             self.id,
-            warehouse=self.warehouse,
-            catalogs=self.catalogs,
+            environment=self.environment,
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from connectors.spark_history.evaluation import kind_of
-from connectors.spark_history.leaves import CATALOG_TABLE
+from connectors.spark_history.leaves import CATALOG_TABLE, jdbc_table
 from connectors.spark_history.names import NameMapping, plain_parts, quoted_parts
 from connectors.spark_history.plan_text import PlanNode
 from connectors.spark_history.write import Write, query_of
@@ -71,6 +71,8 @@ def query_text(args: str) -> str:
 
 def v2_target(node: PlanNode, names: NameMapping) -> tuple[TableName | None, bool]:
     """The table that a V2 write names, and whether its catalog is missing from the name."""
+    if table := jdbc_table(node.args, names):
+        return table, False
     catalog = CATALOG_TABLE.search(node.args)
     if catalog:
         found = (catalog.group("catalog"), catalog.group("database"), catalog.group("table"))

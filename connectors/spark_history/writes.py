@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from connectors.spark_history.attributes import arguments, inside
 from connectors.spark_history.evaluation import kind_of
 from connectors.spark_history.leaves import CATALOG_TABLE
-from connectors.spark_history.names import JDBC, NameMapping, plain_parts, quoted_parts
+from connectors.spark_history.names import NameMapping, plain_parts, quoted_parts
 from connectors.spark_history.plan_text import PlanNode
 from connectors.spark_history.v2_writes import DELTA_COMMANDS, V2_CREATES, V2_WRITES, delta_command, v2_create, v2_write
 from connectors.spark_history.write import Write, query_of
+from ingestion.jdbc_urls import jdbc_url
 from ingestion.model import StatementKind, TableName, WriteMode
 
 MODES = {
@@ -26,6 +27,7 @@ _VIEW_COLUMNS = re.compile(r"\((.*?),(?:None|Some\(.*?\))\)(?=, \(|$)", re.DOTAL
 _VIEW_KIND = re.compile(r", (PersistedView|LocalTempView|GlobalTempView)(?=, |$)")
 _OPTION = re.compile(r"[\[(, ](?:dbtable|path|table|topic)(?:=| -> )([^\],)]+)")
 _OPTION_TABLE = re.compile(r"[\[(, ]dbtable(?:=| -> )([^\],)]+)")
+_OPTION_URL = re.compile(r"[\[(, ]url(?:=| -> )(jdbc:[^\],)]+)")
 _OPTION_PATH = re.compile(r"[\[(, ]path(?:=| -> )([^\],)]+)")
 
 FILE_WRITE = "InsertIntoHadoopFsRelationCommand"
@@ -172,7 +174,9 @@ def save_into_source(node: PlanNode, names: NameMapping) -> Write | None:
     path = _OPTION_PATH.search(node.args)
     name: TableName | None = None
     if table:
-        name = names.table((JDBC, *plain_parts(table.group(1).replace('"', "`"))))
+        url = _OPTION_URL.search(node.args)
+        place = jdbc_url(url.group(1)) if url else None
+        name = names.jdbc(plain_parts(table.group(1).replace('"', "`")), place)
     location = names.path(path.group(1)) if path else None
     return Write(StatementKind.INSERT, written, name, query_of(node), location)
 

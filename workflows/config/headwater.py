@@ -90,6 +90,42 @@ class SchemaFile(Model):
     )
 
 
+class JdbcName(Model):
+    to: Text = Field(description="Whose they are: service, service.database or service.database.schema.")
+    url: Text | None = Field(
+        default=None,
+        description="Where they are: jdbc:postgresql://host:5432/database, or less of it; any place if left out. "
+        "Spark tells it of JDBC catalogs only: for other tables name their patterns.",
+    )
+    tables: tuple[Text, ...] = Field(
+        default=(), description="Patterns of their names, such as APP.* or legacy_*; all if left out."
+    )
+
+
+class PathName(Model):
+    prefix: Text = Field(description="What their paths begin with: s3://bucket/raw, /data/in, or s3:// for all of S3.")
+    to: Text = Field(
+        description="Whose they are: a storage service; or service.database, below which folders are schema/table; "
+        "or service.database.schema, below which each folder is a table."
+    )
+
+
+class SparkNames(Model):
+    """`headwater.sparkNames`: what Spark reads and writes, and whose it is."""
+
+    catalogs: dict[str, Text] = Field(
+        default_factory=dict,
+        description="Spark's catalogs, or catalog.namespace: {spark_catalog: service.database, lake: service}. "
+        "What is left out keeps Spark's name.",
+    )
+    jdbc: tuple[JdbcName, ...] = Field(
+        default=(), description="Tables of other databases: {to, url, tables}; the first that fits counts."
+    )
+    paths: tuple[PathName, ...] = Field(
+        default=(), description="Files: {prefix, to}; the longest prefix that fits counts."
+    )
+
+
 class Defaults(Model):
     database: Text | None = Field(
         default=None, description="The database of names that neither the query nor its session qualifies."
@@ -164,6 +200,9 @@ class Headwater(Model):
     catalog_services: dict[str, Text] = Field(
         default_factory=dict,
         description="First name parts that stand for another service: {trino_catalog: service}.",
+    )
+    spark_names: Annotated[SparkNames, OrEmpty] = Field(
+        default_factory=SparkNames, description="Of a Spark history: whose its tables and files are."
     )
     parser_memory_limit: Positive = Field(
         default=100, description="Megabytes for one parser above its idle size; its process is killed then."

@@ -21,6 +21,7 @@ from workflows.config.openmetadata import (
     ServerConfig,
     SparkHistoryLineageConfig,
 )
+from workflows.config.spark_names import places_of
 from workflows.config.values import (
     Connection,
     EmbeddedCatalog,
@@ -79,6 +80,7 @@ def translate(workflow: Workflow, checks: Checks, secrets: Sequence[str]) -> Run
         default_schema=ours.defaults.schema_,
         schema_files=_schema_files(ours, checks),
         catalog_services=dict(ours.catalog_services),
+        places=places_of(ours.spark_names, source, checks),
         spark=SparkSettings(ours.spark.master, dict(ours.spark.conf), _spark_catalogs(ours, source, checks)),
         dead_letters=Path(ours.dead_letters).expanduser(),
         state=_state(workflow, target),

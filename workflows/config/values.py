@@ -12,6 +12,7 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from ingestion.parsing.cascade import Limits, Parser
+from ingestion.places import Places
 
 
 class SourceKind(StrEnum):
@@ -203,6 +204,7 @@ class RunConfig:
     default_schema: str | None
     schema_files: tuple[SchemaFile, ...]
     catalog_services: Mapping[str, str]
+    places: Places
     spark: SparkSettings
     dead_letters: Path
     state: State

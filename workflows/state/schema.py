@@ -25,7 +25,7 @@ from sqlalchemy import (
 
 from ingestion.errors import ConfigError
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 metadata = MetaData()
 
 meta = Table("headwater_meta", metadata, Column("key", String(64), primary_key=True), Column("value", Text))
@@ -100,6 +100,15 @@ acknowledged = Table(
     Column("words", Text, nullable=False),  # who said it, since when, and a digest of it, as JSON
 )
 
+log_files = Table(
+    "headwater_log_file",
+    metadata,
+    Column("workflow", String(255), primary_key=True),
+    Column("path", Text, primary_key=True),
+    Column("size", BigInteger, nullable=False),
+    Column("modified", Float(53), nullable=False),  # seconds since the epoch
+)
+
 dead_letters = Table(
     "headwater_dead_letter",
     metadata,
@@ -115,7 +124,12 @@ dead_letters = Table(
     Index("headwater_dead_letter_by_template", "workflow", "fingerprint"),
 )
 
-MIGRATIONS: Mapping[int, Sequence[str]] = {}
+MIGRATIONS: Mapping[int, Sequence[str]] = {
+    1: (
+        "create table headwater_log_file (workflow varchar(255) not null, path text not null, size bigint not null, "
+        "modified double precision not null, primary key (workflow, path))",
+    ),
+}
 """The statements that make a store of a version one of the next; every version before this one has an entry."""
 
 

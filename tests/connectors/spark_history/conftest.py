@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ LAYOUTS = {
     "cli": ("spark.eventLog.compression.codec=snappy", "spark.eventLog.rolling.enabled=false"),
     "connect": ("spark.eventLog.compression.codec=lzf", "spark.eventLog.rolling.enabled=true"),
     "streaming": ("spark.eventLog.compress=false", "spark.eventLog.rolling.enabled=false"),
+    "sources": ("spark.eventLog.compression.codec=zstd", "spark.eventLog.rolling.enabled=true"),
 }
 LONGEST_RUN = 280
 """Seconds after which an application is given up on."""
@@ -88,36 +89,39 @@ def command(kind: str, root: Path) -> list[str]:
     return [*submit, *confs, *program, "--hiveconf", "hive.cli.errors.ignore=true", "-f", str(GENERATOR / "cli.sql")]
 
 
-@pytest.fixture(scope="session")
-def history(tmp_path_factory: pytest.TempPathFactory) -> Iterator[History]:
-    """The logs of five applications, two at a time; HEADWATER_SPARK_HISTORY names a folder to keep them in."""
+KINDS = ("sql", "dataframe", "cli", "connect", "streaming")
+"""The applications that plain tables of the session catalog are enough for."""
+
+
+def made_history(kinds: tuple[str, ...], folder: Path) -> History:
+    """The logs of applications, two at a time; HEADWATER_SPARK_HISTORY names a folder to keep them in."""
     kept = os.environ.get("HEADWATER_SPARK_HISTORY")
-    if kept and (Path(kept) / "done").exists():
-        yield History(Path(kept))
-        return
-    root = Path(kept) if kept else tmp_path_factory.mktemp("history")
-    waiting = list(LAYOUTS)
+    root = Path(kept) if kept else folder
+    waiting = [kind for kind in kinds if not (root / kind / "done").exists()]
     running: dict[str, subprocess.Popen[bytes]] = {}
     try:
         while waiting or running:
             while waiting and len(running) < 2:
                 kind = waiting.pop(0)
-                (root / kind / "logs").mkdir(parents=True)
-                output = (root / kind / "output.txt").open("wb")
-                running[kind] = subprocess.Popen(
-                    command(kind, root / kind), cwd=root / kind, env=environment(), stdout=output, stderr=output
-                )
+                running[kind] = started(kind, root / kind)
             kind, process = next(iter(running.items()))
             process.wait(LONGEST_RUN)
             if process.returncode != 0 and kind not in ("dataframe", "cli"):
                 output_text = (root / kind / "output.txt").read_text()[-3000:]
                 pytest.fail(f"the {kind} application failed: {output_text}")
+            (root / kind / "done").touch()
             del running[kind]
     finally:
         for process in running.values():
             process.kill()
-    (root / "done").touch()
-    yield History(root)
+    return History(root)
+
+
+def started(kind: str, root: Path) -> subprocess.Popen[bytes]:
+    shutil.rmtree(root, ignore_errors=True)
+    (root / "logs").mkdir(parents=True)
+    with (root / "output.txt").open("wb") as output:
+        return subprocess.Popen(command(kind, root), cwd=root, env=environment(), stdout=output, stderr=output)
 
 
 def log_files(directory: Path) -> list[LogFile]:

@@ -5,15 +5,33 @@ from __future__ import annotations
 import pytest
 
 from connectors.spark_history.names import NameMapping, clean_location, plain_parts, quoted_parts
+from ingestion.jdbc_urls import JdbcUrl, jdbc_url
 from ingestion.model import NameKind
+from ingestion.places import JdbcRule, PathRule, Places
 
 
-def test_the_session_catalog_maps_to_the_services_database() -> None:
-    names = NameMapping({"spark_catalog": "hive.default", "spark_catalog.sales": "hive.shop", "jdbc": "crm_postgres"})
+def test_names_go_where_the_rules_say() -> None:
+    shop = JdbcRule(("crm", "shop"), jdbc_url("jdbc:postgresql://db/shop"))
+    places = Places({("spark_catalog",): ("hive", "default")}, (shop, JdbcRule(("erp", "x", "y"), None, ("app.*",))))
+    names = NameMapping(places, urls={"pg": JdbcUrl("postgresql", "db", 5432, "shop")})
     assert names.table(("spark_catalog", "mart", "t")).parts == ("hive", "default", "mart", "t")
-    assert names.table(("spark_catalog", "sales", "t")).parts == ("hive", "shop", "t")
-    assert names.table(("jdbc", "public", "customers")).parts == ("crm_postgres", "public", "customers")
-    assert names.table(("lake", "a", "b", "t")).parts == ("lake", "a", "b", "t")
+    assert names.table(("mart", "t")).parts == ("hive", "default", "mart", "t")
+    assert names.table(("pg", "public", "orders")).parts == ("crm", "shop", "public", "orders")
+    assert names.jdbc(("APP", "ORD")).parts == ("erp", "x", "APP", "ORD")
+
+
+def test_names_without_a_rule_stay_as_spark_has_them() -> None:
+    names = NameMapping()
+    assert names.jdbc(("public", "orders")).parts == ("jdbc", "public", "orders")
+    assert names.jdbc(("db", "public", "orders")).parts == ("jdbc", "db.public", "orders")
+    assert names.table(("lake", "a", "b", "t")).parts == ("lake", "a.b", "t")
+
+
+def test_files_below_a_databases_prefix_are_its_tables() -> None:
+    names = NameMapping(Places(paths=(PathRule.of("s3a://lake/silver", ("hive", "default", "silver")),)))
+    assert names.path("s3://lake/silver/orders/dt=2026-01-01").parts == ("hive", "default", "silver", "orders")
+    assert names.path("s3://lake/silver").kind is NameKind.PATH
+    assert names.path("s3://lake/silver2/orders").kind is NameKind.PATH
 
 
 def test_two_parts_are_of_the_session_catalog() -> None:

@@ -17,7 +17,7 @@ import requests
 from pyspark.sql import SparkSession
 
 from connectors.base import RECORD_SCHEMA
-from connectors.spark_history import SparkHistoryOptions, event_log_files, read_spark_history
+from connectors.spark_history import SparkHistoryOptions, list_history, read_spark_history
 from connectors.spark_history.records import Row
 from ingestion.errors import ConfigError, TargetDown
 from ingestion.symbolic import loads
@@ -33,14 +33,14 @@ def rows_of(spark: SparkSession, options: SparkHistoryOptions) -> list[Row]:
 
 
 def comparable(rows: list[Row]) -> list[tuple[str, ...]]:
-    """Rows without where they stand; lineage by its value, for equal values may have other bytes."""
+    """Statements without where they stand; lineage by its value, for equal values may have other bytes."""
     return sorted(
         (
             *(repr(row[name]) for name in ("text", "start_time", "end_time", "user", "session", "schema", "status")),
             repr(loads(row["symbolic"])) if row["symbolic"] else "",
         )
         for row in rows
-        if row["problem"] is None
+        if "#" in row["source_id"]
     )
 
 
@@ -108,12 +108,12 @@ def test_a_later_run_reads_only_what_is_new(spark: SparkSession, history: Histor
     for path in history.logs("cli").iterdir():
         shutil.copy2(path, tmp_path / path.name)
     first = SparkHistoryOptions(event_log_directory=tmp_path.as_uri())
-    files = event_log_files(spark, first)
+    files = list_history(spark, first).to_read
     known = {file.path: (file.size, file.modified) for file in files}
-    assert event_log_files(spark, SparkHistoryOptions(event_log_directory=tmp_path.as_uri(), known=known)) == []
+    assert list_history(spark, SparkHistoryOptions(event_log_directory=tmp_path.as_uri(), known=known)).to_read == ()
     for path in history.logs("streaming").iterdir():
         shutil.copy2(path, tmp_path / path.name)
-    later = event_log_files(spark, SparkHistoryOptions(event_log_directory=tmp_path.as_uri(), known=known))
+    later = list_history(spark, SparkHistoryOptions(event_log_directory=tmp_path.as_uri(), known=known)).to_read
     assert {Path(file.path).name for file in later} == {path.name for path in history.logs("streaming").iterdir()}
 
 
@@ -121,19 +121,19 @@ def test_applications_are_chosen_by_date_and_by_whether_they_ended(
     spark: SparkSession, history: History, tmp_path: Path
 ) -> None:
     directory = everything(history, tmp_path).as_uri()
-    running = event_log_files(spark, SparkHistoryOptions(event_log_directory=directory, status="running"))
-    ended = event_log_files(spark, SparkHistoryOptions(event_log_directory=directory, status="completed"))
+    running = list_history(spark, SparkHistoryOptions(event_log_directory=directory, status="running")).to_read
+    ended = list_history(spark, SparkHistoryOptions(event_log_directory=directory, status="completed")).to_read
     assert len({file.log for file in running}) == 1
     assert len({file.log for file in ended}) == 4
     future = datetime(2100, 1, 1, tzinfo=UTC)
-    assert event_log_files(spark, SparkHistoryOptions(event_log_directory=directory, min_date=future)) == []
+    assert list_history(spark, SparkHistoryOptions(event_log_directory=directory, min_date=future)).to_read == ()
 
 
 def test_a_directory_that_is_not_there_is_the_users_to_mend(spark: SparkSession, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="eventLogDirectory"):
-        event_log_files(spark, SparkHistoryOptions(event_log_directory=(tmp_path / "none").as_uri()))
+        list_history(spark, SparkHistoryOptions(event_log_directory=(tmp_path / "none").as_uri()))
     with pytest.raises(ConfigError, match="one of them"):
-        event_log_files(spark, SparkHistoryOptions())
+        list_history(spark, SparkHistoryOptions())
 
 
 def free_port() -> int:
@@ -229,10 +229,10 @@ def test_the_servers_sql_pages_say_what_they_lose_and_give_the_same_writes(
 
 def test_a_server_that_does_not_answer_is_down_and_one_of_another_kind_is_a_mistake(spark: SparkSession) -> None:
     with pytest.raises(TargetDown, match="does not answer"):
-        event_log_files(spark, SparkHistoryOptions(history_server=f"http://user:secret@127.0.0.1:{free_port()}"))
+        list_history(spark, SparkHistoryOptions(history_server=f"http://user:secret@127.0.0.1:{free_port()}"))
 
 
 def test_no_secret_of_a_url_is_in_an_error(spark: SparkSession) -> None:
     with pytest.raises(TargetDown) as caught:
-        event_log_files(spark, SparkHistoryOptions(history_server=f"http://user:secret@127.0.0.1:{free_port()}"))
+        list_history(spark, SparkHistoryOptions(history_server=f"http://user:secret@127.0.0.1:{free_port()}"))
     assert "secret" not in str(caught.value)

@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from ingestion.jdbc_urls import JdbcUrl
 from ingestion.parsing.cascade import Limits, Parser
+from ingestion.places import Places
 from workflows.config import (
     Connection,
     EmbeddedCatalog,
@@ -388,6 +390,60 @@ source:
     server = load_config(workflow_file(text.replace("eventLogDirectory: .", "historyServer: http://spark:18080/")))
     assert server.spark_history is not None
     assert server.spark_history.server == "http://spark:18080"
+
+
+SPARK_NAMES = """\
+source:
+  type: spark-history-lineage
+  serviceName: lake
+  sourceConfig: {config: {eventLogDirectory: .}}
+headwater:
+  sparkNames:
+    catalogs: {spark_catalog: lake.default, spark_catalog.tmp: scratch.default.tmp, pg: '"shop.eu".shop'}
+    jdbc:
+      - {to: crm, url: "jdbc:postgresql://db:5432/crm"}
+      - {to: erp.erp.app, tables: [APP.*]}
+    paths:
+      - {prefix: "s3a://raw/", to: raw_zone}
+"""
+
+
+def test_sparks_names_lead_to_services(workflow_file: Write) -> None:
+    places = load_config(workflow_file(SPARK_NAMES)).places
+
+    assert places.table(("spark_catalog", "mart", "t")) == ("default", "mart", "t")
+    assert places.table(("spark_catalog", "tmp", "t")) == ("scratch", "default", "tmp", "t")
+    assert places.table(("pg", "public", "t")) == ("shop.eu", "shop", "public", "t")
+    assert places.over_jdbc(("public", "t"), JdbcUrl("postgresql", "db", 5432, "crm")) == ("crm", "crm", "public", "t")
+    assert places.over_jdbc(("APP", "T"), None) == ("erp", "erp", "APP", "T")
+    assert places.storage_of("s3://raw/in") == "raw_zone"
+    assert load_config(workflow_file()).places == Places()
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (("catalogs:", "catalog:"), ":7: headwater.sparkNames.catalog: unknown key; did you mean catalogs?"),
+        (("prefix:", "prefx:"), ":12: headwater.sparkNames.paths[0].prefx: unknown key; did you mean prefix?"),
+        (("{to: crm, ", "{"), ":9: headwater.sparkNames.jdbc[0].to: needed, and not given"),
+        (("lake.default", "lake..default"), ":7: headwater.sparkNames.catalogs.spark_catalog: not a name: parts are"),
+        (("lake.default", "lake.a.b"), "a whole catalog cannot be one schema"),
+        (("lake.default", "lake.a.b.c"), "more than service.database.schema"),
+        (("//db:5432", "//u:p@db:5432"), ":9: headwater.sparkNames.jdbc[0].url: a URL with a user name in it"),
+        (("jdbc:postgresql://db:5432/crm", "jdbc:"), "expected a JDBC URL such as"),
+        (("s3a://raw/", "raw"), ":12: headwater.sparkNames.paths[0].prefix: expected a path with its scheme"),
+    ],
+)
+def test_a_mistake_in_sparks_names_is_told_at_its_place(
+    workflow_file: Write, change: tuple[str, str], says: str
+) -> None:
+    assert any(says in problem for problem in problems(workflow_file(SPARK_NAMES.replace(*change))))
+
+
+def test_sparks_names_are_for_spark_history_only(workflow_file: Write, minimal: str) -> None:
+    [problem] = problems(workflow_file(minimal + "headwater:\n  sparkNames: {catalogs: {spark_catalog: shop}}\n"))
+
+    assert "headwater.sparkNames: only the source type spark-history-lineage" in problem
 
 
 def test_every_connection_type_is_a_source_type(workflow_file: Write, minimal: str) -> None:

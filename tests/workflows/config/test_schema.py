@@ -60,8 +60,8 @@ def test_the_commented_yaml_has_every_key_and_each_default_holds(workflow_file: 
     assert load_config(workflow_file(settled)) == load_config(workflow_file())
     hidden = {path[-1] for path in known_paths(Workflow)} - shown
     assert hidden <= {
-        # inside patterns, certificates and schema files, which are shown on one line
-        *("includes", "excludes", "caCertificate", "sslCertificate", "sslKey", "path"),
+        # inside patterns, certificates, schema files and names, which are shown on one line
+        *("includes", "excludes", "caCertificate", "sslCertificate", "sslKey", "path", "to", "url", "tables", "prefix"),
         # without effect
         *("api_endpoint", "enable_async_pipeline", "async_pipeline_workers", "override_metadata", "authProvider"),
         *("clusterName", "storeServiceConnection", "forceEntityOverwriting", "secretsManagerProvider"),
