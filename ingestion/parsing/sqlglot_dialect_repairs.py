@@ -222,6 +222,16 @@ def _unloaded_query(text: str, tokens: list[Token]) -> Iterator[Edit]:
             yield span(tokens, number, matching(tokens, number + 1))
 
 
+def _bulk_rows(text: str, tokens: list[Token]) -> Iterator[Edit]:
+    """T-SQL: OPENROWSET(BULK 'path', …) WITH (columns) reads a file: a function of the path."""
+    for number in range(len(tokens) - 3):
+        if words(tokens, number, "OPENROWSET", "(", "BULK"):
+            yield span(tokens, number, number + 2, "BULK_ROWS(")
+            last = matching(tokens, number + 1)
+            if words(tokens, last + 1, "WITH", "("):
+                yield span(tokens, last + 1, matching(tokens, last + 2))
+
+
 REPAIRS: dict[str, tuple[Repair, ...]] = {
     "athena": (_unloaded_query,),
     "bigquery": (_array_with_offset,),
@@ -236,8 +246,8 @@ REPAIRS: dict[str, tuple[Repair, ...]] = {
     "postgres": (_overriding,),
     "spark": (_schema_evolution, _directory_format),
     "starrocks": (_with_label,),
-    "fabric": (_table_hints, _top_rows),
-    "tsql": (_table_hints, _top_rows),
+    "fabric": (_table_hints, _top_rows, _bulk_rows),
+    "tsql": (_table_hints, _top_rows, _bulk_rows),
     "teradata": (_teradata_phrases, _teradata_update),
     "vertica": (_vertica,),
 }

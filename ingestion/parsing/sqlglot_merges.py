@@ -20,7 +20,7 @@ from ingestion.parsing.sqlglot_writes import insert_writes, target_of
 
 @dataclass(frozen=True, slots=True)
 class _Branch:
-    """What a WHEN branch sees: the target and the source, joined, and its own condition."""
+    """What a WHEN branch sees: the target and the source, joined as they are there, and its own condition."""
 
     queries: QueryTranslator
     name: TableName
@@ -40,12 +40,12 @@ def merge_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[Write]:
     args = node.args
     own = replace(translate_relations(queries, [node.this])[0], written=True)
     name = queries.names.table(node.this)
-    relations = (own, *translate_relations(queries, [args["using"]]))
+    others = translate_relations(queries, [args["using"]])
     on = tuple(conditions(queries, args.get("on"), JOIN))
     common_tables = queries.common_tables(node)
     for when in args["whens"].expressions:
-        clauses = on + tuple(conditions(queries, when.args.get("condition"), FILTER))
-        branch = _Branch(queries, name, relations, clauses, common_tables)
+        clauses = tuple(conditions(queries, when.args.get("condition"), FILTER))
+        branch = _Branch(queries, name, _joined(own, others, on, when), clauses, common_tables)
         action = when.args["then"]
         if isinstance(action, exp.Insert):
             yield _insert_branch(branch, action)
@@ -53,6 +53,19 @@ def merge_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[Write]:
             yield _update_branch(branch, action)
         elif action.name.lower() == "delete":
             yield Write(Target(name, WriteMode.DELETE), branch.select(()), deletes=True)
+
+
+def _joined(
+    own: Relation, others: tuple[Relation, ...], on: tuple[Clause, ...], when: exp.Expr
+) -> tuple[Relation, ...]:
+    """Target and source as a branch sees them: rows without a match have the columns of their own side alone."""
+    if when.args.get("matched"):
+        last = replace(others[-1], on=others[-1].on + on)
+        return (own, *others[:-1], last)
+    if when.args.get("source"):
+        unseen = [replace(other, join="ANTI") for other in others]
+        return (own, *unseen[:-1], replace(unseen[-1], on=unseen[-1].on + on))
+    return (*others, replace(own, join="ANTI", on=on))
 
 
 def _insert_branch(branch: _Branch, action: exp.Expr) -> Write:

@@ -8,19 +8,15 @@ from sqlglot import exp
 
 from ingestion.lexing import keywords
 from ingestion.model import NameKind, TableName
-from ingestion.parsing.relational import Pivot, Relation, TableFunction, TypeRule
+from ingestion.parsing.relational import Expression, Pivot, Relation, TableFunction, TypeRule
 from ingestion.parsing.roles import TRANSFORMATION
+from ingestion.parsing.sqlglot_paths import function_as_written, function_name, is_reader, path_of
 from ingestion.parsing.sqlglot_types import type_name
 from ingestion.storage_paths import location
 
 if TYPE_CHECKING:
     from ingestion.parsing.sqlglot_queries import QueryTranslator
 
-_READERS = keywords(
-    "READ_CSV READ_CSV_AUTO READ_PARQUET PARQUET_SCAN READ_JSON READ_JSON_AUTO READ_NDJSON READ_FILES S3 "
-    "S3CLUSTER GCS URL FILE HDFS AZUREBLOBSTORAGE DELTALAKE ICEBERG_SCAN DELTA_SCAN ICEBERG OPENROWSET FILES "
-    "CLOUD_FILES READ_KAFKA"
-)
 _BUILTIN = keywords(
     "GENERATE_SERIES RANGE NUMBERS GENERATOR SPLIT_TO_TABLE STRTOK_SPLIT_TO_TABLE FLATTEN UNNEST JSON_EACH "
     "JSON_EACH_TEXT JSONB_EACH JSONB_EACH_TEXT JSON_ARRAY_ELEMENTS JSONB_ARRAY_ELEMENTS "
@@ -52,17 +48,19 @@ def translate_function(
         function = function.expressions[0]
     if type(function) in (exp.Column, exp.Parameter) or (type(function) is exp.Identifier):
         return _array_relation(queries, function, alias, columns)
-    name = _function_name(function)
-    path = _path(function, name)
+    name = function_name(function)
+    path = path_of(function)
     if path is not None:
         return Relation(location(path), alias, columns, pivots=pivots)
-    arguments = tuple(queries.expression(argument, TRANSFORMATION) for argument in _arguments(node, function))
+    arguments: tuple[Expression, ...] = ()
     known = None
-    if isinstance(function, exp.Anonymous | exp.Dot) and name not in _BUILTIN:
-        written = (function.sql() if type(function) is exp.Dot else str(function.this)).partition("(")[0]
+    if is_reader(function) or (isinstance(function, exp.Anonymous | exp.Dot) and name not in _BUILTIN):
+        written = function.sql().partition("(")[0] if type(function) is exp.Dot else function_as_written(function)
         schemas = [str(node.args[part].name) for part in ("catalog", "db") if node.args.get(part) is not None]
         written = ".".join((*schemas, written))
         known = TableName((written.lower(),), written, NameKind.FUNCTION)
+    if not is_reader(function):
+        arguments = tuple(queries.expression(argument, TRANSFORMATION) for argument in _arguments(node, function))
     own = _own_columns(queries, function)
     if name == "RANGE" and queries.names.dialect.name in ("spark", "databricks"):
         own = (("id", "BIGINT"),)
@@ -77,24 +75,6 @@ def translate_function(
 
 def _array_relation(queries: QueryTranslator, function: exp.Expr, alias: str, columns: tuple[str, ...]) -> Relation:
     return Relation(TableFunction((queries.expression(function, TRANSFORMATION),)), alias, columns, lateral=True)
-
-
-def _function_name(function: exp.Expr) -> str:
-    if isinstance(function, exp.Anonymous):
-        return str(function.this).upper()
-    if isinstance(function, exp.Dot):
-        return _function_name(function.expression)
-    if isinstance(function, exp.Func):
-        return str(function.sql_name()).removeprefix("EXPLODING_")
-    return type(function).__name__.upper()
-
-
-def _path(function: exp.Expr, name: str) -> str | None:
-    if name not in _READERS and type(function) is not exp.ReadCSV:
-        return None
-    texts = [str(literal.name) for literal in function.find_all(exp.Literal) if literal.args.get("is_string")]
-    located = (text for text in texts if "/" in text or "." in text)  # before options such as 'path' and 'csv'
-    return next(located, texts[0] if texts else None)
 
 
 def _arguments(node: exp.Expr, function: exp.Expr) -> list[exp.Expr]:

@@ -19,6 +19,7 @@ from ingestion.parsing.relation_names import named_relations
 from ingestion.parsing.relational import RelationalStatement, Write
 from ingestion.parsing.sqlglot_commands import Words, read_command, without_lineage
 from ingestion.parsing.sqlglot_names import Names
+from ingestion.parsing.sqlglot_outputs import may_have_output, with_output, without_output
 from ingestion.parsing.sqlglot_repairs import needs_repair, repaired, without_create_options
 from ingestion.parsing.sqlglot_statements import translate_statement
 from ingestion.parsing.sqlglot_table_functions import is_function
@@ -49,6 +50,12 @@ def _grammar(name: str) -> SqlglotDialect:
 
 
 def _parse(text: str, rules: Dialect, depth: int) -> RelationalStatement:
+    if depth < _DYNAMIC_DEPTH and may_have_output(text, rules.name):
+        taken = without_output(text, _tokens(text, rules))
+        if taken is not None:
+            plain, into = taken
+            statement = _parse(plain, rules, depth + 1)
+            return with_output(statement, _parse(into, rules, _DYNAMIC_DEPTH)) if into else statement
     node = _tree(text, rules)
     try:
         if type(node) is exp.Command:
@@ -132,7 +139,7 @@ def _command(text: str, node: exp.Expr, rules: Dialect, depth: int) -> Relationa
 def _unload(text: str, tokens: list[Token], rules: Dialect, depth: int) -> RelationalStatement:
     """Redshift and Athena: UNLOAD ('query') TO 'location'."""
     words = Words(tokens, Names(rules))
-    literal = len(tokens) > 2 and tokens[2].token_type is TokenType.STRING
+    literal = len(tokens) > 2 and tokens[2].token_type in (TokenType.STRING, TokenType.HEREDOC_STRING)
     query = words.string() if literal else words.brackets(text)
     place = words.string()
     if query is None or place is None or depth >= _DYNAMIC_DEPTH:

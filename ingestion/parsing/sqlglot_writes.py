@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from ingestion.model import StatementKind, TableName, Target, WriteMode
+from ingestion.model import NameKind, StatementKind, TableName, Target, WriteMode
 from ingestion.parsing.relational import (
     CommonTable,
     Expression,
@@ -25,7 +25,7 @@ from ingestion.parsing.sqlglot_assignments import assignments, column_name
 from ingestion.parsing.sqlglot_changes import is_temporary
 from ingestion.parsing.sqlglot_clauses import conditions
 from ingestion.parsing.sqlglot_expressions import ATOM
-from ingestion.parsing.sqlglot_projections import translate_projections
+from ingestion.parsing.sqlglot_paths import function_as_written, path_of
 from ingestion.parsing.sqlglot_queries import QueryTranslator
 from ingestion.storage_paths import location
 
@@ -56,7 +56,10 @@ def target_of(
     if type(node) is exp.Directory:
         return Target(path_name(node.this), mode), ()
     if isinstance(node, exp.Func):  # ClickHouse: INSERT INTO FUNCTION
-        return Target(path_name(node.find(exp.Literal) or exp.to_identifier("function")), mode), ()
+        path = path_of(node)
+        written = function_as_written(node)
+        name = TableName((written.lower(),), written, NameKind.FUNCTION) if path is None else location(path)
+        return Target(name, mode), ()
     name = queries.names.table(node)
     temporary = name.table.startswith("#")
     return Target(name, mode, columns, by_name, temporary), _fixed_partition(queries, node.args.get("partition"))
@@ -92,9 +95,6 @@ def insert_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[Write]:
     conflict = args.get("conflict")
     if conflict is not None and conflict.expressions:
         yield _on_conflict(queries, node, target, query)
-    returning = args.get("returning")
-    if returning is not None and isinstance(returning.args.get("into"), exp.Expr):
-        yield _output_into(queries, node, returning)
 
 
 def _with_tables(query: Query, outer: tuple[CommonTable, ...]) -> Query:
@@ -110,7 +110,8 @@ def _on_conflict(queries: QueryTranslator, node: exp.Expr, target: Target, query
     alias = getattr(node.args["expression"], "alias", "")
     if alias and isinstance(node.args["expression"], exp.Values):
         incoming = replace(incoming, alias=alias)
-    own = Relation(target.name, queries_alias(queries, node.this), written=True)
+    table = node.this.this if type(node.this) is exp.Schema else node.this
+    own = Relation(target.name, queries_alias(queries, table), written=True)
     projections = tuple(assignments(queries, node.args["conflict"].expressions))
     where = node.args["conflict"].args.get("where")
     clauses = tuple(conditions(queries, where.this if type(where) is exp.Where else where, FILTER))
@@ -126,18 +127,6 @@ def queries_alias(queries: QueryTranslator, node: exp.Expr) -> str:
     if type(alias) is exp.Identifier:
         return queries.names.relation(alias)
     return queries.names.relation(alias.this) if alias is not None and type(alias.this) is exp.Identifier else ""
-
-
-def _output_into(queries: QueryTranslator, node: exp.Expr, returning: exp.Expr) -> Write:
-    """T-SQL: OUTPUT inserted.a INTO t."""
-    into = returning.args["into"]
-    source = node.this.this if type(node.this) is exp.Schema else node.this
-    name = queries.names.table(source)
-    relations = tuple(Relation(name, alias) for alias in ("inserted", "deleted"))
-    return Write(
-        Target(queries.names.table(into), WriteMode.APPEND),
-        Select(tuple(translate_projections(queries, returning.expressions)), relations[:1]),
-    )
 
 
 def create_writes(queries: QueryTranslator, node: exp.Expr) -> tuple[StatementKind, list[Write]]:

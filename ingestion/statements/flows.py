@@ -14,8 +14,10 @@ _INTO = re.compile(r"\binto\b")
 _WRITES = re.compile(r"\b(?:insert|ins|update|upd|delete|del|merge|into|upsert|replace)\b")
 _ROW_WORDS = ("value", "set", "format", "default")
 _ROWS = re.compile(r"\b(?:values?|set|format|default)\b")
-_READS = re.compile(r"\b(?:select|sel|from|exec|execute|call)\b|\btable\s*\(")
-_OTHER_TABLE = re.compile(r"\b(?:using|join|select|sel)\b|\bfrom\b[\s\S]*?\bfrom\b")
+_READS = re.compile(r"\b(?:select|sel|from|exec|execute|call)\b|\btable\s*\(|\boutput\b[\s\S]*?\binto\b")
+_OTHER_TABLE = re.compile(
+    r"\b(?:using|join|select|sel)\b|\bfrom\b[\s\S]*?\bfrom\b|\boutput\b[\s\S]*?\binto\b"  # T-SQL keeps the rows
+)
 _CLIENT_ROWS = re.compile(r"\b(?:from\s+stdin|to\s+stdout)\b")
 _LOADS = keywords("data table xml into from")
 _SELECT_INTO_FILLS_VARIABLES = keywords(

@@ -8,6 +8,7 @@ import pytest
 
 from ingestion import LineageParser, QueryMasker
 from ingestion.errors import ConfigError, ParseTimeout, Unparsable
+from ingestion.model import NameKind
 
 
 def pairs(parser: LineageParser) -> set[tuple[str, str]]:
@@ -127,6 +128,12 @@ def test_text_that_is_no_sql_raises() -> None:
     [
         ("clickhouse", "select * from s3('https://u:SECRET@b/x?sig=SECRET', 'k', 'SECRET', 'CSV')"),
         ("clickhouse", "insert into function s3('https://b/x?sig=SECRET', 'CSV') select a from t"),
+        ("clickhouse", "select a from s3Cluster('c.d', 'https://b/x', 'k', 'SECRET/k.', 'CSV')"),
+        ("clickhouse", "insert into t (a) select a from azureBlobStorage('AccountKey=SECRET/;B=1', 'c', 'x.csv')"),
+        ("clickhouse", "insert into function azureBlobStorage('AccountKey=SECRET/;B=1', 'c', 'x') select a from t"),
+        ("clickhouse", "insert into function mysql(c, password = 'SECRET') select a from t"),
+        ("doris", "select a from s3('ACCESS_KEY' = 'SECRET/a.b', 'uri' = 's3://b/x.csv')"),
+        ("tsql", "select a from openrowset(bulk 'https://a/c/x.csv?sig=SECRET', format = 'CSV') with (a int 1) as r"),
         ("duckdb", "copy (select a from 'https://u:SECRET@h/x.parquet?s=SECRET') to 's3://k:SECRET@b/o?sig=SECRET'"),
         ("snowflake", "copy into t from 'azure://a/b?sig=SECRET' credentials = (azure_sas_token = 'SECRET')"),
         ("redshift", "unload ('select a from t') to 's3://b/u?x=SECRET' secret_access_key 'SECRET'"),
@@ -141,6 +148,21 @@ def test_text_that_is_no_sql_raises() -> None:
 def test_a_path_leaves_without_login_and_signature(dialect: str, text: str) -> None:
     parser = LineageParser(text, dialect)
     assert parser.edges
+    assert "SECRET" not in repr((parser.edges, parser.source_tables, parser.target_tables, parser.problems))
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text"),
+    [
+        ("tsql", "insert into t (a) select q.a from openrowset('P', 's;Pwd=SECRET.x', 'select a from d.u') q"),
+        ("tsql", "insert into t (a) select q.a from openrowset('P', 'Pwd=SECRET.x', d.u) q"),
+        ("clickhouse", "insert into t (a) select a from s3(concat({base:String}, 'x'), 'k', 'SECRET/k.d', 'CSV')"),
+        ("duckdb", "create table t as select a from read_csv(getvariable('p'), dateformat = '%d.SECRET')"),
+    ],
+)
+def test_no_other_argument_stands_in_for_a_path_that_is_not_constant(dialect: str, text: str) -> None:
+    parser = LineageParser(text, dialect)
+    assert [name.kind for name in parser.source_tables] == [NameKind.FUNCTION]
     assert "SECRET" not in repr((parser.edges, parser.source_tables, parser.target_tables, parser.problems))
 
 

@@ -82,6 +82,7 @@ S = {"s": "x y", "t": "a b"}
         ("postgres", "copy s (x) to '/out.csv'", {"x = s.x"}),
         ("snowflake", "copy into T (a, b) from (select $1, st.$2:k from @st st)", {"A = @st.$1", "B f @st.$2"}),
         ("redshift", "unload ('select x from s') to 's3://b/p'", {"x = s.x"}),
+        ("redshift", "unload ($$select x from s where y = 'z'$$) to 's3://b/p'", {"x = s.x", "* filter s.y"}),
         ("bigquery", "export data options (uri = 'gs://b/p') as select x from s", {"x = s.x"}),
         ("mysql", "load data infile '/in.csv' into table t", {"* = /in.csv"}),
         ("hive", "load data inpath '/in' into table t", {"* = /in"}),
@@ -131,6 +132,17 @@ def test_every_branch_of_a_merge_is_a_flow() -> None:
     assert insert == join | {"a = s.x", "b agg s.y"}
 
 
+def test_rows_of_a_merge_without_a_match_have_the_columns_of_their_own_side() -> None:
+    text = """merge into t as d using s on s.a = d.a
+              when not matched and b > 1 then insert (a, b) values (a, b)
+              when not matched by source and b > 2 then update set b = a"""
+    for schemas in ({"s": "a b", "t": "a b"}, None):
+        insert, update = told(text, "databricks", schemas)
+        join = {"* join s.a", "* join t.a"}
+        assert insert == join | {"into t", "from s", "a = s.a", "b = s.b", "* filter s.b"}
+        assert update == join | {"into t", "from s", "from t", "b = t.a", "* filter t.b"}
+
+
 def test_insert_star_and_update_star_match_by_name_and_leave_the_target_out() -> None:
     text = "merge into t using s on t.a = s.x when matched then update set * when not matched then insert *"
     for flow in analysed(text, "databricks", S).flows:
@@ -169,6 +181,11 @@ def test_on_conflict_is_an_update_from_the_row_that_was_to_be_inserted() -> None
     assert update == {"into t", "from s", "from t", "b f s.y", "b f t.b"}
 
 
+def test_on_conflict_knows_the_target_by_its_alias() -> None:
+    text = "insert into t as d (a, b) select x, y from s on conflict (a) do update set b = d.b where d.a > excluded.a"
+    assert told(text)[1] == {"into t", "from s", "from t", "b = t.b", "* filter t.a", "* filter s.x"}
+
+
 def test_on_duplicate_key_reads_the_incoming_row() -> None:
     _, update = told("insert into t (a) select x from s on duplicate key update a = values(a) + 1", "mysql")
     assert "a f s.x" in update
@@ -199,6 +216,44 @@ def test_output_into_is_a_flow_of_the_rows_that_were_written() -> None:
     first, second = told("insert t (a) output inserted.a into u select x from s", "tsql")
     assert first == {"into t", "from s", "a = s.x"}
     assert second == {"into u", "from t", "a = t.a"}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("insert d.t (a) output inserted.a into d.u (z) select x from s", {"into d.u", "from d.t", "z = d.t.a"}),
+        ("update d.t set a = s.x output deleted.a as z into u from s", {"into u", "from d.t", "z = d.t.a"}),
+        ("delete from d.t output deleted.* into d.u where a > 1", {"into d.u", "from d.t", "* = d.t"}),
+        ("delete c output deleted.a z into #u from t c join s on s.x = c.a", {"into #u", "from t", "z = t.a"}),
+        (
+            "merge t using s on t.a = s.x when matched then update set b = y"
+            " output $action, inserted.a, s.y into u (o, p, q);",
+            {"into u", "from s", "from t", "o is constant", "p = t.a", "q = s.y"},
+        ),
+        (
+            "with c as (select x from s) merge t using c on t.a = c.x when matched then delete output c.x into d.u",
+            {"into d.u", "from s", "x = s.x"},
+        ),
+    ],
+)
+def test_what_output_gives_into_a_table_flows_there(text: str, expected: set[str]) -> None:
+    assert told(text, "tsql")[1] == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "insert into t (a) output inserted.a select x as a from s",
+        "insert into t (a) output inserted.a into @u (a) output inserted.a select x as a from s",
+        "insert into t (a) select x as a from s",
+    ],
+)
+def test_rows_that_go_to_the_client_or_to_a_variable_leave_the_statement_as_it_is(text: str) -> None:
+    assert told(text, "tsql")[0] == {"into t", "from s", "a = s.x"}
+
+
+def test_a_column_may_be_called_output() -> None:
+    assert tell("update t set output = inserted.a from s as inserted", "tsql") == {"output = s.a"}
 
 
 def test_mysql_updates_several_tables_at_once() -> None:

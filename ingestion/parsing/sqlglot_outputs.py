@@ -1,0 +1,109 @@
+"""T-SQL's OUTPUT clause: the rows that a statement changes go into another table as well."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from sqlglot.tokenizer_core import Token, TokenType
+
+from ingestion.lexing import keywords
+from ingestion.model import TableName
+from ingestion.parsing.relational import CommonTable, Projection, Relation, RelationalStatement, Select, Slot, Star
+from ingestion.parsing.sqlglot_edits import at_depth_zero, matching
+
+_DIALECTS = frozenset({"tsql", "fabric"})
+_STATEMENTS = keywords("INSERT UPDATE DELETE MERGE WITH")
+_CHANGED_ROWS = keywords("INSERTED DELETED $ACTION")
+_AFTER = keywords("FROM WHERE SELECT VALUES EXEC EXECUTE WITH OPTION DEFAULT OUTPUT ;")
+
+
+def may_have_output(text: str, dialect: str) -> bool:
+    """Whether it is worth looking for the clause."""
+    return dialect in _DIALECTS and "output" in text.lower()
+
+
+def without_output(text: str, tokens: list[Token]) -> tuple[str, str] | None:
+    """The statement without the first of its OUTPUT clauses, and an INSERT of what it gives INTO a table ("" if none).
+
+    `tokens` are those of the text; None where there is no such clause.
+    """
+    if not tokens or tokens[0].text.upper() not in _STATEMENTS:
+        return None
+    clauses = (n for n in at_depth_zero(tokens, 1) if tokens[n].text.upper() == "OUTPUT")
+    first = next((n for n in clauses if n + 1 < len(tokens) and tokens[n + 1].text not in ("=", ",", ".")), None)
+    if first is None:
+        return None
+    ends = (n for n in at_depth_zero(tokens, first + 1) if tokens[n].text.upper() in _AFTER)
+    last = next(ends, len(tokens)) - 1
+    into = next((n for n in at_depth_zero(tokens, first + 1) if n <= last and tokens[n].text.upper() == "INTO"), None)
+    columns = tokens[first + 1 : into if into is not None else last + 1]
+    if not columns or (into is None and not any(token.text.upper() in _CHANGED_ROWS for token in columns)):
+        return None
+    if into is not None and into < last:
+        last = _end_of_target(tokens, into + 1)
+    plain = text[: tokens[first].start] + text[tokens[last].end + 1 :]
+    if into is None:
+        return plain, ""
+    target = text[tokens[into + 1].start : tokens[last].end + 1]
+    return plain, f"INSERT INTO {target} SELECT {''.join(_texts(text, columns))}"
+
+
+def _end_of_target(tokens: list[Token], start: int) -> int:
+    """The last token of a table's name and its column list."""
+    end = start
+    while end + 1 < len(tokens) and (tokens[end].text in (".", "@", "#") or tokens[end + 1].text == "."):
+        end += 1
+    listed = end + 2 < len(tokens) and tokens[end + 1].token_type is TokenType.L_PAREN
+    if listed and tokens[end + 2].text.upper() not in ("SELECT", "WITH", "("):
+        end = matching(tokens, end + 1)
+    return end
+
+
+def _texts(text: str, tokens: list[Token]) -> Iterator[str]:
+    """The clause's columns; what was done to a row is no data of any table."""
+    at = tokens[0].start
+    for token in tokens:
+        yield text[at : token.start]
+        yield "NULL" if token.text.upper() == "$ACTION" else text[token.start : token.end + 1]
+        at = token.end + 1
+
+
+def with_output(statement: RelationalStatement, into: RelationalStatement) -> RelationalStatement:
+    """The statement with one more write: `into`, whose columns are those of the changed rows or of what it reads."""
+    changed = next((write for write in statement.writes if write.target is not None), None)
+    if changed is None or changed.target is None:
+        return statement
+    others: tuple[Relation, ...] = ()
+    common_tables: tuple[CommonTable, ...] = ()
+    if isinstance(changed.query, Select):
+        others, common_tables = changed.query.relations, changed.query.common_tables
+    seen = [replace(relation, join="", on=(), using=()) for relation in others if not relation.written]
+    seen += [Relation(changed.target.name, alias) for alias in ("inserted", "deleted")]
+    writes = [
+        replace(write, query=replace(_reading(write.query, seen), common_tables=common_tables))
+        for write in into.writes
+        if write.target is not None and isinstance(write.query, Select)
+    ]
+    return replace(
+        statement, writes=(*statement.writes, *writes), problems=tuple({*statement.problems, *into.problems})
+    )
+
+
+def _reading(query: Select, relations: list[Relation]) -> Select:
+    """The query over those of the relations that it names."""
+    named = {qualifier[-1] for qualifier in _qualifiers(query) if qualifier}
+    return replace(query, relations=tuple(relation for relation in relations if _name(relation) in named))
+
+
+def _name(relation: Relation) -> str:
+    source = relation.source
+    return relation.alias or (source.table if isinstance(source, TableName) else "")
+
+
+def _qualifiers(query: Select) -> Iterator[tuple[str, ...]]:
+    for item in query.projections:
+        if isinstance(item, Star):
+            yield item.qualifier
+        elif isinstance(item, Projection):
+            yield from (slot.parts[:-1] for slot in item.expression.slots if isinstance(slot, Slot))
