@@ -30,6 +30,9 @@ _LOCAL_DEFAULTS = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
     "spark.sql.shuffle.partitions": "8",
+    # A run is short, and its work is in Python: what the JVM would spend on optimising its own code does not come back
+    # (a third of the processor time at 100,000 records, two thirds at 100). spark.driver.extraJavaOptions wins over it.
+    "spark.driver.defaultJavaOptions": "-XX:TieredStopAtLevel=1",
 }
 
 
