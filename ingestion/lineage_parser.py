@@ -13,10 +13,7 @@ from ingestion.errors import ParseCrash, ParseMemory, ParseTimeout, RecordError,
 from ingestion.model import Column, ColumnRef, Flow, LineageType, Problem, Subtype, TableName
 from ingestion.moved_names import under_last_names
 from ingestion.naming import Namespace, RelationKey
-from ingestion.parsing.cascade import ParseRequest
-from ingestion.parsing.warm import warm_parser
-from ingestion.routines import block_steps
-from ingestion.statements import SkipReason, StatementText, classify, split
+from ingestion.scripts import parse_pieces, pieces
 from ingestion.symbolic import Symbolic, loads
 from ingestion.timeline import Before, Occurrence
 
@@ -64,14 +61,6 @@ def before_of(schema: Mapping[str, TableSchema]) -> Before:
     return Before(known)
 
 
-def _pieces(statement: StatementText, dialect: str) -> Iterator[StatementText]:
-    """A statement as it is; of a block or a script with control flow the statements in it."""
-    if classify(statement.text, dialect).skip_reason is not SkipReason.ANONYMOUS_BLOCK:
-        yield statement
-        return
-    yield from (StatementText(step.text, statement.line) for step in block_steps(statement.text, dialect) if step.text)
-
-
 def _error_of(reason: str) -> type[RecordError]:
     return next(
         (error for error in (ParseTimeout, ParseMemory, ParseCrash, TooLarge) if error.code == reason), Unparsable
@@ -106,18 +95,14 @@ class LineageParser:
         self._statements = under_last_names(self._bind(self._parse(query, timeout_seconds)))
 
     def _parse(self, query: str, timeout_seconds: float) -> list[Symbolic]:
-        statements = [piece for statement in split(query, self._dialect) for piece in _pieces(statement, self._dialect)]
-        requests = [ParseRequest(str(number), text.text, self._dialect) for number, text in enumerate(statements)]
-        outcomes = {outcome.key: outcome for outcome in warm_parser(timeout_seconds).parse(requests)}
-        ordered = [outcomes[request.key] for request in requests]
-        self.failures = tuple(
-            f"line {statement.line}: {outcome.dead_reason}"
-            for statement, outcome in zip(statements, ordered, strict=True)
-            if outcome.dead_reason
-        )
-        parsed = [loads(outcome.symbolic) for outcome in ordered if outcome.symbolic is not None]
+        dialect = dialect_of(self._dialect)
+        found = tuple(pieces(query, dialect))
+        outcomes = parse_pieces(found, dialect, timeout_seconds)
+        failed = [(piece.line, outcome.dead_reason) for piece, outcome in zip(found, outcomes, strict=True)]
+        self.failures = tuple(f"line {line}: {reason}" for line, reason in failed if reason)
+        parsed = [loads(outcome.symbolic) for outcome in outcomes if outcome.symbolic is not None]
         if self.failures and not parsed:
-            raise _error_of(ordered[0].dead_reason or "")("; ".join(self.failures))
+            raise _error_of(next(reason for _, reason in failed if reason))("; ".join(self.failures))
         return parsed
 
     def _bind(self, statements: Sequence[Symbolic]) -> BoundLog:

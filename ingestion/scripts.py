@@ -1,13 +1,38 @@
-"""SQL files as people keep them: one statement, a script, or a lone query that stands for a model."""
+"""SQL files as people keep them: one statement, a script, routines, or a lone query that stands for a model."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from ingestion.dialects import Dialect
-from ingestion.statements import split
+from ingestion.parsing.cascade import ParseOutcome, ParseRequest
+from ingestion.parsing.warm import warm_parser
+from ingestion.routines import Step, block_steps, routines_in
+from ingestion.statements import SkipReason, classify, split
 
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_WITHOUT_LINEAGE = frozenset(
+    {
+        SkipReason.COMMENT,
+        SkipReason.CURSOR,
+        SkipReason.DDL_OTHER,
+        SkipReason.EMPTY,
+        SkipReason.FILE_TRANSFER,
+        SkipReason.GRANT,
+        SkipReason.INDEX,
+        SkipReason.LOCK,
+        SkipReason.MAINTENANCE,
+        SkipReason.SESSION_SETTING,
+        SkipReason.SESSION_STATE,
+        SkipReason.SHOW,
+        SkipReason.TRANSACTION,
+        SkipReason.TRUNCATE,
+        SkipReason.VARIABLE,
+    }
+)
+"""What a parser need not understand: such a statement neither moves data nor makes a relation."""
 _LONE_QUERY = re.compile(r"\s*\(*\s*(select|with|from|values)\b", re.IGNORECASE)
 
 
@@ -21,3 +46,47 @@ def lone_query_as_view(text: str, name: str, dialect: Dialect) -> str:
     quoted = name if _PLAIN_NAME.fullmatch(name) else opening + name.replace(closing, closing * 2) + closing
     above = "\n" * (statements[0].line - 1)
     return f"{above}CREATE VIEW {quoted} AS {statements[0].text}"
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A statement to parse and the line (from 1) it begins on; without a text, `problem` says why it has none."""
+
+    line: int
+    text: str = ""
+    problem: str = ""
+
+
+def pieces(script: str, dialect: Dialect) -> Iterator[Piece]:
+    """The statements of a script; of a block, a script with control flow or a routine's definition those in it."""
+    for statement in split(script, dialect.name):
+        for step in _steps(statement.text, dialect):
+            if step.problem or step.text:
+                yield Piece(statement.line, step.text, step.problem)
+
+
+def parse_pieces(found: Sequence[Piece], dialect: Dialect, timeout_seconds: float) -> list[ParseOutcome]:
+    """What became of each piece. One without lineage that no parser takes is not dead: there is nothing to miss."""
+    requests = [ParseRequest(str(number), piece.text, dialect.name) for number, piece in enumerate(found) if piece.text]
+    outcomes = {outcome.key: outcome for outcome in warm_parser(timeout_seconds).parse(requests)}
+    return [_outcome(piece, outcomes.get(str(number)), dialect) for number, piece in enumerate(found)]
+
+
+def _outcome(piece: Piece, parsed: ParseOutcome | None, dialect: Dialect) -> ParseOutcome:
+    if parsed is None:
+        return ParseOutcome("", None, None, dead_reason=piece.problem)
+    if parsed.dead_reason and classify(piece.text, dialect).skip_reason in _WITHOUT_LINEAGE:
+        return replace(parsed, dead_reason=None)
+    return parsed
+
+
+def _steps(text: str, dialect: Dialect) -> Iterator[Step]:
+    reason = classify(text, dialect).skip_reason
+    if reason is SkipReason.ANONYMOUS_BLOCK:
+        yield from block_steps(text, dialect)
+        return
+    routines = routines_in(text, dialect) if reason is SkipReason.ROUTINE_DEFINITION else ()
+    if not routines:
+        yield Step(text)
+    for routine in routines:
+        yield from (step for step in routine.steps if classify(step.text, dialect).skip_reason is not SkipReason.SELECT)

@@ -19,10 +19,8 @@ from ingestion.lineage_parser import TableSchema, before_of
 from ingestion.masking import template
 from ingestion.model import Column
 from ingestion.naming import Namespace
-from ingestion.parsing.cascade import ParseOutcome, ParseRequest
-from ingestion.parsing.warm import warm_parser
-from ingestion.scripts import lone_query_as_view
-from ingestion.statements import split
+from ingestion.parsing.cascade import ParseOutcome
+from ingestion.scripts import lone_query_as_view, parse_pieces, pieces
 from ingestion.symbolic import loads
 from ingestion.timeline import Occurrence, Relation
 
@@ -84,23 +82,18 @@ def lineage_graph(
         ConfigError: the dialect is unknown, or the path cannot be read.
     """
     language = dialect_of(dialect)
-    statements = [
-        (f"{name}line {statement.line}", statement.text)
-        for name, text in _texts(source, language)
-        for statement in split(text, language.name)
-    ]
-    requests = [ParseRequest(str(number), text, language.name) for number, (_, text) in enumerate(statements)]
-    outcomes = {outcome.key: outcome for outcome in warm_parser(timeout_seconds).parse(requests)}
+    statements = [(name, piece) for name, text in _texts(source, language) for piece in pieces(text, language)]
+    outcomes = parse_pieces([piece for _, piece in statements], language, timeout_seconds)
     occurrences: list[Occurrence] = []
     evidence: list[Evidence] = []
     failures: list[str] = []
-    for number, (place, text) in enumerate(statements):
-        outcome = outcomes[str(number)]
+    for number, ((name, piece), outcome) in enumerate(zip(statements, outcomes, strict=True)):
+        if outcome.dead_reason:
+            failures.append(f"{name}line {piece.line}: {outcome.dead_reason}")
         if outcome.symbolic is None:
-            failures.append(f"{place}: {outcome.dead_reason}")
             continue
         occurrences.append(Occurrence(str(number), loads(outcome.symbolic), Namespace(), (0.0, number), "script"))
-        evidence.append(_evidence(text, language, outcome))
+        evidence.append(_evidence(piece.text, language, outcome))
     log = bind(occurrences, before_of(schema or {}))
     document = graph_document(log, evidence, _no_relation if keep_temporary else is_transient)
     return LineageGraph(document, tuple(failures))

@@ -136,5 +136,5 @@ def _how(edge: ColumnEdge) -> str:
     if edge.masking:
         words.append("masked")
     if not edge.certain:
-        words.append("one of several candidates")
+        words.append("not certain")
     return ", ".join(word for word in words if word)

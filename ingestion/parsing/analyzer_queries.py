@@ -168,6 +168,9 @@ class QueryAnalysis:
         rows = FunctionRows(value, columns, relation.alias or function.label, tables)
         if function.aligned:
             own = [Value(combined([(TRANSFORMATION, each)])).known_as(f"UNNEST({each.text()})") for each in values]
+            if function.aligned > len(own):  # a map of Trino's gives two columns, and which argument is one is not said
+                between = self.sources.one_of(own, f"UNNEST({texts})")
+                own = [own[0], *[between] * (function.aligned - 2), own[-1]]
             rows.entries = [*zip(columns, own, strict=False), *((name, value) for name in columns[len(own) :])]
         return rows
 

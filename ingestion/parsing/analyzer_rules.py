@@ -31,6 +31,7 @@ class Rules:
     """`lateral_aliases`: an output may use an earlier one's name. `whole_rows`: a relation's name may be a value.
 
     `semi_joins_merge`: USING puts its columns first also where the join gives none of its right side.
+    `fields_unnested`: the fields of an array's structs are columns.
     """
 
     lateral_aliases: bool
@@ -41,6 +42,7 @@ class Rules:
     output_names_in_where: bool
     case_kept: bool
     semi_joins_merge: bool
+    fields_unnested: bool
 
 
 @lru_cache(maxsize=64)
@@ -55,4 +57,5 @@ def rules_of(dialect: str) -> Rules:
         dialect in _LATERAL_ALIASES and dialect not in _SPARK,
         dialect in _CASE_KEPT,
         dialect in _SPARK,
+        dialect == "bigquery",
     )

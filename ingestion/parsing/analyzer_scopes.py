@@ -236,10 +236,24 @@ class Scope:
         alias = self._output(name)
         if alias is not None:
             return alias
-        functions = [v.rows for v in self.relations if isinstance(v.rows, FunctionRows) and v.rows.open]
-        if self.parent is not None:
-            return self.parent._unprefixed(name)
-        return functions[0].value if len(functions) == 1 else None
+        fields = self.analysis.rules.fields_unnested
+        functions = [v.rows for v in self.relations if isinstance(v.rows, FunctionRows) and (fields or v.rows.open)]
+        function = functions[0] if len(functions) == 1 else None
+        if self.parent is None:
+            return function.value if function is not None else None
+        if function is not None and fields:
+            outer = self.parent.known_outside(name)
+            if outer is None and (function.open or not self.parent.open):
+                return function.value
+            if outer is not None and function.open:
+                return self._ambiguous([function.value, outer], name)
+        return self.parent._unprefixed(name)
+
+    @property
+    def open(self) -> bool:
+        """Whether a query around, or this one, may have columns that are not known."""
+        tables = (visible.rows for visible in self.relations if not isinstance(visible.rows, FunctionRows))
+        return any(rows.open for rows in tables) or (self.parent is not None and self.parent.open)
 
     def known_outside(self, name: str) -> Value | None:
         """The value of a name that a query around surely has."""

@@ -113,15 +113,15 @@ class TableFunction:
     """A relation made by a function: its columns are made of its arguments.
 
     `columns` are those that the function itself names (`()` when unknown); `label` is its name as columns are called
-    by it; `name` is kept where the function is not a builtin, since what it reads is then unknown. `aligned` says that
-    column n is made of argument n alone.
+    by it; `name` is kept where the function is not a builtin, since what it reads is then unknown. `aligned` is the
+    number of columns that the arguments give side by side: as many as they are, or more where one is a map.
     """
 
     arguments: tuple[Expression, ...]
     label: str = "unnest"
     columns: tuple[tuple[str, TypeRule], ...] = ()
     name: TableName | None = None
-    aligned: bool = False
+    aligned: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _NAMED_GENERATORS = frozenset({"spark", "databricks", "hive"})
 _LIKENESS = (exp.Like, exp.ILike, exp.SimilarTo, exp.Glob)
+_NAMES_IN_QUOTES = frozenset({"tsql", "fabric"})
 _COLUMNS_DIALECTS = frozenset({"duckdb", "clickhouse"})
 
 
@@ -79,8 +80,8 @@ def _unnamed(queries: QueryTranslator, node: exp.Expr, number: int) -> Iterator[
         yield _star(queries, node.this, ())._replace(wrapped=True)
     elif kind is exp.PropertyEQ:  # T-SQL and MySQL variables: @x := value
         yield Projection(node.this.name, queries.expression(node.expression))
-    elif kind is exp.EQ and type(node.this) is exp.Parameter:  # T-SQL: SELECT @x = value gives no column
-        return
+    elif kind is exp.EQ and _is_assigned(queries.names, node.this):
+        yield from _assigned(queries, node)
     elif isinstance(node, _LIKENESS) and type(node.this) is exp.Star:  # DuckDB: * LIKE 'pattern'
         yield _star(queries, node.this, ())._replace(pattern=_pattern(node))
     elif isinstance(node, exp.Explode) and queries.names.dialect.name in _NAMED_GENERATORS:
@@ -95,6 +96,19 @@ def _unnamed(queries: QueryTranslator, node: exp.Expr, number: int) -> Iterator[
             return
         expression = queries.expression(node)
         yield Projection(output_name(queries.names, node, expression, number), expression)
+
+
+def _is_assigned(names: Names, node: exp.Expr) -> bool:
+    return type(node) is exp.Parameter or (
+        names.dialect.name in _NAMES_IN_QUOTES and type(node) is exp.Literal and bool(node.args.get("is_string"))
+    )
+
+
+def _assigned(queries: QueryTranslator, node: exp.Expr) -> Iterator[Projection]:
+    """T-SQL: 'name' = value is a column; @x = value gives none."""
+    if type(node.this) is exp.Literal:
+        name = queries.names.column(exp.to_identifier(node.this.name, quoted=True))
+        yield Projection(name, queries.expression(node.expression))
 
 
 def _generated(node: exp.Expr) -> tuple[str, ...]:

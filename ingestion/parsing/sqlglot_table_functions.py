@@ -65,8 +65,8 @@ def translate_function(
     if name == "RANGE" and queries.names.dialect.name in ("spark", "databricks"):
         own = (("id", "BIGINT"),)
     several = type(function) is exp.Unnest or bool(node.args.get("rows_from"))
-    aligned = several and len(arguments) > 1 and len(columns) == len(arguments)  # a map of Trino's gives two columns
-    offset = node.args.get("offset")
+    aligned = len(columns) if several and len(arguments) > 1 else 0
+    offset = node.args.get("offset") or function.args.get("offset")
     if isinstance(offset, exp.Identifier):
         columns = (*columns, queries.names.column(offset))
     source = TableFunction(arguments, name.lower(), own, known, aligned)

@@ -123,6 +123,9 @@ def _command(text: str, node: exp.Expr, rules: Dialect, depth: int) -> Relationa
         return _parse(f"{text[:start]}INSERT{text[tokens[0].end + 1 :]}", rules, depth + 1)
     if word in ("EXECUTE", "EXEC", "CALL", "PREPARE"):
         return _execute(text, rules, depth)
+    copy = _piped_copy(text, tokens) if word == "CREATE" and depth < _DYNAMIC_DEPTH else None
+    if copy is not None:
+        return _parse(copy, rules, depth + 1)
     command = read_command(tokens, Names(rules))
     if command is not None:
         return RelationalStatement(command.kind, rules.name, command.writes, command.changes)
@@ -134,6 +137,16 @@ def _command(text: str, node: exp.Expr, rules: Dialect, depth: int) -> Relationa
         return RelationalStatement(StatementKind.OTHER, rules.name)
     msg = f"sqlglot takes {str(node.this).upper()} for an opaque command"
     raise Unparsable(msg)
+
+
+def _piped_copy(text: str, tokens: list[Token]) -> str | None:
+    """Snowflake: CREATE PIPE name … AS COPY INTO …, which runs whenever files come."""
+    head = [token.text.upper() for token in tokens[:4]]
+    if "PIPE" not in head:
+        return None
+    copies = (n for n in range(1, len(tokens) - 1) if tokens[n].text.upper() == "COPY")
+    start = next((tokens[n].start for n in copies if tokens[n - 1].text.upper() == "AS"), None)
+    return None if start is None else text[start:]
 
 
 def _unload(text: str, tokens: list[Token], rules: Dialect, depth: int) -> RelationalStatement:

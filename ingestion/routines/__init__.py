@@ -1,6 +1,6 @@
 """Stored procedures, functions and blocks taken apart into the statements that they run."""
 
-from ingestion.routines.bodies import Routine, block_steps, take_apart
+from ingestion.routines.bodies import Routine, block_steps, routines_in, take_apart
 from ingestion.routines.calls import called_routine
 from ingestion.routines.known import KnownRoutine, KnownRoutines, known_routines, routines_of
 from ingestion.routines.steps import Step
@@ -13,6 +13,7 @@ __all__ = [
     "block_steps",
     "called_routine",
     "known_routines",
+    "routines_in",
     "routines_of",
     "take_apart",
 ]

@@ -14,7 +14,7 @@ from ingestion.statements.kinds import Classification, Examined, SkipReason, par
 _QUERY = re.compile(r"\b(?:select|sel)\b|\bas\s+\(?\s*(?:table|values|from|with|execute)\b")
 _COPIES = keywords("like clone shallow deep copy")
 _IF_NOT_EXISTS = keywords("if not exists")
-_ROUTINES = keywords("procedure proc function macro trigger package aggregate event task pipe rule")
+_ROUTINES = keywords("procedure proc function macro trigger package aggregate event task rule")
 _ACCESS = keywords("user role login group grant policy profile")
 _OTHER_OBJECTS = keywords(
     "schema database catalog sequence type domain extension stage stream synonym model server statistics"
@@ -38,6 +38,7 @@ _BY_OBJECT: Mapping[str, Classification] = {
     **dict.fromkeys(_ACCESS, skipped(SkipReason.GRANT)),
     **dict.fromkeys(_ROUTINES, _ROUTINE),
     "index": skipped(SkipReason.INDEX),
+    "pipe": parsed(Kind.COPY),
     "view": parsed(Kind.CREATE_VIEW),
 }
 

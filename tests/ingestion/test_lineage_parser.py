@@ -118,6 +118,44 @@ def test_a_block_is_the_statements_in_it() -> None:
     assert pairs(LineageParser(text, dialect="bigquery")) == {("s.a", "t.y")}
 
 
+@pytest.mark.parametrize(
+    ("dialect", "text"),
+    [
+        ("tsql", "CREATE PROC p @d date AS BEGIN IF @d > 1 INSERT INTO t (x) SELECT a FROM s WHERE d = @d END"),
+        (
+            "snowflake",
+            "CREATE PROCEDURE p() RETURNS INT LANGUAGE SQL AS $$ BEGIN INSERT INTO t (x) SELECT a FROM s; END $$",
+        ),
+        ("bigquery", "CREATE PROCEDURE d.p(OUT n INT64) BEGIN INSERT INTO t (x) SELECT a FROM s; SET n = 1; END"),
+        ("oracle", "CREATE PACKAGE BODY k AS PROCEDURE p IS BEGIN INSERT INTO t (x) SELECT a FROM s; END; END k;"),
+        ("snowflake", "CREATE TASK k SCHEDULE = '5 minute' AS INSERT INTO t (x) SELECT a FROM s"),
+        ("snowflake", "CREATE PIPE k AUTO_INGEST = TRUE AS COPY INTO t (x) FROM (SELECT a FROM s)"),
+    ],
+)
+def test_a_routine_is_the_statements_that_it_runs(dialect: str, text: str) -> None:
+    parser = LineageParser(text, dialect)
+    assert {(source.lower(), target.lower()) for source, target in pairs(parser)} == {("s.a", "t.x")}
+    assert parser.failures == ()
+
+
+def test_what_a_routine_puts_together_as_it_runs_is_told() -> None:
+    text = "CREATE PROCEDURE p() AS BEGIN INSERT INTO t (x) SELECT a FROM s; EXECUTE IMMEDIATE :q; END"
+    parser = LineageParser(text, "snowflake")
+    assert parser.edges
+    assert parser.failures == ("line 1: dynamic_sql",)
+    with pytest.raises(Unparsable, match="dynamic_sql"):
+        LineageParser("CREATE PROCEDURE p() AS BEGIN EXECUTE IMMEDIATE :q; END", "snowflake")
+
+
+def test_a_statement_without_lineage_that_no_parser_takes_is_no_failure() -> None:
+    text = (
+        "ALTER WAREHOUSE w SET WAREHOUSE_SIZE = 'LARGE'; CREATE STREAM r ON TABLE s; INSERT INTO t (x) SELECT a FROM s"
+    )
+    assert LineageParser(text, "snowflake").failures == ()
+    assert LineageParser("CREATE STAGE k URL = 's3://b/p' ENCRYPTION = (TYPE = 'X')", "snowflake").edges == ()
+    assert LineageParser("INSERT INTO t (x) SELECT a FROM s; SELECT 1 +", "snowflake").failures
+
+
 def test_text_that_is_no_sql_raises() -> None:
     with pytest.raises(Unparsable):
         LineageParser("INSERT INTO t SELECT a FROM s WHERE x = 'never closed")

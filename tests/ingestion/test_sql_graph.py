@@ -91,3 +91,15 @@ def test_the_name_means_the_function_however_often_it_is_imported() -> None:
     from ingestion import lineage_graph as again
 
     assert callable(again) and again is lineage_graph
+
+
+def test_routines_and_blocks_are_the_statements_in_them() -> None:
+    graph = lineage_graph(
+        [
+            "CREATE PROC p AS INSERT INTO t (x) SELECT a FROM s",
+            "DECLARE @q int; IF @q = 1 INSERT INTO u (y) SELECT b FROM s",
+        ],
+        "tsql",
+    )
+    assert {"s", "t", "u"} <= set(graph.tables)
+    assert graph.failures == ()

@@ -53,6 +53,7 @@ from ingestion.statements import SessionChange, SkipReason, classify
         ("postgres", "with x as (select 1) update a set b = 1 from x", Kind.UPDATE),
         ("snowflake", "merge into a using b on a.c = b.c when matched then delete", Kind.MERGE),
         ("postgres", "delete from a using b where a.c = b.c", Kind.DELETE),
+        ("snowflake", "create pipe p as copy into a from @b", Kind.COPY),
         ("tsql", "delete from a output deleted.c into b where c = 1", Kind.DELETE),
         ("tsql", "insert into a (c) output inserted.c into b values (1)", Kind.INSERT),
         ("postgres", "delete from a where b in (select b from c)", Kind.DELETE),

@@ -199,3 +199,20 @@ def test_the_parameters_of_a_lambda_are_no_columns() -> None:
 )
 def test_an_unnamed_output_has_the_name_that_the_system_gives_it(dialect: str, item: str, name: str) -> None:
     assert {line.partition(" ")[0] for line in tell(f"select {item} from t", dialect) if line[0] != "*"} == {name}
+
+
+@pytest.mark.parametrize("schemas", [{"t": "id p", "w": "k"}, {"w": "k"}])
+def test_the_fields_of_an_unnested_array_are_columns_in_bigquery(schemas: dict[str, str]) -> None:
+    text = "select (select value.s from unnest(p) where key = 'x') as v from t"
+    assert tell(text, "bigquery", schemas) == {"v f t.p", "v filter t.p"}
+
+
+def test_a_field_that_the_query_around_has_too_is_ambiguous() -> None:
+    text = "select (select v from unnest(p) where key = 'x') as v from t"
+    assert tell(text, "bigquery", {"t": "p key"}) == {"v f t.p", "v filter t.p|t.key"}
+
+
+def test_an_aliased_array_has_fields_where_no_table_can_have_the_name() -> None:
+    text = "select (select max(v) from unnest(p) e where id > 1) as m from t"
+    assert tell(text, "bigquery", {"t": "id p"}) == {"m agg t.p", "m filter t.id"}
+    assert tell(text, "bigquery") == {"m agg t.v", "m filter t.id"}

@@ -155,6 +155,13 @@ DIALECT_CASES = [
         "select x, y, n from t cross join unnest(t.a, t.b) with ordinality as u(x, y, n)",
         {"x f t.a", "y f t.b", "n f t.a", "n f t.b"},
     ),
+    (
+        "trino",
+        "select k, v, e, n from t cross join unnest(t.m, t.a, t.b) with ordinality as u(k, v, w, e, n)",
+        {"k f t.m", "v f t.m|t.a|t.b", "e f t.b", "n f t.m", "n f t.a", "n f t.b"},
+    ),
+    ("postgres", "select e, i from t, lateral unnest(t.a) with ordinality as u(e, i)", {"e f t.a", "i f t.a"}),
+    ("tsql", "select 'Total' = a, [b] = c from t", {"total = t.a", "b = t.c"}),
     ("trino", "select k, v, x from t cross join unnest(t.m) as u(k, v)", {"k f t.m", "v f t.m", "x = t.x"}),
     ("postgres", "select x, y from t, unnest(t.a, t.b) as u(x, y)", {"x f t.a", "y f t.b"}),
     ("postgres", "select x, y from t, rows from (f(t.a), g(t.b)) as u(x, y)", {"x f t.a", "y f t.b"}),
