@@ -149,6 +149,19 @@ def _evidence(
             yield ColumnEvidence((column_fqn,), to_column, reference.transformation, reference.expression, sure)
 
 
+def repetitions(standing: Iterable[Evidence], superseded: Iterable[Evidence]) -> Iterator[Evidence]:
+    """Of definitions that were replaced, what stands word for word in one in force: it was seen so much earlier."""
+    said = {(key, _without_sightings(c)) for one in standing for key, (_, _, c) in one.contributions.items()}
+    for one in superseded:
+        again = {k: found for k, found in one.contributions.items() if (k, _without_sightings(found[2])) in said}
+        if again:
+            yield Evidence(again)
+
+
+def _without_sightings(contribution: Contribution) -> Contribution:
+    return replace(contribution, first_seen=None, last_seen=None, records=())
+
+
 def requests_of(evidences: Iterable[Evidence]) -> Iterator[AddLineageRequest]:
     """One request for each edge, with everything that was contributed to it."""
     edges: dict[EdgeKey, tuple[TableEntity, TableEntity, list[Contribution]]] = {}

@@ -14,7 +14,7 @@ from ingestion.lineage_request import LineageSource as Source
 from ingestion.model import ProblemKind
 from ingestion.naming import Namespace
 from ingestion.timeline import Before, Occurrence, Relation
-from workflows.evidence import EdgeKey, Evidence, Evidences, is_view, requests_of
+from workflows.evidence import EdgeKey, Evidence, Evidences, is_view, repetitions, requests_of
 from workflows.occurrences import Group
 from workflows.relation_entities import EntityFate, RelationEntities
 from workflows.routine_entities import RoutineEntities
@@ -78,7 +78,13 @@ class LineageSource:
             self._evidence[number] = evidence
             if not evidence.contributions:
                 self._skipped[number] = _why_no_edge(flow, evidence, entities)
-        yield from requests_of(self._evidence[number] for number in sorted(self._evidence))
+        found = [self._evidence[number] for number in sorted(self._evidence)]
+        replaced = [
+            evidences.of(self.flows[number])
+            for number, reason in self._skipped.items()
+            if reason == "superseded" and self.flows[number].target in entities.resolved
+        ]
+        yield from requests_of([*found, *repetitions(found, replaced)])
 
     def replacements(self, entities: RelationEntities) -> tuple[Replacement, ...]:
         """For each view that the log defines: what was said of it before and is not said now goes."""

@@ -92,3 +92,15 @@ def test_what_an_older_log_defined_does_not_outweigh_what_the_catalog_has(shop: 
     made.define("v", ("one",), "select a as one from src")
     outcome = made.run_definitions(Record("create view v as select a as one from old", at=1.0))
     assert set(outcome.edges) == {("public.src", "public.v")}
+
+
+def test_a_definition_that_comes_again_word_for_word_has_stood_since_it_first_came(shop: Opened) -> None:
+    made = shop({**TABLES, "public.v": ("one",)})
+    first, other = "create or replace view v as select a as one from src", "create or replace view v as select 1 as one"
+    outcome = made.run(Record(first, at=100.0), Record(other, at=200.0), Record(first, at=300.0))
+    (contribution,) = outcome.edges["public.src", "public.v"].contributions
+    assert (contribution.first_seen, contribution.last_seen) == (100.0, 300.0)
+    changed = "create or replace view v as select b as one from src"
+    outcome = made.run(Record(first, at=100.0), Record(changed, at=400.0))
+    (contribution,) = outcome.edges["public.src", "public.v"].contributions
+    assert (contribution.first_seen, contribution.last_seen) == (400.0, 400.0)
