@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from pathlib import Path
 from typing import Any
 
@@ -15,4 +16,4 @@ from workflows.status import RunSummary
 def run(folder: Path, *settings: str, may_lack_log: bool = False, **options: Any) -> RunSummary:
     """A run of the workflow in the folder; `options` are those of RunOptions."""
     config = load_config(folder / "lineage.yaml", settings, may_lack_log=may_lack_log)
-    return run_workflow(config, RunOptions(options.pop("run_id", "run"), **options), LoggedProgress())
+    return run_workflow(config, RunOptions(options.pop("run_id", uuid.uuid4().hex), **options), LoggedProgress())
