@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from sqlglot.tokenizer_core import Token, TokenType
 
@@ -222,6 +223,55 @@ def _unloaded_query(text: str, tokens: list[Token]) -> Iterator[Edit]:
             yield span(tokens, number, matching(tokens, number + 1))
 
 
+def _pivot_statement(text: str, tokens: list[Token]) -> Iterator[Edit]:
+    """DuckDB: CREATE TABLE t AS PIVOT …, INSERT INTO t UNPIVOT …: the statement as a query of its own."""
+    if not tokens or tokens[0].text.upper() not in ("CREATE", "INSERT"):
+        return
+    for number in at_depth_zero(tokens, 1):
+        word = tokens[number].text.upper()
+        if word in ("SELECT", "FROM", "WITH", "VALUES"):
+            return
+        if word in ("PIVOT", "UNPIVOT"):
+            last = tokens[-1] if tokens[-1].text != ";" else tokens[-2]
+            yield tokens[number].start, tokens[number].start, "FROM ("
+            yield last.end + 1, last.end + 1, ")"
+            return
+
+
+def _cloned_version(text: str, tokens: list[Token]) -> Iterator[Edit]:
+    """Databricks: CLONE t VERSION AS OF 3."""
+    cloned = False
+    for number in range(len(tokens) - 3):
+        word = tokens[number].text.upper()
+        cloned = cloned or word == "CLONE"
+        if cloned and word in ("VERSION", "TIMESTAMP") and words(tokens, number + 1, "AS", "OF"):
+            yield span(tokens, number, number + 3)
+
+
+def _expectations(text: str, tokens: list[Token]) -> Iterator[Edit]:
+    """Databricks: CREATE STREAMING TABLE t (a INT, CONSTRAINT c EXPECT (…) ON VIOLATION …) AS …."""
+    for opening in range(len(tokens)):
+        if tokens[opening].text.upper() == "AS":
+            return
+        if tokens[opening].token_type is TokenType.L_PAREN:
+            break
+    else:
+        return
+    closing = matching(tokens, opening)
+    commas = (n for n in at_depth_zero(tokens[:closing], opening + 1) if tokens[n].text == ",")
+    borders = [opening, *commas, closing]
+    items = [
+        (start, end)
+        for start, end in pairwise(borders)
+        if words(tokens, start + 1, "CONSTRAINT") and "EXPECT" in [token.text.upper() for token in tokens[start:end]]
+    ]
+    if len(items) == len(borders) - 1:
+        yield span(tokens, opening, closing)
+        return
+    for start, end in items:
+        yield span(tokens, start + 1, end) if start == opening else span(tokens, start, end - 1)
+
+
 def _bulk_rows(text: str, tokens: list[Token]) -> Iterator[Edit]:
     """T-SQL: OPENROWSET(BULK 'path', …) WITH (columns) reads a file: a function of the path."""
     for number in range(len(tokens) - 3):
@@ -235,10 +285,11 @@ def _bulk_rows(text: str, tokens: list[Token]) -> Iterator[Edit]:
 REPAIRS: dict[str, tuple[Repair, ...]] = {
     "athena": (_unloaded_query,),
     "bigquery": (_array_with_offset,),
-    "databricks": (_schema_evolution, _directory_format),
+    "databricks": (_schema_evolution, _directory_format, _expectations, _cloned_version),
     "db2": (_db2,),
     "doris": (_with_label,),
     "druid": (_druid,),
+    "duckdb": (_pivot_statement,),
     "impala": (_impala,),
     "informix": (_informix,),
     "greenplum": (_overriding,),

@@ -31,6 +31,8 @@ def _pivot(queries: QueryTranslator, node: exp.Expr) -> Pivot:
     chosen = tuple(queries.expression(key, CONDITIONAL) for key in keys or [] if isinstance(key, exp.Expr))
     consumed = [*chosen, *(expression for expression, _ in expressions)]
     names = [queries.names.column(c) if type(c) is exp.Identifier else c.name for c in args.get("columns") or []]
+    if simplified:
+        names = _simplified_names(args.get("expressions") or [], aggregates)
     if not names:
         queries.unsupported("PIVOT without a list of values")
     columns = (
@@ -46,6 +48,15 @@ def _pivot(queries: QueryTranslator, node: exp.Expr) -> Pivot:
     )
     name, listed = _alias(queries, args.get("alias"))
     return Pivot(tuple(consumed), columns, name, chosen, kept, listed)
+
+
+def _simplified_names(keys: list[exp.Expr], aggregates: list[exp.Expr]) -> list[str]:
+    """DuckDB: the columns of PIVOT … ON key IN (values); none where the values or a name are not said."""
+    named = all(type(aggregate) is exp.Alias for aggregate in aggregates)
+    if len(keys) != 1 or type(keys[0]) is not exp.In or not (named or len(aggregates) == 1):
+        return []
+    endings = [f"_{aggregate.alias}" for aggregate in aggregates] if named else [""]
+    return [f"{value.alias_or_name}{ending}" for value in keys[0].expressions for ending in endings]
 
 
 def _unpivot(queries: QueryTranslator, node: exp.Expr) -> Pivot:

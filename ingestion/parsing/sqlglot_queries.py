@@ -40,7 +40,7 @@ class QueryTranslator:
         self.names = names
         self.problems: list[Problem] = []
         self.aliases: list[tuple[str, str]] = []
-        self.embedded_writes: list[exp.Expr] = []
+        self.embedded_writes: list[tuple[exp.Expr, tuple[CommonTable, ...]]] = []
         self._windows: dict[str, exp.Expr] = {}
 
     def expression(self, node: exp.Expr, role: int = IDENTITY) -> Expression:
@@ -75,8 +75,8 @@ class QueryTranslator:
             return self.values(node)
         if kind in (exp.Subquery, exp.Table, exp.Pivot):
             return self._wrapped(node, common_tables)
-        if isinstance(node, exp.DML) and node.args.get("returning"):
-            return self._returning(node)
+        if isinstance(node, exp.DML):
+            return self._returning(node) if node.args.get("returning") else Select(())
         msg = f"no query where one is expected: {kind.__name__}"
         raise Unparsable(msg)
 
@@ -95,7 +95,12 @@ class QueryTranslator:
         with_ = node.args.get("with_")
         if with_ is None:
             return ()
-        return tuple(self._common_table(item, bool(with_.args.get("recursive"))) for item in with_.expressions)
+        found: list[CommonTable] = []
+        for item in with_.expressions:
+            if isinstance(item.this, exp.DML):
+                self.embedded_writes.append((item.this, tuple(found)))
+            found.append(self._common_table(item, bool(with_.args.get("recursive"))))
+        return tuple(found)
 
     def _common_table(self, node: exp.Expr, recursive: bool) -> CommonTable:
         alias = node.args["alias"]
@@ -112,8 +117,6 @@ class QueryTranslator:
             )
             return CommonTable(self.names.column(alias.this), (), query, False, True)
         implicit = self.names.dialect.name in _IMPLICITLY_RECURSIVE and isinstance(body, exp.SetOperation)
-        if isinstance(body, exp.DML):
-            self.embedded_writes.append(body)
         return CommonTable(name, columns, self.query(body), recursive or implicit)
 
     def _returning(self, node: exp.Expr) -> Select:

@@ -61,7 +61,7 @@ def without_create_options(text: str, tokens: list[Token]) -> str | None:
     tail = next((n for n in at_depth_zero(tokens, start + 1) if words[n] in _PHYSICAL_TAIL), len(tokens))
     finish = tokens[tail - 1].end + 1
     kind = "VIEW" if words[place] == "VDS" else words[place]
-    before = " ".join(word for word in words[:place] if word not in ("FLEX", "FLEXTABLE"))
+    before = " ".join(word for word in words[:place] if word not in ("FLEX", "FLEXTABLE", "LIVE"))
     return f"{before} {kind} {text[tokens[place + 1].start : tokens[end].end + 1]} {text[tokens[start].start : finish]}"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -27,6 +28,7 @@ from ingestion.parsing.sqlglot_writes import (
     path_name,
     select_into,
     star_from,
+    with_tables,
 )
 
 _ROUTINES = frozenset({"PROCEDURE", "FUNCTION", "TRIGGER"})
@@ -41,7 +43,11 @@ def translate_statement(node: exp.Expr, rules: Dialect) -> RelationalStatement:
         node = node.expression
     queries = QueryTranslator(Names(rules))
     kind, writes = _flows(queries, node)
-    embedded = [write for body in queries.embedded_writes for write in _flows(queries, body)[1]]
+    embedded = [
+        write if write.query is None else replace(write, query=with_tables(write.query, before))
+        for body, before in queries.embedded_writes
+        for write in _flows(queries, body)[1]
+    ]
     return RelationalStatement(
         kind,
         rules.name,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -103,11 +104,18 @@ def _own_columns(queries: QueryTranslator, function: exp.Expr) -> tuple[tuple[st
     schema = function.args.get("schema")
     if isinstance(schema, exp.Expr):
         definitions = schema.args.get("expressions") or []
-    found: list[tuple[str, TypeRule]] = []
-    for item in definitions if isinstance(definitions, list) else []:
-        if isinstance(item, exp.ColumnDef | exp.OpenJSONColumnDef | exp.JSONColumnDef):
-            this = item.this
-            name = queries.names.column(this) if type(this) is exp.Identifier else str(item.name)
-            kind = item.args.get("kind")
-            found.append((name, type_name(kind) if type(kind) is exp.DataType else None))
-    return tuple(found)
+    return tuple(_declared(queries, definitions)) if isinstance(definitions, list) else ()
+
+
+def _declared(queries: QueryTranslator, definitions: list[exp.Expr]) -> Iterator[tuple[str, TypeRule]]:
+    for item in definitions:
+        if not isinstance(item, exp.ColumnDef | exp.OpenJSONColumnDef | exp.JSONColumnDef):
+            continue
+        nested = item.args.get("nested_schema")
+        if nested is not None:
+            yield from _declared(queries, nested.expressions)
+            continue
+        this = item.this
+        name = queries.names.column(this) if type(this) is exp.Identifier else str(item.name)
+        kind = item.args.get("kind")
+        yield name, type_name(kind) if type(kind) is exp.DataType else None

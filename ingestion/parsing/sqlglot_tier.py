@@ -20,7 +20,7 @@ from ingestion.parsing.relational import RelationalStatement, Write
 from ingestion.parsing.sqlglot_commands import Words, read_command, without_lineage
 from ingestion.parsing.sqlglot_names import Names
 from ingestion.parsing.sqlglot_outputs import may_have_output, with_output, without_output
-from ingestion.parsing.sqlglot_repairs import needs_repair, repaired, without_create_options
+from ingestion.parsing.sqlglot_repairs import needs_repair, repaired
 from ingestion.parsing.sqlglot_statements import translate_statement
 from ingestion.parsing.sqlglot_table_functions import is_function
 from ingestion.storage_paths import location
@@ -130,7 +130,7 @@ def _command(text: str, node: exp.Expr, rules: Dialect, depth: int) -> Relationa
     if command is not None:
         return RelationalStatement(command.kind, rules.name, command.writes, command.changes)
     if word == "CREATE" and depth < _DYNAMIC_DEPTH:
-        plain = without_create_options(text, tokens)
+        plain = repaired(text, rules.name, _grammar(rules.sqlglot))
         if plain is not None:
             return _parse(plain, rules, _DYNAMIC_DEPTH)
     if without_lineage(word):

@@ -90,16 +90,19 @@ def insert_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[Write]:
     if source is None:
         yield Write(target, None)
         return
-    query = _with_tables(queries.query(source), outer)
+    query = with_tables(queries.query(source), outer)
     yield Write(target, query, fixed)
     conflict = args.get("conflict")
     if conflict is not None and conflict.expressions:
         yield _on_conflict(queries, node, target, query)
 
 
-def _with_tables(query: Query, outer: tuple[CommonTable, ...]) -> Query:
-    if not outer or isinstance(query, Values):
+def with_tables(query: Query, outer: tuple[CommonTable, ...]) -> Query:
+    """The query with the WITH items of the statement that it stands in."""
+    if not outer:
         return query
+    if isinstance(query, Values):
+        return Select((Star(),), (Relation(query),), (), outer)
     return replace(query, common_tables=outer + query.common_tables)
 
 
@@ -151,7 +154,7 @@ def create_writes(queries: QueryTranslator, node: exp.Expr) -> tuple[StatementKi
     target = Target(name, WriteMode.CREATE, columns, False, is_temporary(node, name), view)
     source = args["expression"]
     query = star_from(queries.names.table(source)) if type(source) is exp.Table else queries.query(source)
-    query = _with_tables(query, queries.common_tables(node))
+    query = with_tables(query, queries.common_tables(node))
     writes = [Write(target, query)]
     properties = args.get("properties")
     writes += [  # ClickHouse: a materialized view writes another table

@@ -14,7 +14,7 @@ _INTO = re.compile(r"\binto\b")
 _WRITES = re.compile(r"\b(?:insert|ins|update|upd|delete|del|merge|into|upsert|replace)\b")
 _ROW_WORDS = ("value", "set", "format", "default")
 _ROWS = re.compile(r"\b(?:values?|set|format|default)\b")
-_READS = re.compile(r"\b(?:select|sel|from|exec|execute|call)\b|\btable\s*\(|\boutput\b[\s\S]*?\binto\b")
+_READS = re.compile(r"\b(?:select|sel|from|exec|execute|call|pivot|unpivot)\b|\btable\s*\(|\boutput\b[\s\S]*?\binto\b")
 _OTHER_TABLE = re.compile(
     r"\b(?:using|join|select|sel)\b|\bfrom\b[\s\S]*?\bfrom\b|\boutput\b[\s\S]*?\binto\b"  # T-SQL keeps the rows
 )

@@ -161,6 +161,24 @@ DIALECT_CASES = [
         {"k f t.m", "v f t.m|t.a|t.b", "e f t.b", "n f t.m", "n f t.a", "n f t.b"},
     ),
     ("postgres", "select e, i from t, lateral unnest(t.a) with ordinality as u(e, i)", {"e f t.a", "i f t.a"}),
+    (
+        "mysql",
+        "select j.a, j.b from t, json_table(t.d, '$[*]' columns (a int path '$.a',"
+        " nested path '$.b[*]' columns (b int path '$'))) as j",
+        {"a f t.d", "b f t.d"},
+    ),
+    (
+        "duckdb",
+        "pivot t on y in (2000, 2010) using sum(p) as total group by c",
+        {
+            "c = t.c",
+            "2000_total agg t.p",
+            "2010_total agg t.p",
+            "2000_total if t.y",
+            "2010_total if t.y",
+            "* group t.c",
+        },
+    ),
     ("tsql", "select 'Total' = a, [b] = c from t", {"total = t.a", "b = t.c"}),
     ("trino", "select k, v, x from t cross join unnest(t.m) as u(k, v)", {"k f t.m", "v f t.m", "x = t.x"}),
     ("postgres", "select x, y from t, unnest(t.a, t.b) as u(x, y)", {"x f t.a", "y f t.b"}),

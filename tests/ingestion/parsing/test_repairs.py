@@ -10,6 +10,18 @@ from tests.ingestion.told import tell
 @pytest.mark.parametrize(
     ("dialect", "text", "expected"),
     [
+        ("databricks", "create or refresh streaming live table n (x int) comment 'c' as select x from s", {"x = s.x"}),
+        (
+            "databricks",
+            "create streaming table n (constraint c expect (x > 1) on violation drop row) as select x from stream(s)",
+            {"x = s.x"},
+        ),
+        (
+            "databricks",
+            "create live table n (p int, constraint c expect (p in (1, 2)), q int) as select x, y from s",
+            {"p = s.x", "q = s.y"},
+        ),
+        ("databricks", "create or replace table n shallow clone s version as of 3", {"* = s"}),
         ("db2", "insert into n (a) select x concat y from s", {"A f S.X", "A f S.Y"}),
         ("db2", "declare global temporary table session.n as (select x from s) definition only", {"X = S.X"}),
         ("dremio", "create vds n as select x from s", {"x = s.x"}),
@@ -38,6 +50,7 @@ from tests.ingestion.told import tell
             "update n set a.b += s.x from n a join s on s.k = a.k",
             {"b f n.b", "b f s.x", "* join s.k", "* join n.k"},
         ),
+        ("tsql", "select x from openrowset(bulk 'd/f.csv', format = 'CSV') with (x int 1) as r", {"x = d/f.csv.x"}),
         ("vertica", "select x from s limit 1 over (partition by y order by z)", {"x = s.x"}),
         ("vertica", "create table n as select x from s segmented by hash(x) all nodes", {"x = s.x"}),
         ("athena", "unload (select x from s) to 's3://b/p' with (format = 'PARQUET')", {"x = s.x"}),

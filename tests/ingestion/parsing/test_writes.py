@@ -82,6 +82,16 @@ S = {"s": "x y", "t": "a b"}
         ("postgres", "copy s (x) to '/out.csv'", {"x = s.x"}),
         ("snowflake", "copy into T (a, b) from (select $1, st.$2:k from @st st)", {"A = @st.$1", "B f @st.$2"}),
         ("redshift", "unload ('select x from s') to 's3://b/p'", {"x = s.x"}),
+        (
+            "duckdb",
+            "insert into t (a, b) unpivot s on x, y into name k value v",
+            {"a is constant", "b = s.x", "b = s.y"},
+        ),
+        (
+            "duckdb",
+            "create table n as pivot s on x in (1, 2) using sum(y) as z",
+            {"1_z agg s.y", "1_z if s.x", "2_z agg s.y", "2_z if s.x"},
+        ),
         ("redshift", "unload ($$select x from s where y = 'z'$$) to 's3://b/p'", {"x = s.x", "* filter s.y"}),
         ("bigquery", "export data options (uri = 'gs://b/p') as select x from s", {"x = s.x"}),
         ("mysql", "load data infile '/in.csv' into table t", {"* = /in.csv"}),
@@ -196,6 +206,26 @@ def test_writes_inside_with_are_flows_and_give_their_returned_columns() -> None:
     first, second = told(text)
     assert first == {"into t", "from s", "a = s.x"}
     assert second == {"into u", "from t", "p = t.a"}
+
+
+def test_writes_inside_with_read_the_items_before_them() -> None:
+    text = """with c as (select x, y + 1 as z from s),
+              moved as (insert into t (a, b) select x, z from c returning a),
+              gone as (delete from w where w.k = 1),
+              changed as (update v set q = c.z from c where c.x = v.k returning v.q)
+              insert into u (p, q) select moved.a, changed.q from moved, changed"""
+    moved, gone, changed, last = told(text)
+    assert moved == {"into t", "from s", "a = s.x", "b f s.y"}
+    assert gone == {"into w", "* filter w.k"}
+    assert changed == {"into v", "from s", "q f s.y", "* filter s.x", "* filter v.k"}
+    assert last == {"into u", "from t", "from v", "from s", "p = t.a", "q = v.q"}
+
+
+def test_rows_of_values_read_the_items_of_with_too() -> None:
+    assert tell("with c as (select x from s) insert into t (a, b) values ((select max(x) from c), 1)") == {
+        "a agg s.x",
+        "b is constant",
+    }
 
 
 def test_what_a_write_returns_may_come_from_what_it_joined() -> None:
