@@ -7,8 +7,9 @@ the dependency order of the definitions that were in force; a definition that de
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import networkx as nx
 
@@ -36,6 +37,24 @@ class BoundLog:
     statements: tuple[BoundStatement, ...]
     schemas: dict[int, Schema]
     events: tuple[NameEvent, ...] = ()
+
+    def lost_columns(self) -> dict[int, Callable[[str], bool]]:
+        """For each relation that was defined anew: whether what stands under its name now lacks a column.
+
+        Of one whose new columns are not all known nothing is said.
+        """
+        standing = {relation.key: relation.number for relation in self.relations if not relation.superseded}
+        lost: dict[int, Callable[[str], bool]] = {}
+        for relation in self.relations:
+            schema = self.schemas.get(standing.get(relation.key, relation.number)) if relation.superseded else None
+            if schema:
+                names = frozenset(column.name.casefold() for column in schema)
+                lost[relation.number] = partial(_lacks, names)
+        return lost
+
+
+def _lacks(names: frozenset[str], column: str) -> bool:
+    return column != "*" and column.casefold() not in names
 
 
 def bind(occurrences: Sequence[Occurrence], before: Before) -> BoundLog:

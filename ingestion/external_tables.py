@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from ingestion.dialects import Dialect, dialect_of
 from ingestion.lexing import STRING, keywords
@@ -14,7 +15,6 @@ from ingestion.model import (
     Reference,
     StarOutput,
     StatementKind,
-    StatementLineage,
     Subtype,
     TableChange,
     Target,
@@ -47,7 +47,7 @@ def with_location(symbolic: Symbolic, text: str, dialect: str) -> Symbolic:
     flows = tuple(_flow(created, path) for path in dict.fromkeys(locations(text, dialect_of(dialect))))
     if not flows:
         return symbolic
-    return StatementLineage(lineage.kind, flows, lineage.changes, lineage.aliases, lineage.problems, lineage.unused)
+    return replace(lineage, flows=flows)
 
 
 def locations(text: str, dialect: Dialect) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from ingestion.binding import BoundLog
@@ -40,6 +40,10 @@ class Evidences:
     templates: Mapping[str, Template]
     entities: Mapping[int, TableEntity]
     routines: Mapping[str, EntityReference] = field(default_factory=dict)
+    _lost: Mapping[int, Callable[[str], bool]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_lost", self.log.lost_columns())
 
     def of(self, flow: RealFlow) -> Evidence:
         """The contributions of one flow whose target has an entity; sources without one contribute nothing."""
@@ -54,7 +58,7 @@ class Evidences:
             one = replace(
                 whole,
                 source=_crossing(whole.source, source, target),
-                columns=tuple(_columns_from(number, source, target, flow.content)),
+                columns=tuple(self._columns_from(number, source, target, flow.content)),
                 temp_lineage_tables=self._hops(flow, number),
             )
             if key in found:
@@ -81,6 +85,27 @@ class Evidences:
             records=tuple(f"{digest & _UNSIGNED:016x}" for digest in group.digests),
             pipeline=self.routines.get(group.routine) if group.routine else None,
         )
+
+    def _columns_from(
+        self, number: int, source: TableEntity, target: TableEntity, content: Content
+    ) -> Iterator[ColumnEvidence]:
+        for name, references in content.columns.items():
+            to_column = target.column_fqn(name)
+            if to_column is not None:
+                yield from self._evidence(number, source, to_column, references, certain=name not in content.assumed)
+        yield from self._evidence(number, source, "", content.indirect, certain=True)
+
+    def _evidence(
+        self, number: int, source: TableEntity, to_column: str, uses: Iterable[RelationReference], *, certain: bool
+    ) -> Iterator[ColumnEvidence]:
+        lost = self._lost.get(number)
+        for use in uses:
+            for column in use.sources:
+                fqn = source.column_fqn(column.column) if column.relation == number else None
+                if fqn is not None:
+                    # What is defined anew without a column gives none, whatever was read from it before.
+                    sure = certain and use.certain and not (lost is not None and lost(column.column))
+                    yield ColumnEvidence((fqn,), to_column, use.transformation, use.expression, sure)
 
     def _hops(self, flow: RealFlow, source: int) -> tuple[tuple[str, str], ...]:
         """The hops by which data came from one of the sources, and none by which it came from the others."""
@@ -124,29 +149,6 @@ def is_view(log: BoundLog, flow: RealFlow) -> bool:
         f.target is not None and f.target.view and statement.meaning[f.target.name] == flow.target
         for f in statement.lineage.flows
     )
-
-
-def _columns_from(number: int, source: TableEntity, target: TableEntity, content: Content) -> Iterator[ColumnEvidence]:
-    for name, references in content.columns.items():
-        to_column = target.column_fqn(name)
-        if to_column is not None:
-            assumed = name in content.assumed
-            yield from _evidence(number, source, to_column, references, certain=not assumed)
-    yield from _evidence(number, source, "", content.indirect, certain=True)
-
-
-def _evidence(
-    number: int, source: TableEntity, to_column: str, references: Iterable[RelationReference], *, certain: bool
-) -> Iterator[ColumnEvidence]:
-    for reference in references:
-        columns = tuple(
-            fqn
-            for column in reference.sources
-            if column.relation == number and (fqn := source.column_fqn(column.column)) is not None
-        )
-        for column_fqn in columns:
-            sure = certain and reference.certain
-            yield ColumnEvidence((column_fqn,), to_column, reference.transformation, reference.expression, sure)
 
 
 def repetitions(standing: Iterable[Evidence], superseded: Iterable[Evidence]) -> Iterator[Evidence]:

@@ -10,7 +10,8 @@ _NAMES_SHOWN = 5
 _MANY = 10
 """Statements that lineage came of in the last run, from which on none at all is strange."""
 _NO_LOG = (
-    "there is no log of statements: only definitions were read; set queryLogFilePath, or install pg_stat_statements"
+    "there is no log of statements: only definitions were read; set queryLogFilePath, or, in a PostgreSQL, install"
+    " pg_stat_statements"
 )
 
 

@@ -91,6 +91,10 @@ class _Reader:
     def _word(self) -> None:
         self.place += 1
 
+    def _label(self) -> None:
+        """<<name>>, before what it names."""
+        self.place = min(self.place + 5, self.code.find(self.place, frozenset({";"})))
+
     def _begin(self) -> None:
         self.declaring = False
         self.place += 1
@@ -162,7 +166,7 @@ class _Reader:
 
     def _set(self) -> None:
         """SET x = value, in the dialects whose variables are set so; anything else that is SET is no variable."""
-        name = self.place + 1
+        name = self.place + 1 + (self.code.word(self.place + 1) == "@")
         if self.code.word(name + 1) == "=" or self.code.words(name + 1, 2) == (":", "="):
             value = name + 2 if self.code.word(name + 1) == "=" else name + 3
             self._assigned(name, value)
@@ -253,6 +257,16 @@ class _Reader:
             self.steps.append(Step(problem=DYNAMIC))
         self.place = until + 1
 
+    def _prepare(self) -> None:
+        """MySQL's PREPARE name FROM a text or a variable, which EXECUTE name runs."""
+        until = self._end(self.place)
+        source = self.code.find(self.place, frozenset({"from"}), until) + 1
+        text = constant(self.code, source, until)
+        if text is None:
+            text = self.variables.text_of(self.code.name(until - 1))
+        self.variables.tell(self.code.name(self.place + 1), text)
+        self.place = until + 1
+
     def _call(self) -> None:
         called = routine_called_at(self.code, self.place)
         if called:
@@ -295,11 +309,13 @@ _CONTROL: Mapping[str, Callable[[_Reader], None]] = {
     "fetch": _Reader._fetch,
     "open": _Reader._open,
     "execute": _Reader._execute,
+    "prepare": _Reader._prepare,
+    "<": _Reader._label,
     "call": _Reader._call,
     "exec": _Reader._call,
     "return": _Reader._return,
     **dict.fromkeys(("if", "elseif", "elsif", "while", "when", "case"), _Reader._condition),
-    **dict.fromkeys(("else", "loop", "repeat", "exception", "then", "do", ";", "<", ">"), _Reader._word),
+    **dict.fromkeys(("else", "loop", "repeat", "exception", "then", "do", ";", ">"), _Reader._word),
     **dict.fromkeys(
         ("end", "close", "raise", "null", "commit", "rollback", "exit", "continue", "leave", "iterate", "get", "goto"),
         _Reader._skip,

@@ -83,6 +83,8 @@ class _Statement:
         if not self.verb and word:
             self.verb = word
             self.main = word != "with"
+        elif word == "with" and self.verb == "declare" and self.before == "for":  # a cursor's query
+            self.verb, self.main = "with", False
         self.before = word
 
     def ends_before(self, word: str, code: Code, place: int) -> bool:

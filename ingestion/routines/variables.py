@@ -123,22 +123,24 @@ def _listed_names(code: Code, first: int, last: int) -> Iterator[int]:
         place += 1
 
 
-def projections(query: str, code: Code) -> tuple[Sequence[str], str]:
-    """The output expressions of a plain SELECT, and the text after them; nothing where it is not plain."""
+def projections(query: str, code: Code) -> tuple[Sequence[str], str, str]:
+    """The output expressions of a plain SELECT, its WITH, and the text after them; nothing where it is not plain."""
     inner = Code.of(query, code.dialect)
-    if inner.word(0) != "select":
-        return (), ""
-    start = 2 if inner.word(1) in ("distinct", "all") else 1
+    select = inner.find(0, frozenset({"select"})) if inner.word(0) == "with" else 0
+    if inner.word(select) != "select":
+        return (), "", ""
+    start = select + 2 if inner.word(select + 1) in ("distinct", "all") else select + 1
     until = inner.find(start, frozenset({"from", "union", "intersect", "except", ";"}))
     if inner.word(until) not in ("from", ""):
-        return (), ""
+        return (), "", ""
     listed = [inner.between(begin, end) for begin, end in inner.items(start, until)]
-    return listed, inner.text[inner.start_of(until) :] if until < len(inner.tokens) else ""
+    rest = inner.text[inner.start_of(until) :] if until < len(inner.tokens) else ""
+    return listed, inner.text[: inner.start_of(select)], rest
 
 
 def column_queries(query: str, names: Sequence[str], code: Code) -> Mapping[str, str]:
     """For each variable that a query fills by position: the query of its value alone."""
-    listed, rest = projections(query, code)
+    listed, common, rest = projections(query, code)
     if len(listed) != len(names):
         return {}
-    return {name: f"SELECT {expression} {rest}".strip() for name, expression in zip(names, listed, strict=True)}
+    return {name: f"{common}SELECT {expression} {rest}".strip() for name, expression in zip(names, listed, strict=True)}

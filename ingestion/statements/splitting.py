@@ -111,12 +111,24 @@ def _batches(text: str, dialect: Dialect) -> Iterator[tuple[int, int, str]]:
     start, delimiter = 0, ";"
     if line is not None and line.search(text):
         for match in _unquoted(line.pattern, dialect).finditer(text):
-            if match.lastgroup == "found":
+            if match.lastgroup == "found" and not _divides(text, dialect, start, match.start()):
                 yield start, match.start(), delimiter
                 start = match.end()
                 if dialect.separator is Separator.DELIMITER:
                     delimiter = match.group().split()[1]
     yield start, len(text), delimiter
+
+
+def _divides(text: str, dialect: Dialect, start: int, end: int) -> bool:
+    """Whether a slash on a line of its own stands inside a statement of a block: then it ends nothing."""
+    if dialect.separator is not Separator.SLASH or text[start:end].rstrip().endswith(";"):
+        return False
+    if not _OPENS_BLOCK.search(text, start, end):
+        return False
+    last = ""
+    for token in tokens(text, dialect, start, end):
+        last = token.text
+    return last != ";"
 
 
 def _ends(text: str, dialect: Dialect, span: tuple[int, int], delimiter: str) -> Iterator[int]:

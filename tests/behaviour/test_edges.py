@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
+
 from connectors.openmetadata.lineage import put_edge
 from connectors.openmetadata.rest_sink import DryRunSink, RestSink, SinkOptions
 from ingestion.lineage_request import ColumnLineage, EntitiesEdge, LineageDetails
@@ -41,6 +43,48 @@ def test_of_two_definitions_in_one_log_the_last_one_stands(shop: Opened) -> None
     )
     assert outcome.columns == {("src.b", "v.a"), ("src.a", "v.b")}
     assert ("skipped", "superseded") in outcome.fates
+
+
+def columns_of(made: Shop, source: str, target: str) -> set[tuple[str, str]]:
+    mappings = edges_of(made)[source, target]["columnsLineage"]
+    assert isinstance(mappings, list)
+    return {(one["fromColumns"][0].rpartition(".")[2], one["toColumn"].rpartition(".")[2]) for one in mappings}
+
+
+@pytest.mark.parametrize(
+    "reader",
+    [
+        "insert into tgt (a, b) select a, b from v",
+        "create view tgt as select a, b from v",
+        "insert into tgt select * from v",
+    ],
+)
+def test_what_a_redefined_view_lost_is_no_certain_source_any_more(shop: Opened, reader: str) -> None:
+    made = shop({**TABLES, "public.v": ("a", "b")})
+    log = [Record("create view v as select a, b from src", at=1.0)]
+    log.append(Record(reader, at=2.0))
+    made.run(*log)
+    assert columns_of(made, "public.v", "public.tgt") == {("a", "a"), ("b", "b")}
+    outcome = made.run(*log, Record("create or replace view v as select a from src", at=3.0))
+    request = outcome.edges["public.v", "public.tgt"]
+    assert {one.to_column[-1] for one in request.edge.lineage_details.columns_lineage} == {"a"}
+    doubted = {column.to_column[-1] for said in request.contributions for column in said.columns if not column.certain}
+    assert doubted == {"b"}
+
+
+@pytest.mark.parametrize(
+    "anew",
+    [
+        "create or replace view v as select A, B from old",  # in another case
+        "create or replace view v as select * from nobody_knows",  # columns that are not known
+        "create or replace view v as select a, b, a as c from old",
+    ],
+)
+def test_what_a_redefined_view_still_has_or_may_have_stays_certain(shop: Opened, anew: str) -> None:
+    outcome = shop({**TABLES, "public.v": ("a", "b")}).run(
+        "create view v as select a, b from src", "insert into tgt (a, b) select a, b from v", anew
+    )
+    assert {("v.a", "tgt.a"), ("v.b", "tgt.b")} <= outcome.columns
 
 
 def test_a_view_whose_new_sources_are_not_known_keeps_its_lineage(shop: Opened) -> None:

@@ -6,7 +6,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from workflows.occurrences import Group, TemplateNames, groups, with_namespace
+from workflows.occurrences import DIGESTS_KEPT, Group, TemplateNames, groups, with_namespace
 from workflows.statement_rows import STATEMENT_SCHEMA
 
 pytestmark = pytest.mark.spark
@@ -43,6 +43,29 @@ def test_runs_of_one_template_are_one_occurrence(spark: SparkSession) -> None:
     (group,) = grouped(statements, {"t": names("x")})
     assert (group.count, group.first_seen, group.last_seen, group.duration) == (100, 1.0, 100.0, 100.0)
     assert len(group.digests) == 100
+
+
+def test_a_year_of_runs_is_as_many_occurrences_as_it_has_templates(spark: SparkSession) -> None:
+    """What the driver is given does not grow with the log, nor does what one occurrence carries."""
+    shape = frame(spark, row(1.0, "t")).select(*STATEMENT_SCHEMA.fieldNames())
+    number = F.col("id")
+    year = (
+        shape.drop("time", "line", "digest", "fingerprint")
+        .crossJoin(spark.range(60_000))
+        .withColumns(
+            {
+                "time": number * 525.0,
+                "line": number.cast("int"),
+                "digest": number,
+                "fingerprint": F.concat(F.lit("t"), (number % 3).cast("string")),
+            }
+        )
+        .select(*STATEMENT_SCHEMA.fieldNames())
+    )
+    found = grouped(year, {f"t{n}": names(f"x{n}") for n in range(3)})
+    assert [(group.template, group.count) for group in found] == [("t0", 20_000), ("t1", 20_000), ("t2", 20_000)]
+    assert {len(group.digests) for group in found} == {DIGESTS_KEPT}
+    assert max(group.last_seen for group in found) > 364 * 86_400
 
 
 def test_runs_before_and_after_a_new_definition_are_two(spark: SparkSession) -> None:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from ingestion.dialects import DIALECTS
 from ingestion.routines import Step, block_steps, take_apart
 from ingestion.routines.steps import DYNAMIC
+from ingestion.statements import split
 
 PLPGSQL = """CREATE OR REPLACE PROCEDURE etl.load(p_day date, n int) LANGUAGE plpgsql SET search_path = etl, public
 AS $$
@@ -279,3 +280,122 @@ def test_no_text_is_beyond_it(parts: list[str], dialect: str) -> None:
     text = " ".join(parts)
     take_apart(text, dialect)
     block_steps(text, dialect)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "script", "found"),
+    [
+        # a block without its END, and one with an END too many
+        ("mysql", "CREATE PROCEDURE p() BEGIN IF x THEN {0}; END", ["{0}"]),
+        ("tsql", "CREATE PROCEDURE p AS BEGIN IF 1 = 1 BEGIN {0} END\nGO\n{1}", ["{0}", "{1}"]),
+        ("postgres", "CREATE PROCEDURE p() LANGUAGE plpgsql AS $$ BEGIN {0}; END; END; $$; {1}", ["{0}", "{1}"]),
+        # quotes inside quotes
+        (
+            "postgres",
+            "CREATE PROCEDURE p() LANGUAGE plpgsql AS $body$ BEGIN EXECUTE $${0}$$; PERFORM '$body'; END $body$; {1}",
+            ["{0}", "{1}"],
+        ),
+        ("snowflake", "CREATE PROCEDURE p() AS $$ BEGIN {0}; RETURN 'a;$b'; END $$; {1}", ["{0}", "{1}"]),
+        ("mysql", "CREATE PROCEDURE p() BEGIN {0}; SELECT 'END; BEGIN' AS `end`; /* END */ {1}; END", ["{0}", "{1}"]),
+        # separators that are none
+        ("tsql", "CREATE PROCEDURE p AS\n/*\nGO\n*/\n{0}\n-- GO\nSELECT 'x\nGO\ny'\nGO\n{1}", ["{0}", "{1}"]),
+        ("oracle", "CREATE PROCEDURE p IS v NUMBER; BEGIN v := 4\n/\n2; {0}; END;\n/\n{1};", ["{0}", "{1}"]),
+        ("oracle", "CREATE PROCEDURE p IS BEGIN /*\n/\n*/ {0}; END; -- done\n/\n{1};", ["{0}", "{1}"]),
+        # labels and jumps
+        ("postgres", "DO $$ <<all>> BEGIN <<one>> WHILE true LOOP {0}; EXIT one; END LOOP one; END all $$", ["{0}"]),
+        ("oracle", "BEGIN <<one>> {0}; GOTO two; <<two>> {1}; END;", ["{0}", "{1}"]),
+        ("mysql", "CREATE PROCEDURE p() a: BEGIN b: LOOP {0}; ITERATE b; LEAVE a; END LOOP b; END a", ["{0}"]),
+        ("tsql", "CREATE PROCEDURE p AS\nagain:\n{0}\nIF @n < 3 GOTO again\n{1}", ["{0}", "{1}"]),
+        # handlers inside handlers
+        (
+            "postgres",
+            "DO $$ BEGIN BEGIN NULL; EXCEPTION WHEN unique_violation OR others THEN BEGIN {0};"
+            " EXCEPTION WHEN OTHERS THEN {1}; END; END; END $$",
+            ["{0}", "{1}"],
+        ),
+        (
+            "tsql",
+            "CREATE PROCEDURE p AS BEGIN TRY {0} END TRY BEGIN CATCH BEGIN TRY {1} END TRY BEGIN CATCH THROW END CATCH"
+            " END CATCH",
+            ["{0}", "{1}"],
+        ),
+        # no semicolon anywhere
+        (
+            "tsql",
+            "CREATE PROC p AS SET NOCOUNT ON {0} IF @@ROWCOUNT > 0 {1} ELSE SET @i = 1 {0} WHILE @i < 3 BEGIN {1} END"
+            " RETURN 0",
+            ["{0}", "{1}", "{0}", "{1}"],
+        ),
+    ],
+)
+def test_what_is_built_to_mislead_does_not(dialect: str, script: str, found: list[str]) -> None:
+    inserts = ("INSERT INTO a SELECT b FROM c", "INSERT INTO d SELECT e FROM f")
+    told: list[str] = []
+    for statement in split(script.format(*inserts), dialect):
+        routine = take_apart(statement.text, dialect)
+        block = block_steps(statement.text, dialect) if statement.text[:2] in ("DO", "BE") else ()
+        steps = routine.steps if routine is not None else block or (Step(statement.text),)
+        assert not [step for step in steps if step.problem or step.calls]
+        told += texts(steps)
+    assert told == [one.format(*inserts) for one in found]
+
+
+@pytest.mark.parametrize(
+    ("dialect", "body", "value"),
+    [
+        (
+            "tsql",
+            "DECLARE @v int DECLARE c CURSOR LOCAL FOR WITH q AS (SELECT v FROM s) SELECT v FROM q OPEN c"
+            " FETCH NEXT FROM c INTO @v INSERT INTO t (a) VALUES (@v) CLOSE c",
+            "(WITH q AS (SELECT v FROM s) SELECT v FROM q)",
+        ),
+        (
+            "mysql",
+            "BEGIN DECLARE x INT; DECLARE c CURSOR FOR WITH q AS (SELECT v FROM s) SELECT v FROM q; OPEN c;"
+            " FETCH c INTO x; INSERT INTO t (a) VALUES (x); END",
+            "(WITH q AS (SELECT v FROM s) SELECT v FROM q)",
+        ),
+        (
+            "bigquery",
+            "FOR r IN (WITH q AS (SELECT v FROM s) SELECT v FROM q) DO INSERT INTO t (a) VALUES (r.v); END FOR",
+            "(SELECT r.v FROM (WITH q AS (SELECT v FROM s) SELECT v FROM q) r)",
+        ),
+    ],
+)
+def test_a_cursor_over_a_query_with_parts_is_read_through(dialect: str, body: str, value: str) -> None:
+    assert texts(block_steps(body, dialect)) == [f"INSERT INTO t (a) VALUES ({value})"]
+
+
+def test_a_prepared_text_is_run_where_it_is_constant_and_is_no_call() -> None:
+    body = (
+        "BEGIN SET @s = CONCAT('INSERT INTO ', t, ' SELECT 1'); PREPARE one FROM @s; EXECUTE one;"
+        " SET @z = 'INSERT INTO a SELECT b FROM c'; PREPARE two FROM @z; EXECUTE two; DEALLOCATE PREPARE two;"
+        " PREPARE three FROM 'DELETE FROM d'; EXECUTE three USING @z; END"
+    )
+    assert block_steps(body, "mysql") == (
+        Step(problem=DYNAMIC),
+        Step("INSERT INTO a SELECT b FROM c"),
+        Step("DELETE FROM d"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("dialect", "body"),
+    [
+        ("tsql", "DECLARE @s nvarchar(max) = N'INSERT INTO ' + @t + N' SELECT 1' EXEC(@s) EXEC sp_executesql @s"),
+        ("tsql", "DECLARE @s nvarchar(max) SET @s = 'INSERT INTO a SELECT 1' SET @s = @s + @t EXEC (@s)"),
+        ("postgres", "DO $$ DECLARE s text := 'INSERT INTO '; BEGIN s := s || t; EXECUTE s; EXECUTE s USING t; END $$"),
+        ("snowflake", "BEGIN EXECUTE IMMEDIATE 'INSERT INTO ' || t || ' SELECT 1'; END"),
+        ("bigquery", "BEGIN EXECUTE IMMEDIATE CONCAT('INSERT INTO ', t, ' SELECT 1'); END"),
+    ],
+)
+def test_a_text_made_of_variables_is_told_and_not_guessed(dialect: str, body: str) -> None:
+    assert block_steps(body, dialect) == (Step(problem=DYNAMIC),)
+
+
+@pytest.mark.parametrize("dialect", ["postgres", "tsql", "oracle", "mysql", "snowflake", "bigquery"])
+def test_a_very_long_body_loses_no_statement(dialect: str) -> None:
+    end = "" if dialect == "tsql" else ";"
+    body = "\n".join(f"INSERT INTO t{number} SELECT a FROM s WHERE b = {number}{end}" for number in range(3_000))
+    steps = block_steps(f"BEGIN\n{body}\nEND{end}", dialect)
+    assert [step.text.split()[2] for step in steps] == [f"t{number}" for number in range(3_000)]
