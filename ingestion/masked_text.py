@@ -35,7 +35,10 @@ _PASSWORDS = re.compile(
     re.IGNORECASE,
 )
 _ACCOUNTS = frozenset(("user", "role", "login", "group", "profile", "database", "link"))
-_CONNECTS = frozenset(("connect", "conn"))
+_CONNECTION = re.compile(r"\s*(?:\\?connect|conn|\.?logon)\b", re.IGNORECASE)
+_SETTING = re.compile(r"\s*set\b[^=]*=\s*(?![(\s])", re.IGNORECASE)
+_UNQUOTED_SETTINGS = frozenset(("hive", "spark", "databricks"))
+_INLINE_DATA = re.compile(r"\bformat\s+\w+(?=\s)", re.IGNORECASE)
 
 
 def masked_text(query: str, lexicon: Lexicon) -> str:
@@ -58,7 +61,19 @@ def _masked_once(query: str, lexicon: Lexicon) -> str:
     for match in lexicon.literals.finditer(query):
         writer.take(match)
     masked = _ROWS.sub(r"\1\2", _IN_LIST.sub(r"\1 (?)", writer.text()))
-    return _without_passwords(masked, words)
+    if "://" in masked:
+        masked = _USER_INFO.sub("", masked)
+    return _without_passwords(_without_bare_values(masked, words, lexicon.dialect.name), words)
+
+
+def _without_bare_values(masked: str, words: Sequence[str], dialect: str) -> str:
+    """The text without what stands in it for a value and is no literal: a setting's, or the data of an INSERT."""
+    kept = None
+    if words[:1] == ["set"] and dialect in _UNQUOTED_SETTINGS:
+        kept = _SETTING.match(masked)
+    elif words[:1] == ["insert"] and dialect == "clickhouse" and "select" not in words:
+        kept = _INLINE_DATA.search(masked)
+    return masked if kept is None else f"{masked[: kept.end()].rstrip()} ?"
 
 
 @dataclass(slots=True)
@@ -147,8 +162,9 @@ class _Writer:
 
 
 def _without_passwords(masked: str, words: Sequence[str]) -> str:
-    if words and words[0] in _CONNECTS:
-        return masked[: len(words[0])] + " ?"
+    connection = _CONNECTION.match(masked)
+    if connection is not None:
+        return masked[: connection.end()] + " ?"
     if "identified" in words or ("password" in words[:40] and _ACCOUNTS.intersection(words[1:4])):
         return _PASSWORDS.sub(r"\1?", masked)
     return masked
