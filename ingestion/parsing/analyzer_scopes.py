@@ -261,7 +261,7 @@ class Scope:
         while scope is not None:
             for visible in scope.relations:
                 found = visible.rows.find(name) if not visible.hidden else None
-                if found is not None and not isinstance(visible.rows, FunctionRows):
+                if found is not None:
                     return found
             scope = scope.parent
         return None

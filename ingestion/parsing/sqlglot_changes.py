@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from ingestion.model import Column, StatementKind, TableChange, TableName
 from ingestion.parsing.sqlglot_names import Names
+from ingestion.parsing.sqlglot_table_functions import is_function
 from ingestion.parsing.sqlglot_types import type_name
 
 _TEMPORARY = (exp.TemporaryProperty, exp.VolatileProperty)
@@ -52,7 +53,11 @@ def create_change(names: Names, node: exp.Expr) -> TableChange | None:
 
 
 def copied_table(names: Names, node: exp.Expr) -> TableName | None:
-    """The table that LIKE, CLONE or PARTITION OF names."""
+    """The table that LIKE, CLONE or PARTITION OF names, and that of ClickHouse's CREATE TABLE n AS s."""
+    shape = node.args.get("expression")
+    if shape is not None:
+        is_shape = type(shape) is exp.Table and names.dialect.name == "clickhouse" and not is_function(shape)
+        return names.table(shape) if is_shape else None
     clone = node.args.get("clone")
     if clone is not None:
         return names.table(clone.this)
@@ -119,7 +124,7 @@ def _renamed(names: Names, old: TableName, node: exp.Expr) -> TableName:
     """The new name; bare, it stays in the schema of the old one."""
     new = names.table(node)
     if len(new.parts) == 1 and len(old.parts) > 1:
-        return TableName((*old.parts[:-1], *new.parts), new.written)
+        return TableName((*old.parts[:-1], *new.parts), f"{str(old).rpartition('.')[0]}.{new}")
     return new
 
 

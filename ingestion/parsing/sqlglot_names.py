@@ -146,6 +146,9 @@ class Names:
         for part in table_parts(node):
             text = part.name
             if not text:
+                if parts and self.dialect.default_schema:  # T-SQL and Snowflake: db..t
+                    parts.append(self.dialect.default_schema)
+                    written.append("")
                 continue
             if type(part) is exp.Identifier:
                 parts.append(self._temporary(part, self.relation(part)))
@@ -188,7 +191,8 @@ def table_parts(node: exp.Expr) -> list[exp.Expr]:
         found.append(last.expression)
         last = last.this
     found.append(last)
-    found += [part for part in (args.get("db"), args.get("catalog")) if part is not None]
+    outer = [part for part in (args.get("db"), args.get("catalog")) if part is not None]
+    found += [part if isinstance(part, exp.Expr) else exp.Identifier(this=part) for part in outer]
     return found[::-1]
 
 
@@ -203,7 +207,7 @@ def _path(node: exp.Expr) -> str | None:
         return None
     text: str = this.name
     db = args.get("db")
-    if db is not None and db.name.lower() in _FILE_FORMATS and ("/" in text or "." in text):
+    if db and db.name.lower() in _FILE_FORMATS and ("/" in text or "." in text):
         return text
     if db is None and ("://" in text or text.startswith(("@", "/")) or text.lower().endswith(_FILE_SUFFIXES)):
         return text

@@ -121,9 +121,9 @@ def _create(queries: QueryTranslator, node: exp.Expr) -> tuple[StatementKind, li
     created = str(node.args.get("kind") or "").upper()
     if created in _ROUTINES:
         return StatementKind.CREATE_ROUTINE, []
-    if node.args.get("expression") is not None and created in ("TABLE", "VIEW"):
-        return create_writes(queries, node)
     other = copied_table(queries.names, node)
+    if other is None and node.args.get("expression") is not None and created in ("TABLE", "VIEW"):
+        return create_writes(queries, node)
     if other is None:
         return StatementKind.CREATE_TABLE if created == "TABLE" else StatementKind.OTHER, []
     name = queries.names.table(node.this.this if type(node.this) is exp.Schema else node.this)
@@ -149,7 +149,7 @@ def _kind_without_flow(node: exp.Expr) -> StatementKind:
 
 def _changes(names: Names, node: exp.Expr) -> tuple[TableChange, ...]:
     kind = type(node)
-    if kind is exp.Create and node.args.get("expression") is None:
+    if kind is exp.Create and (node.args.get("expression") is None or copied_table(names, node) is not None):
         change = create_change(names, node)
         return (change,) if change is not None else ()
     if kind is exp.Drop:

@@ -29,6 +29,7 @@ from ingestion.parsing.sqlglot_paths import function_as_written, path_of
 from ingestion.parsing.sqlglot_queries import QueryTranslator
 from ingestion.storage_paths import location
 
+_PROCESSES = frozenset({"program", "stdin", "stdout"})
 _COLUMNS_BY_NAME = frozenset({"mysql", "mariadb", "singlestore"})
 """Where the columns of CREATE TABLE t (…) SELECT … are met by their names, and those that are not listed come after."""
 
@@ -86,11 +87,12 @@ def insert_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[Write]:
     mode = WriteMode.OVERWRITE if args.get("overwrite") else WriteMode.APPEND
     target, fixed = target_of(queries, node.this, mode, bool(args.get("by_name")))
     outer = queries.common_tables(node)
-    source = args.get("expression")
+    source = args.get("expression") or args.get("source")  # INSERT INTO t TABLE s
     if source is None:
         yield Write(target, None)
         return
-    query = with_tables(queries.query(source), outer)
+    rows = star_from(queries.names.table(source)) if type(source) is exp.Table else queries.query(source)
+    query = with_tables(rows, outer)
     yield Write(target, query, fixed)
     conflict = args.get("conflict")
     if conflict is not None and conflict.expressions:
@@ -176,7 +178,7 @@ def select_into(queries: QueryTranslator, node: exp.Expr) -> Write:
 def copy_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[Write]:
     """COPY in both directions, between a table or query and files or stages."""
     args = node.args
-    files = args.get("files") or []
+    files = [file for file in args.get("files") or [] if not _is_process(file)]
     this = node.this
     if args.get("kind"):  # FROM
         if _is_location(this):  # Snowflake unloads: COPY INTO @stage FROM t
@@ -191,6 +193,11 @@ def copy_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[Write]:
     query = _source_query(queries, this)
     for place in files:
         yield Write(Target(path_name(place), WriteMode.OVERWRITE), query)
+
+
+def _is_process(node: exp.Expr) -> bool:
+    """PostgreSQL: what a client or a command sends or takes has no name."""
+    return type(node) is exp.Identifier and not node.args.get("quoted") and node.name.lower() in _PROCESSES
 
 
 def _is_location(node: exp.Expr) -> bool:

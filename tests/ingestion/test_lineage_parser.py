@@ -108,6 +108,15 @@ def test_what_is_renamed_and_swapped_is_followed() -> None:
         dialect="snowflake",
     )
     assert pairs(parser) == {("s.X", "d.t.X"), ("d.t.X", "u.X")}
+    parser = LineageParser(
+        "CREATE TABLE d.o AS SELECT x FROM s; ALTER TABLE d.o RENAME TO n; CREATE VIEW v AS SELECT x FROM d.n",
+        dialect="redshift",
+    )
+    assert pairs(parser) == {("s.x", "d.n.x"), ("d.n.x", "v.x")}
+    parser = LineageParser(
+        "CREATE TABLE d.n AS SELECT x FROM s; ALTER TABLE d.n SWAP WITH d.t; INSERT INTO u (x) SELECT x FROM d.t",
+        dialect="snowflake",
+    )
     assert [str(name) for name in parser.source_tables] == ["s"]
 
 

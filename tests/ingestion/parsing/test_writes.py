@@ -97,6 +97,10 @@ S = {"s": "x y", "t": "a b"}
         ("mysql", "load data infile '/in.csv' into table t", {"* = /in.csv"}),
         ("hive", "load data inpath '/in' into table t", {"* = /in"}),
         ("snowflake", "create table n clone s", {"* = S"}),
+        ("databricks", "insert into t replace where a = 1 table s", {"a = s.x", "b = s.y"}),
+        ("tsql", "select x into n from d..s", {"x = d.dbo.s.x"}),
+        ("tsql", "select x into n from [d]..[s]", {"x = d.dbo.s.x"}),
+        ("snowflake", "create table n as select x from d..s", {"X = D.PUBLIC.S.X"}),
         ("redshift", "alter table t append from w", {"* = w"}),
         ("tsql", "alter table w switch partition 1 to t", {"* = w"}),
         ("hive", "alter table t exchange partition (d = 1) with table w", {"* = w"}),
@@ -318,3 +322,17 @@ def test_create_table_like_takes_a_shape_and_no_data() -> None:
     assert lineage.kind is StatementKind.CREATE_TABLE_LIKE
     assert lineage.flows[0].outputs == ()
     assert [str(name) for name in lineage.flows[0].sources] == ["s"]
+
+
+def test_clickhouse_takes_the_shape_of_the_table_after_as() -> None:
+    lineage = analysed("create table n as s engine = Memory", "clickhouse")
+    assert lineage.kind is StatementKind.CREATE_TABLE_LIKE
+    assert [flow.outputs for flow in lineage.flows] == [()]
+    assert [(change.kind, str(change.other)) for change in lineage.changes] == [(StatementKind.CREATE_TABLE_LIKE, "s")]
+
+
+@pytest.mark.parametrize(
+    "text", ["copy t from program 'p'", "copy (select a from t) to program 'p'", "copy t to stdout"]
+)
+def test_what_a_process_sends_or_takes_has_no_name(text: str) -> None:
+    assert told(text) == []
