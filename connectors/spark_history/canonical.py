@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import fields, is_dataclass
 from enum import Enum
+from functools import cache
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -20,15 +22,25 @@ def canonical(value: T) -> T:
 
 
 def shared(value: Any, seen: dict[Any, Any]) -> Any:
-    if isinstance(value, Enum) or value is None or isinstance(value, bool):
-        return value
-    if isinstance(value, tuple):
-        parts = tuple(shared(item, seen) for item in value)
+    kind: type = type(value)
+    if kind is str:
+        return seen.setdefault(value, value)
+    if kind is tuple:
+        parts = tuple([shared(item, seen) for item in value])
         return seen.setdefault((tuple, *map(id, parts)), parts)
-    if is_dataclass(value) and not isinstance(value, type):
-        content = [shared(getattr(value, item.name), seen) for item in fields(value)]
-        key = (type(value), *map(id, content))
-        if key not in seen:
-            seen[key] = type(value)(*content)
-        return seen[key]
-    return seen.setdefault((type(value), value), value)
+    if value is None or kind is bool or isinstance(value, Enum):
+        return value
+    names = field_names(kind)
+    if not names:
+        return seen.setdefault((kind, value), value)
+    content = [shared(getattr(value, name), seen) for name in names]
+    key = (kind, *map(id, content))
+    if key not in seen:
+        seen[key] = kind(*content)
+    return seen[key]
+
+
+@cache
+def field_names(kind: Hashable) -> tuple[str, ...]:
+    """The fields of a dataclass; none of any other type."""
+    return tuple(item.name for item in fields(kind)) if is_dataclass(kind) else ()

@@ -16,7 +16,7 @@ import zstandard
 
 from ingestion.errors import RecordError
 
-CHUNK = 1 << 20
+CHUNK = 1 << 18
 """Bytes that are read or given at a time."""
 
 LARGEST_BLOCK = 1 << 28

@@ -20,6 +20,7 @@ from connectors.spark_history.history_server import is_served, served_events
 from connectors.spark_history.listing import Listing, SparkHistoryOptions, list_history
 from connectors.spark_history.log_files import LogFile, local_path
 from connectors.spark_history.names import NameMapping
+from connectors.spark_history.plan_cache import kept_plans
 from connectors.spark_history.records import DIALECT, UNFINISHED, RecordWriter, Row, problem_row
 from connectors.spark_history.statement_text import TextReader
 from connectors.spark_history.statements import ApplicationLog
@@ -212,12 +213,14 @@ def records_of(
 
     def rows(texts: TextReader) -> Iterator[Row]:
         current: str | None = None
+        plans = kept_plans(repr(names.places))
         reading, writer = ApplicationLog(), RecordWriter.of("", names, texts)
         for event in events(batches):
             if event["log"] != current:
                 yield from finished(reading, writer)
                 current = event["log"]
-                reading, writer = ApplicationLog(), RecordWriter.of(current, names, texts, before.get(current))
+                reading, writer = ApplicationLog(), RecordWriter.of(current, names, texts)
+                writer.plans, writer.read_until = plans, before.get(current)
             if event["kind"] in (PROBLEM, TORN, UNREAD):
                 yield unread_row(event)
                 continue

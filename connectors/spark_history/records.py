@@ -10,7 +10,8 @@ from typing import Any
 from connectors.spark_history.canonical import canonical
 from connectors.spark_history.executions import Environment, Statement
 from connectors.spark_history.names import NameMapping
-from connectors.spark_history.plan_lineage import Application, statement_lineage
+from connectors.spark_history.plan_cache import PlanCache
+from connectors.spark_history.plan_lineage import Application
 from connectors.spark_history.reconciliation import KnownViews, reconcile
 from connectors.spark_history.session_state import SessionDefaults
 from connectors.spark_history.statement_text import TextReader
@@ -37,11 +38,12 @@ class RecordWriter:
     texts: TextReader
     views: KnownViews = field(default_factory=KnownViews)
     environment: Environment | None = None
+    plans: PlanCache = field(default_factory=PlanCache)
     read_until: float | None = None
 
     @classmethod
-    def of(cls, log: str, names: NameMapping, texts: TextReader, read_until: float | None = None) -> RecordWriter:
-        return cls(log, names, Application(names), SessionDefaults(names), texts, read_until=read_until)
+    def of(cls, log: str, names: NameMapping, texts: TextReader) -> RecordWriter:
+        return cls(log, names, Application(names), SessionDefaults(names), texts)
 
     def rows(self, statement: Statement) -> Iterator[Row]:
         """One row a statement: with its text, its lineage from the plan, or both; failures have no lineage.
@@ -50,17 +52,20 @@ class RecordWriter:
         """
         catalog, schema = self.defaults.of(statement.session)
         before = self.defaults.current(statement.session)
-        lineage = None
+        lineage, content = None, None
         if statement.error == "":
             self._locate(statement)
-            lineage = statement_lineage(statement.plans, self.application, statement.stream)
+            planned, content = self.plans.lineage(statement.plans, self.application, statement.stream)
             self.defaults.follow(statement)
+            lineage = planned
             if lineage is not None and statement.sink is not None:
                 lineage = into_sink(lineage, statement.sink, self.application.names)
             if lineage is not None:
                 lineage = self._reconciled(lineage, statement, before)
-        if lineage is None and statement.text is None:
-            lineage = StatementLineage(StatementKind.OTHER)
+            if lineage is None and statement.text is None:
+                lineage = StatementLineage(StatementKind.OTHER)
+            if lineage is not None and lineage is not planned:
+                content = dumps(canonical(lineage))
         start, end = statement.start, statement.end
         if end is not None and self.read_until is not None and end < self.read_until:
             return
@@ -78,7 +83,7 @@ class RecordWriter:
             "query_type": lineage.kind.value if lineage is not None else None,
             "status": {"": None, None: UNFINISHED}.get(statement.error, statement.error),
             "problem": None,
-            "symbolic": dumps(canonical(lineage)) if lineage is not None and statement.error == "" else None,
+            "symbolic": content,
         }
 
     def _reconciled(

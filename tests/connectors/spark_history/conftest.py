@@ -17,6 +17,7 @@ from connectors.spark_history.codecs import codec_of, decoded
 from connectors.spark_history.event_lines import event_lines
 from connectors.spark_history.log_files import LogFile, recognised
 from connectors.spark_history.names import NameMapping
+from connectors.spark_history.plan_cache import PlanCache
 from connectors.spark_history.records import DIALECT, RecordWriter, Row, problem_row
 from connectors.spark_history.statement_text import TextReader
 from connectors.spark_history.statements import ApplicationLog
@@ -130,7 +131,9 @@ def log_files(directory: Path) -> list[LogFile]:
     return recognised((path.as_uri(), path.stat().st_size, path.stat().st_mtime) for path in found)
 
 
-def read_directory(directory: Path, names: NameMapping | None = None, through_views: bool = False) -> list[Row]:
+def read_directory(
+    directory: Path, names: NameMapping | None = None, through_views: bool = False, plans: PlanCache | None = None
+) -> list[Row]:
     """The records of a directory without Spark: the same parts in the same order as the reader has them."""
     rows: list[Row] = []
     logs: dict[str, list[LogFile]] = {}
@@ -140,6 +143,7 @@ def read_directory(directory: Path, names: NameMapping | None = None, through_vi
         for log, files in logs.items():
             reading, writer = ApplicationLog(), RecordWriter.of(log, names or NameMapping(), texts)
             writer.application.through_views = through_views
+            writer.plans = plans or writer.plans
             for file in files:
                 path = Path(file.path.removeprefix("file://"))
                 with path.open("rb") as stream:
