@@ -10,6 +10,7 @@ LineageError
 ├─ TargetDown           stop now, come back later       exit 75
 ├─ LeaseHeld            another run is at it            exit 75
 ├─ StateLost            the state store broke down      exit 75 or 2
+├─ SparkLost            Spark broke down, run it again  exit 1
 ├─ ThresholdBreached    finished, too little succeeded  exit 3
 ├─ Unaccounted          a bug: the counts disagree      exit 1
 └─ Interrupted          drained after a signal          exit 130 or 143
@@ -116,6 +117,12 @@ class StateLost(LineageError):
 
     code = "state_lost"
     exit_code = 75
+
+
+class SparkLost(LineageError):
+    """Spark's JVM or one of its workers ended, or ran out of room: what was noted is kept, run it again."""
+
+    code = "spark_lost"
 
 
 class ThresholdBreached(LineageError):

@@ -101,11 +101,11 @@ class Pipeline:
     def carry_out(self) -> tuple[RunCounts, tuple[str, ...]]:
         """What became of every statement, and what to warn of.
 
-        Raises ConfigError, TargetDown, LeaseHeld and Interrupted; what was done until then is remembered.
+        Raises ConfigError, TargetDown, LeaseHeld, SparkLost and Interrupted; what was done until then is remembered.
         """
         with ExitStack() as kept:
             with self._progress.stage("start spark"):
-                spark = kept.enter_context(spark_session(self._config.spark))
+                spark = kept.enter_context(spark_session(self._config.spark, self._options.drain))
             statements = kept.enter_context(self._read(spark))
             lineage = Lineage()
             warnings: tuple[str, ...] = ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import subprocess
 import sys
 import tempfile
 import zipfile
@@ -11,11 +12,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from py4j.protocol import Py4JError
+from pyspark import SparkContext
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from ingestion.errors import Interrupted, SparkLost
 from workflows.config import SparkSettings
 from workflows.java import find_java
+from workflows.signals import Drain
 
+_LOG = logging.getLogger(__name__)
+_GONE_SECONDS = 2.0
 _OWN_PACKAGES = ("ingestion", "connectors", "workflows")
 _DEFAULTS = {
     "spark.app.name": "headwater",
@@ -36,11 +44,23 @@ _LOCAL_DEFAULTS = {
 }
 
 
+_TROUBLES = (Py4JError, PySparkException, OSError, EOFError)
+_SIGNS = {
+    "No space left on device": "there is no room where it keeps its files (headwater.spark.conf: spark.local.dir)",
+    "OutOfMemoryError": "it ran out of memory (headwater.spark.conf: spark.driver.memory, spark.executor.memory)",
+    "JAVA_GATEWAY_EXITED": "its JVM did not start (see headwater.spark.conf)",
+    "Python worker exited unexpectedly": "one of its workers was killed (is the machine out of memory?)",
+}
+
+
 @contextmanager
-def spark_session(settings: SparkSettings) -> Iterator[SparkSession]:
+def spark_session(settings: SparkSettings, drain: Drain) -> Iterator[SparkSession]:
     """A session on the configured master, stopped at the end; one that is active already is used, and left as it is.
 
-    Raises ConfigError where Java is missing or too old, before Spark is started.
+    A signal that comes while it starts is held back until it has: a JVM that is half started would be left behind.
+
+    Raises ConfigError where Java is missing or too old, before Spark is started, and SparkLost where it breaks down in
+    the block; where a signal tore it down, Interrupted.
     """
     active = SparkSession.getActiveSession()
     if active is not None:
@@ -56,14 +76,64 @@ def spark_session(settings: SparkSettings) -> Iterator[SparkSession]:
     logging.getLogger("py4j").setLevel(logging.ERROR)
     with tempfile.TemporaryDirectory(prefix="headwater-spark-") as scratch:
         builder = builder.config("spark.sql.warehouse.dir", settings.conf.get("spark.sql.warehouse.dir", scratch))
-        with _quiet_jvm():
-            spark = builder.getOrCreate()
+        started: list[SparkSession] = []
         try:
-            if not settings.master.startswith("local["):
-                spark.sparkContext.addPyFile(str(_own_code(Path(scratch))))
-            yield spark
+            with explained_breakdowns():
+                with drain.hold(), _quiet_jvm():
+                    started.append(builder.getOrCreate())
+                if not settings.master.startswith("local["):
+                    started[0].sparkContext.addPyFile(str(_own_code(Path(scratch))))
+                yield started[0]
         finally:
-            spark.stop()
+            for spark in started:
+                _stop(spark)
+
+
+def _stop(spark: SparkSession) -> None:
+    """A JVM that does not answer any more ends with this process, to which it is tied by a pipe."""
+    try:
+        spark.stop()
+    except _TROUBLES as error:
+        _LOG.debug("Spark did not answer when it was stopped (%s)", type(error).__name__)
+
+
+@contextmanager
+def explained_breakdowns() -> Iterator[None]:
+    """What Spark's own errors mean: raises Interrupted where a signal broke off its answer, SparkLost where it is gone.
+
+    What a job does wrong is raised as it is.
+    """
+    try:
+        yield
+    except _TROUBLES as error:
+        interrupted = _interruption(error)
+        if interrupted is not None:
+            raise interrupted from None
+        reason = next((reason for sign, reason in _SIGNS.items() if sign in str(error)), None)
+        if reason is None and _is_gone():
+            reason = "its JVM ended (killed, or out of memory: headwater.spark.conf, spark.driver.memory)"
+        if reason is None:
+            raise
+        raise SparkLost(f"Spark broke down: {reason}; what was noted is kept: run the same command again") from error
+
+
+def _interruption(error: BaseException) -> Interrupted | None:
+    """The signal amid whose handling the error came up: it breaks off what Spark was being asked."""
+    context = error.__context__
+    while context is not None and not isinstance(context, Interrupted):
+        context = context.__context__
+    return context
+
+
+def _is_gone() -> bool:
+    process = getattr(SparkContext._gateway, "proc", None)
+    if process is None:
+        return False
+    try:
+        process.wait(_GONE_SECONDS)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
 
 
 @contextmanager

@@ -15,7 +15,7 @@ import psutil
 import pytest
 from pyspark.sql import SparkSession
 
-from ingestion.errors import Interrupted
+from ingestion.errors import Interrupted, SparkLost
 from tests.workflows.forked import in_a_fork
 from tests.workflows.growing_log import SHOP, Said, configuration, rows_of, told_by, write_log
 from tests.workflows.in_session import run
@@ -106,8 +106,26 @@ def test_whole_processes_that_are_drained_and_killed_leave_nothing_behind(
     killed.kill()
     assert killed.wait() in (0, -signal.SIGKILL)
     assert survivors(others) == []
+    assert what_a_killed_jvm_comes_to(workflow) == []
     run(workflow)
     assert told_by(workflow / "catalog.db") == undisturbed
+
+
+def what_a_killed_jvm_comes_to(workflow: Path) -> list[psutil.Process]:
+    """Kills the JVM of a run at a random moment, and tells what outlives the run, which ends in a sentence."""
+    process, jvm = command(workflow), None
+    while jvm is None and process.poll() is None:
+        time.sleep(0.1)
+        jvm = next((one for one in family(process)[1:] if one.name().startswith("java")), None)
+    time.sleep(random.uniform(0, 6))
+    others = family(process) if process.poll() is None else []
+    with suppress(psutil.NoSuchProcess):
+        assert jvm is not None
+        jvm.kill()
+    assert process.wait() in (0, SparkLost.exit_code)
+    told = (workflow / "shown.txt").read_text().splitlines()[-1]
+    assert process.returncode == 0 or told.startswith("ingest: Spark broke down: ")
+    return survivors(others)
 
 
 def test_a_sigterm_while_the_target_is_writing_waits_for_its_answer_and_notes_it(

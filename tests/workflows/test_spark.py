@@ -1,0 +1,30 @@
+"""What Spark's own errors mean to the one who started it."""
+
+from __future__ import annotations
+
+import pytest
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkRuntimeError
+
+from ingestion.errors import Interrupted, SparkLost
+from workflows.spark import explained_breakdowns
+
+
+def test_a_signal_that_breaks_off_an_answer_is_told_and_not_what_came_of_it() -> None:
+    with pytest.raises(Interrupted) as caught, explained_breakdowns():
+        try:
+            raise Interrupted(143)
+        finally:
+            raise Py4JError("the answer to another question")
+    assert caught.value.exit_code == 143
+
+
+@pytest.mark.parametrize("sign", ["java.io.IOException: No space left on device", "java.lang.OutOfMemoryError: heap"])
+def test_a_lack_of_room_is_told_with_the_setting_that_helps(sign: str) -> None:
+    with pytest.raises(SparkLost, match=r"headwater\.spark\.conf.*run the same command again"), explained_breakdowns():
+        raise PySparkRuntimeError(f"Job aborted\n\tat somewhere\nCaused by: {sign} secret-canary")
+
+
+def test_what_a_job_does_wrong_stays_what_it_is() -> None:
+    with pytest.raises(Py4JError, match="anything else"), explained_breakdowns():
+        raise Py4JError("anything else")
