@@ -19,6 +19,8 @@ from workflows.config.openmetadata import (
     WorkflowConfig,
 )
 
+_CRON_FIELDS = 5
+
 
 def _time_zone(name: str) -> str:
     try:
@@ -31,6 +33,8 @@ def _time_zone(name: str) -> str:
 def _cron(fields: str) -> str:
     try:
         CronSim(fields, datetime.now(UTC))
+        if len(fields.split()) != _CRON_FIELDS:  # a sixth would be seconds
+            raise CronSimError(fields)
     except CronSimError:
         raise ValueError("not five cron fields; write some such as 15 * * * * or 0 6 * * MON-FRI") from None
     return fields

@@ -290,6 +290,25 @@ def test_a_mistake_in_the_server(workflow_file: Write, minimal: str, server: str
     assert "sesame" not in "".join(found)
 
 
+@pytest.mark.parametrize(
+    ("schedule", "message"),
+    [
+        ("cron: 61 * * * *", "schedule.cron: not five cron fields"),
+        ("cron: '* * * * * *'", "schedule.cron: not five cron fields"),
+        ("cron: '@daily'", "schedule.cron: not five cron fields"),
+        ("cron: 0 0 31 2 *", "schedule.cron: not five cron fields"),
+        ("cron: 0 6 * * *, timezone: Europe/Berlim", "schedule.timezone: not a time zone"),
+        ("cron: 0 6 * * *, timezone: ../etc/passwd", "schedule.timezone: not a time zone"),
+        ("cron: 0 6 * * *, timeout: 0", "schedule.timeout: expected at least 1"),
+    ],
+)
+def test_a_mistake_in_the_schedule(workflow_file: Write, minimal: str, schedule: str, message: str) -> None:
+    [problem] = problems(workflow_file(minimal + f"headwater: {{schedule: {{{schedule}}}}}\n"))
+
+    assert problem.startswith("lineage.yaml:9: headwater.")
+    assert message in problem
+
+
 def test_all_problems_are_listed_in_the_order_of_their_lines(workflow_file: Write, minimal: str) -> None:
     found = problems(
         workflow_file(minimal + "      threads: x\n      resultLimit: y\nheadwater: {registerTables: z}\n")
