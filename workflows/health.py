@@ -52,6 +52,7 @@ def _answer(store: StateStore, path: str) -> tuple[int, str, bytes]:
     if path == "/healthz":
         return 200, plain, b"ok\n"
     try:
+        store.follow()
         if path == "/readyz":
             with store.read() as connection:
                 run_totals(connection)

@@ -17,13 +17,17 @@ class Drain:
 
     def __init__(self) -> None:
         self._held = 0
-        self._waiting: int | None = None
+        self._came: int | None = None
+
+    @property
+    def interruption(self) -> Interrupted | None:
+        """The signal that has come, for who finds something broken off: not everybody lets an Interrupted through."""
+        return None if self._came is None else Interrupted(128 + self._came)
 
     def signalled(self, number: int) -> None:
         """The first signal has come. Raises Interrupted, at once or at the end of the block that holds it."""
-        if self._held:
-            self._waiting = number
-        else:
+        self._came = number
+        if not self._held:
             raise Interrupted(128 + number)
 
     @contextmanager
@@ -34,8 +38,8 @@ class Drain:
             yield
         finally:
             self._held -= 1
-        if self._waiting is not None and not self._held:
-            raise Interrupted(128 + self._waiting)
+        if self._came is not None and not self._held:
+            raise Interrupted(128 + self._came)
 
 
 @contextmanager

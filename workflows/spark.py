@@ -17,7 +17,7 @@ from pyspark import SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from ingestion.errors import Interrupted, SparkLost
+from ingestion.errors import SparkLost
 from workflows.config import SparkSettings
 from workflows.java import find_java
 from workflows.signals import Drain
@@ -78,7 +78,7 @@ def spark_session(settings: SparkSettings, drain: Drain) -> Iterator[SparkSessio
         builder = builder.config("spark.sql.warehouse.dir", settings.conf.get("spark.sql.warehouse.dir", scratch))
         started: list[SparkSession] = []
         try:
-            with explained_breakdowns():
+            with explained_breakdowns(drain):
                 with drain.hold(), _quiet_jvm():
                     started.append(builder.getOrCreate())
                 if not settings.master.startswith("local["):
@@ -98,7 +98,7 @@ def _stop(spark: SparkSession) -> None:
 
 
 @contextmanager
-def explained_breakdowns() -> Iterator[None]:
+def explained_breakdowns(drain: Drain) -> Iterator[None]:
     """What Spark's own errors mean: raises Interrupted where a signal broke off its answer, SparkLost where it is gone.
 
     What a job does wrong is raised as it is.
@@ -106,23 +106,14 @@ def explained_breakdowns() -> Iterator[None]:
     try:
         yield
     except _TROUBLES as error:
-        interrupted = _interruption(error)
-        if interrupted is not None:
-            raise interrupted from None
+        if drain.interruption is not None:
+            raise drain.interruption from None
         reason = next((reason for sign, reason in _SIGNS.items() if sign in str(error)), None)
         if reason is None and _is_gone():
             reason = "its JVM ended (killed, or out of memory: headwater.spark.conf, spark.driver.memory)"
         if reason is None:
             raise
         raise SparkLost(f"Spark broke down: {reason}; what was noted is kept: run the same command again") from error
-
-
-def _interruption(error: BaseException) -> Interrupted | None:
-    """The signal amid whose handling the error came up: it breaks off what Spark was being asked."""
-    context = error.__context__
-    while context is not None and not isinstance(context, Interrupted):
-        context = context.__context__
-    return context
 
 
 def _is_gone() -> bool:

@@ -43,7 +43,7 @@ from workflows.signals import Drain, interrupted_by_signals
 drain = Drain()
 with interrupted_by_signals(drain), drain.hold():
     print("ready", flush=True)
-    while drain._waiting is None:
+    while drain.interruption is None:
         time.sleep(0.01)
     print("draining", flush=True)
     time.sleep(60)

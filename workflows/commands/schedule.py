@@ -83,6 +83,7 @@ def _scheduler(config: RunConfig, store: StateStore, command: list[str]) -> Sche
         raise ConfigError(f'{config.origin}: no schedule; write headwater.schedule: {{cron: "15 * * * *"}}')
 
     def last_started() -> float | None:
+        store.follow()
         with store.read() as connection:
             found = recorded_runs(connection, config.state.workflow, 1)
         return found[0].started if found else None

@@ -36,6 +36,29 @@ class StateStore:
     def __init__(self, engine: Engine, place: str) -> None:
         self._engine = engine
         self.place = place
+        self._made = self._identity()
+
+    def follow(self) -> None:
+        """Where the file was taken away or replaced since, goes on with the one in its place, made if there is none.
+
+        For who looks at a store for days; a run keeps to the one that it began with. Raises StateLost like `read`.
+        """
+        if self._made is None or self._identity() == self._made:
+            return
+        self._engine.dispose()
+        with self.write() as connection:
+            prepare(connection, self.place)
+        self._made = self._identity()
+
+    def _identity(self) -> tuple[int, int] | None:
+        """What tells a file from another of its name; None where the store is no file, or it is not there."""
+        if self._engine.dialect.name != "sqlite":
+            return None
+        try:
+            found = Path(self.place).stat()
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
 
     def close(self) -> None:
         """Closes every connection."""
@@ -85,7 +108,8 @@ def open_state(url: str) -> StateStore:
         else:
             raise ConfigError(f"headwater.state.url: {parsed.get_backend_name()} is neither sqlite nor postgresql")
         place = parsed.database if parsed.get_backend_name() == "sqlite" else parsed.render_as_string()
-        store = StateStore(_engine(parsed.render_as_string(hide_password=False)), place or url)
+        engine = _engine(parsed.render_as_string(hide_password=False))
+        store = StateStore(engine, place or url)
         with store.write() as connection:
             if connection.dialect.name == "postgresql":
                 connection.execute(text(f"select pg_advisory_xact_lock({_MIGRATION_LOCK})"))
@@ -99,7 +123,7 @@ def open_state(url: str) -> StateStore:
         raise ConfigError(
             f"the state store {place} cannot be used ({_reason(cause)}): see headwater.state.url"
         ) from None
-    return store
+    return StateStore(engine, store.place)  # whose file is there by now
 
 
 def damaged(place: str, reason: str) -> StateLost:

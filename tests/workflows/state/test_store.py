@@ -12,7 +12,7 @@ from ingestion.errors import ConfigError, StateLost
 from workflows.state import schema
 from workflows.state.journal import rows_of
 from workflows.state.lease import leased
-from workflows.state.runs import recorded_runs
+from workflows.state.runs import begin_run, recorded_runs
 from workflows.state.schema import SCHEMA_VERSION, meta
 from workflows.state.store import StateStore, clock, open_state
 
@@ -117,6 +117,25 @@ def test_a_file_that_was_damaged_after_it_was_made_is_told_as_damaged(tmp_path: 
         store = open_state(str(file))
         with store.read() as connection:
             connection.execute(select(meta)).all()
+
+
+@pytest.mark.parametrize("made_anew", [False, True])
+def test_a_file_that_is_taken_away_is_followed_by_the_one_in_its_place(tmp_path: Path, made_anew: bool) -> None:
+    file = tmp_path / "state.db"
+    store = open_state(str(file))
+    with store.write() as connection:
+        begin_run(connection, "w", "old", 1.0)
+    for part in tmp_path.glob("state.db*"):
+        part.unlink()
+    if made_anew:
+        other = open_state(str(file))
+        with other.write() as connection:
+            begin_run(connection, "w", "new", 2.0)
+        other.close()
+    store.follow()
+    with store.read() as connection:
+        assert [run.run_id for run in recorded_runs(connection)] == ["new"] * made_anew
+    store.close()
 
 
 def test_a_read_only_file_can_be_looked_at_and_is_refused_to_a_run(tmp_path: Path) -> None:
