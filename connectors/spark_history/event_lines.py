@@ -67,6 +67,7 @@ A pattern that begins with one certain byte is searched a hundred times as fast 
 """
 
 LONGEST_BEGINNING = 50
+BEGINNINGS = (b"{", b"\n", b"\r")
 CHOSEN = (*PREFIXES, *JOB_PREFIXES)
 _KIND = re.compile(rb'^\{"Event":"([\w.$]+)"')
 _JOB = re.compile(rb'"Job ID":(\d+)')
@@ -121,8 +122,12 @@ class Blocks:
 
     def __iter__(self) -> Iterator[bytes]:
         held: list[bytes] = []
-        size, dropping = 0, False
+        size, dropping, begun = 0, False, False
         for chunk in self._chunks:
+            if not begun and chunk[:1] not in BEGINNINGS:
+                yield chunk  # the rest would say no more
+                return
+            begun = True
             end = chunk.rfind(b"\n") + 1
             start = 0
             if end:
@@ -151,7 +156,7 @@ def lines_of(block: bytes, number: int, wanted: re.Pattern[bytes]) -> Generator[
 
     Gives -1 where the file does not even begin as an event log.
     """
-    if number == 0 and block[:1] not in (b"{", b"\n", b"\r"):
+    if number == 0 and block[:1] not in BEGINNINGS:
         yield EventLine(1, PROBLEM, problem=NO_EVENT)
         return -1
     position = 0

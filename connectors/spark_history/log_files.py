@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
+import stat
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlparse
+from urllib.parse import quote, unquote, urlparse
 
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
@@ -48,7 +51,12 @@ def list_log_files(spark: SparkSession, directory: str) -> list[LogFile]:
     found: list[tuple[str, int, float]] = []
     try:
         path = jvm.org.apache.hadoop.fs.Path(directory)
-        listing = path.getFileSystem(configuration).listFiles(path, True)
+        system = path.getFileSystem(configuration)
+        if system.getScheme() == "file":
+            place = system.makeQualified(path).toUri().getPath()
+            if system.exists(path):
+                return local_files(place)
+        listing = system.listFiles(path, True)
         while listing.hasNext():
             file = listing.next()
             found.append((file.getPath().toString(), file.getLen(), file.getModificationTime() / 1000))
@@ -56,6 +64,37 @@ def list_log_files(spark: SparkSession, directory: str) -> list[LogFile]:
         msg = f"the event log directory {clean_location(directory)} cannot be read: check eventLogDirectory"
         raise ConfigError(msg) from error
     return recognised(found)
+
+
+def local_files(directory: str) -> list[LogFile]:
+    """The event logs below a directory of this machine: each once, though links lead to it in circles.
+
+    A folder that cannot be listed stands for the logs in it: reading it fails, which is told.
+    """
+    found: list[tuple[str, int, float]] = []
+    unread: list[LogFile] = []
+    visited: set[str] = set()
+
+    def note(error: OSError) -> None:
+        folder = file_uri(error.filename)
+        unread.append(LogFile(folder, 0, 0.0, folder, 0, False))
+
+    for folder, folders, names in os.walk(directory, followlinks=True, onerror=note):
+        real = os.path.realpath(folder)
+        if real in visited:
+            folders.clear()
+            continue
+        visited.add(real)
+        for path in (Path(folder, name) for name in names):
+            status = path.stat() if path.exists() else path.lstat()
+            if not stat.S_ISFIFO(status.st_mode) and not stat.S_ISSOCK(status.st_mode):
+                found.append((file_uri(str(path)), status.st_size, status.st_mtime))
+    return [*recognised(found), *unread]
+
+
+def file_uri(path: str) -> str:
+    """A local path as Hadoop writes it, but for characters that mean something in a URI."""
+    return "file:" + quote(path, safe="/=:@+,~!$&'()*; ")
 
 
 def recognised(found: Iterable[tuple[str, int, float]]) -> list[LogFile]:

@@ -14,10 +14,12 @@ from pathlib import Path
 import pyspark
 import pytest
 import requests
+import zstandard
 from pyspark.sql import SparkSession
 
 from connectors.base import RECORD_SCHEMA
 from connectors.spark_history import SparkHistoryOptions, list_history, read_spark_history
+from connectors.spark_history.event_lines import LONGEST_LINE
 from connectors.spark_history.records import Row
 from ingestion.errors import ConfigError, TargetDown
 from ingestion.symbolic import loads
@@ -102,6 +104,35 @@ def test_what_is_damaged_is_named_and_the_rest_is_read(spark: SparkSession, hist
     assert "codec" in problems["local-4.brotli"]
     assert "lz4" in problems["local-5.lz4"]
     assert sum(row["problem"] is None and row["query_type"] == "insert" for row in rows) > 3
+
+
+def test_links_in_circles_empty_files_and_a_plan_beyond_measure_cost_nothing_else(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    event = '{"Event":"org.apache.spark.sql.execution.ui.SparkListenerSQLExecution'
+    start = event + 'Start","executionId":%d,"description":"d","physicalPlanDescription":"%s","time":1}\n'
+    end = event + 'End","executionId":%d,"time":2,"errorMessage":""}\n'
+    with zstandard.open(tmp_path / "local-1.zstd", "wb") as log:
+        for number, plan in ((1, "p"), (2, "x" * (LONGEST_LINE + (1 << 20))), (3, "p")):
+            log.write((start % (number, plan) + end % number).encode())
+    (tmp_path / "circle").symlink_to(tmp_path)
+    (tmp_path / "local-2").symlink_to(tmp_path / "local-2")
+    (tmp_path / "local-3").touch()
+    os.mkfifo(tmp_path / "local-4")
+    (tmp_path / "odd #%41?").mkdir()
+    (tmp_path / "odd #%41?" / "local-5").write_text(start % (1, "p") + end % 1)
+    rows = rows_of(spark, SparkHistoryOptions(event_log_directory=tmp_path.as_uri()))
+    told = {row["source_id"].rpartition("/")[2]: row["problem"] or row["status"] for row in rows}
+    assert told == {
+        "local-1#1": None,
+        "local-1.zstd:3": "a line is longer than any event",
+        "local-1#2": None,
+        "local-1#3": None,
+        "local-2:0": "unread",
+        "local-5#1": None,
+    }
+    (tmp_path / "none").mkdir()
+    assert rows_of(spark, SparkHistoryOptions(event_log_directory=(tmp_path / "none").as_uri())) == []
 
 
 def test_a_later_run_reads_only_what_is_new(spark: SparkSession, history: History, tmp_path: Path) -> None:
