@@ -9,6 +9,7 @@ from typing import Any
 
 from connectors.spark_history.canonical import canonical
 from connectors.spark_history.executions import Environment, Statement
+from connectors.spark_history.name_changes import name_changes
 from connectors.spark_history.names import NameMapping
 from connectors.spark_history.plan_cache import PlanCache
 from connectors.spark_history.plan_lineage import Application
@@ -57,10 +58,10 @@ class RecordWriter:
             self._locate(statement)
             planned, content = self.plans.lineage(statement.plans, self.application, statement.stream)
             self.defaults.follow(statement)
-            lineage = planned
+            lineage = planned or name_changes(statement.plans, self.application.names)
             if lineage is not None and statement.sink is not None:
                 lineage = into_sink(lineage, statement.sink, self.application.names)
-            if lineage is not None:
+            if planned is not None and lineage is not None:
                 lineage = self._reconciled(lineage, statement, before)
             if lineage is None and statement.text is None:
                 lineage = StatementLineage(StatementKind.OTHER)

@@ -107,6 +107,15 @@ def v2_create(node: PlanNode, names: NameMapping) -> Write:
     return Write(StatementKind.CREATE_TABLE_AS, WriteMode.CREATE, name, query_of(node), outputs=node.args)
 
 
+def catalog_name(args: str, names: NameMapping) -> TableName | None:
+    """The table that a command names behind its catalog; None where only the catalog's class is told, of several."""
+    match = _CREATED.match(args)
+    if match is None:
+        return None
+    catalog = match.group("session") or names.of_class(match.group("class") or "")
+    return names.table((catalog, *plain_parts(match.group("name")))) if catalog else None
+
+
 def delta_command(node: PlanNode, names: NameMapping) -> Write:
     """Delta Lake's own commands: each names its table in its arguments."""
     kind = kind_of(node).removeprefix("Execute ")

@@ -47,6 +47,9 @@ def test_names_end_at_the_services_that_the_configuration_gives_them(
     } <= edges
     services = {name.split(".")[0] for edge in edges for name in edge}
     assert services == {"landing", "operations", "hive", "crm", "spark"}
+    renamed, gone = "hive.warehouse.mart.published", {"hive.warehouse.mart.staged", "hive.warehouse.mart.short_lived"}
+    assert {("operations.db.shop.orders", renamed), ("hive.warehouse.mart.viewed", renamed)} <= edges
+    assert not {target for _, target in edges} & gone
 
 
 def test_a_later_run_reads_what_is_new_and_counts_nothing_twice(
