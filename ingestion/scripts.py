@@ -11,6 +11,7 @@ from ingestion.parsing.cascade import ParseOutcome, ParseRequest
 from ingestion.parsing.warm import warm_parser
 from ingestion.routines import Step, block_steps, routines_in
 from ingestion.statements import SkipReason, classify, split
+from ingestion.templated import untemplated
 
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _WITHOUT_LINEAGE = frozenset(
@@ -33,11 +34,16 @@ _WITHOUT_LINEAGE = frozenset(
     }
 )
 """What a parser need not understand: such a statement neither moves data nor makes a relation."""
+_BLOCKS = frozenset({SkipReason.ANONYMOUS_BLOCK, SkipReason.DYNAMIC_SQL})
 _LONE_QUERY = re.compile(r"\s*\(*\s*(select|with|from|values)\b", re.IGNORECASE)
 
 
 def lone_query_as_view(text: str, name: str, dialect: Dialect) -> str:
-    """A lone query as the definition of the view `name`, on the same lines (as in dbt); any other text as it is."""
+    """A lone query as the definition of the view `name`, on the same lines; any other text as it is.
+
+    Of a dbt model the references are names (`ingestion.templated`).
+    """
+    text = untemplated(text, name)
     statements = split(text, dialect.name)
     if len(statements) != 1 or not _LONE_QUERY.match(statements[0].text):
         return text
@@ -82,7 +88,7 @@ def _outcome(piece: Piece, parsed: ParseOutcome | None, dialect: Dialect) -> Par
 
 def _steps(text: str, dialect: Dialect) -> Iterator[Step]:
     reason = classify(text, dialect).skip_reason
-    if reason is SkipReason.ANONYMOUS_BLOCK:
+    if reason in _BLOCKS:
         yield from block_steps(text, dialect)
         return
     routines = routines_in(text, dialect) if reason is SkipReason.ROUTINE_DEFINITION else ()

@@ -9,6 +9,7 @@ from pathlib import Path
 from ingestion.dialects import Dialect
 from ingestion.errors import ConfigError
 from ingestion.scripts import lone_query_as_view
+from ingestion.templated import untemplated
 from workflows.nearest import nearest_file
 from workflows.standard_input import read_standard_input
 
@@ -31,8 +32,8 @@ class Script:
 def read_script(name: str, dialect: Dialect, before: Path | None = None) -> Script:
     """The SQL of a file, of all *.sql files below a directory in the order of their names, or of standard input (-).
 
-    In a directory a lone query is a view that is named after its file, as in dbt. `before` is a file of DDL that
-    goes first. Raises ConfigError where something cannot be read.
+    In a directory a lone query is a view that is named after its file, as in dbt, whose references are read as names.
+    `before` is a file of DDL that goes first. Raises ConfigError where something cannot be read.
     """
     parts = [(str(before), sql_text(before))] if before else []
     if name == "-":
@@ -43,7 +44,7 @@ def read_script(name: str, dialect: Dialect, before: Path | None = None) -> Scri
             raise ConfigError(f"{name} holds no *.sql file")
         parts += [(str(file), lone_query_as_view(sql_text(file), file.stem, dialect)) for file in files]
     else:
-        parts.append((name, sql_text(Path(name))))
+        parts.append((name, untemplated(sql_text(Path(name)), Path(name).stem)))
     return _joined(parts)
 
 

@@ -156,6 +156,13 @@ def test_what_a_routine_puts_together_as_it_runs_is_told() -> None:
         LineageParser("CREATE PROCEDURE p() AS BEGIN EXECUTE IMMEDIATE :q; END", "snowflake")
 
 
+def test_text_that_is_run_is_a_block_or_told() -> None:
+    text = "EXECUTE IMMEDIATE $$ BEGIN INSERT INTO t (x) SELECT a FROM s; END $$"
+    assert pairs(LineageParser(text, "snowflake")) == {("s.A", "t.X")}
+    parser = LineageParser("INSERT INTO t (x) SELECT a FROM s; EXEC sp_executesql @q", "tsql")
+    assert parser.failures == ("line 1: dynamic_sql",)
+
+
 def test_a_statement_without_lineage_that_no_parser_takes_is_no_failure() -> None:
     text = (
         "ALTER WAREHOUSE w SET WAREHOUSE_SIZE = 'LARGE'; CREATE STREAM r ON TABLE s; INSERT INTO t (x) SELECT a FROM s"
