@@ -81,8 +81,8 @@ def configuration(rows: int) -> dict[str, Any]:
     }
 
 
-def tell(folder: Path, rows: int) -> None:
-    """Runs the job once and prints what it took."""
+def tell(folder: Path, rows: int) -> float:
+    """Runs the job once, prints what it took, and returns its seconds."""
     started = time.monotonic()
     command = [str(Path(sys.executable).with_name("ingest")), "run", "-c", "lineage.yaml", "--report", "report.json"]
     job = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -103,7 +103,8 @@ def tell(folder: Path, rows: int) -> None:
     for stage, taken in report["seconds_by_stage"].items():
         print(f"  {stage:10}{taken:8.1f} s{counts['statements'] / max(taken, 1e-3):12,.0f} statements/s")
     kept = ("statements", "published", "skipped", "dead", "templates", "edges_new", "edges_unchanged", "column_edges")
-    print("  " + ", ".join(f"{name} {counts[name]}" for name in kept))
+    print("  " + ", ".join(f"{name} {counts[name]}" for name in kept), flush=True)
+    return seconds
 
 
 def watch(pid: int, peak: Peak) -> None:
