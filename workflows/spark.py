@@ -73,7 +73,7 @@ def spark_session(settings: SparkSettings, drain: Drain) -> Iterator[SparkSessio
         builder = builder.config(key, value)
     # Tasks run in the interpreter that runs us, where what they import is installed.
     os.environ.setdefault("PYSPARK_PYTHON", settings.conf.get("spark.pyspark.python", sys.executable))
-    logging.getLogger("py4j").setLevel(logging.ERROR)
+    logging.getLogger("py4j").setLevel(logging.CRITICAL)  # what goes wrong comes as an exception too
     with tempfile.TemporaryDirectory(prefix="headwater-spark-") as scratch:
         builder = builder.config("spark.sql.warehouse.dir", settings.conf.get("spark.sql.warehouse.dir", scratch))
         started: list[SparkSession] = []

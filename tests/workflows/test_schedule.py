@@ -191,3 +191,12 @@ def test_a_signal_drains_the_run_at_hand_and_ends_the_scheduler(tmp_path: Path) 
     with pytest.raises(Interrupted), interrupted_by_signals():
         run_process([sys.executable, "-c", program], 50.0)
     assert mark.exists()
+
+
+def test_a_signal_while_it_waits_ends_the_scheduler_at_once() -> None:
+    begun = time.monotonic()
+    threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGTERM)).start()
+    with pytest.raises(Interrupted) as caught, interrupted_by_signals():
+        Scheduler(Schedule("0 0 1 1 *"), [sys.executable, "-c", "raise SystemExit(9)"], time.time).run_forever()
+    assert caught.value.exit_code == 143
+    assert time.monotonic() - begun < 20
