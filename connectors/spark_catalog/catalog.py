@@ -12,11 +12,13 @@ from pyspark.sql import SparkSession
 from connectors.spark_catalog.description import Description, quoted
 from connectors.spark_history.names import SESSION_CATALOG
 from ingestion.definitions import Definition, DefinitionKind
-from ingestion.errors import ConfigError
+from ingestion.errors import ConfigError, TargetDown
 from ingestion.model import Column, NameKind
 from ingestion.naming import QUALIFIED_PARTS, RelationKey
 
 _GONE = frozenset({"TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND"})
+_METASTORE_FAILED = "_LEGACY_ERROR_TEMP_3065"
+"""Spark's name for whatever a metastore's client throws."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +32,10 @@ class SparkCatalog:
     database: str
 
     def views(self) -> Iterator[Definition]:
-        """Every view that is not temporary. Raises ConfigError for a catalog that is not there or has no views."""
+        """Every view that is not temporary.
+
+        Raises ConfigError for a catalog that is not there or has no views, TargetDown where its metastore fails.
+        """
         now = time.time()
         for catalog in self.catalogs:
             for namespace, name in self._listed(catalog):
@@ -45,16 +50,16 @@ class SparkCatalog:
                 yield Definition(DefinitionKind.VIEW, place, text, now, home=home)
 
     def describe(self, parts: Sequence[str]) -> Description | None:
-        """What Spark tells of a relation, None where there is none. Raises ConfigError where it may not be read."""
+        """What Spark tells of a relation, None where there is none. Raises ConfigError and TargetDown."""
         name = ".".join(quoted(part) for part in parts)
         try:
             rows = self.spark.sql(f"DESCRIBE TABLE EXTENDED {name}").collect()
         except AnalysisException as error:
             if _condition(error) in _GONE:
                 return None
-            raise ConfigError(f"Spark cannot describe {name} ({_condition(error)})") from None
+            raise _failure(error, parts[0], f"{name} cannot be described") from None
         except PySparkException as error:
-            raise ConfigError(f"Spark cannot describe {name} ({_condition(error)})") from None
+            raise _failure(error, parts[0], f"{name} cannot be described") from None
         return Description.of((row["col_name"], row["data_type"]) for row in rows)
 
     def columns(self) -> Mapping[RelationKey, tuple[Column, ...]]:
@@ -87,8 +92,7 @@ class SparkCatalog:
         try:
             return [row.asDict() for row in self.spark.sql(statement).collect()]
         except PySparkException as error:
-            reason = f"headwater.spark.catalogs: the views of {catalog} cannot be listed ({_condition(error)})"
-        raise ConfigError(f"{reason}; is it configured under headwater.spark.conf?")
+            raise _failure(error, catalog, "its views cannot be listed") from None
 
     def _database(self, catalog: str) -> str:
         return self.database if catalog == SESSION_CATALOG else catalog
@@ -116,6 +120,15 @@ class _Columns(Mapping[RelationKey, tuple[Column, ...]]):
 
     def __len__(self) -> int:
         return sum(1 for _key in self)
+
+
+def _failure(error: PySparkException, catalog: str, what: str) -> ConfigError | TargetDown:
+    condition = _condition(error)
+    if condition == _METASTORE_FAILED:
+        return TargetDown(f"the metastore behind Spark's {catalog} does not answer: {what}; run again later")
+    return ConfigError(
+        f"headwater.spark.catalogs: {catalog}: {what} ({condition}); is it configured under headwater.spark.conf?"
+    )
 
 
 def _condition(error: PySparkException) -> str:

@@ -104,6 +104,24 @@ def test_a_function_is_read_by_the_definition_in_force_and_through_another_one(s
     assert {target for source, target in outcome.columns if source == "rates.rate"} == {"tgt.a"}
 
 
+def test_a_function_that_calls_itself_ends(shop: Opened) -> None:
+    outcome = shop(RATES).run(
+        "create function f(x text) returns numeric return (select max(rate) + f(x) from rates)",
+        "insert into tgt (a) select f(b) from src",
+    )
+    assert outcome.columns == {("rates.rate", "tgt.a"), ("src.b", "tgt.a")}
+
+
+def test_a_function_that_also_writes_is_no_view(shop: Opened) -> None:
+    outcome = shop(RATES).run(
+        "create function f() returns int language plpgsql as $$ begin insert into tgt (b) select fee from extra;"
+        " return (select max(rate) from rates); end $$",
+        "insert into tgt (a) select f() from src",
+    )
+    assert ("routine_definition", "") in [(reason, "") for reason, _ in outcome.fates]
+    assert outcome.columns == set()
+
+
 def test_a_name_of_the_caller_s_is_not_the_body_s(shop: Opened) -> None:
     """The body's bare names are its own tables', whatever the caller calls its own."""
     outcome = shop({"public.src": ("code", "rate"), "public.tgt": ("a",), "public.rates": ("rate", "code")}).run(

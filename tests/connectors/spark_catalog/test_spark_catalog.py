@@ -82,7 +82,7 @@ def test_columns_are_asked_for_by_place(catalog: SparkCatalog) -> None:
 
 
 def test_a_catalog_that_is_not_there_is_named_with_what_to_do(filled: SparkSession) -> None:
-    with pytest.raises(ConfigError, match=r"views of nowhere cannot be listed.*headwater\.spark\.conf"):
+    with pytest.raises(ConfigError, match=r"nowhere: its views cannot be listed.*headwater\.spark\.conf"):
         list(SparkCatalog(filled, ("nowhere",), "lake").views())
 
 
