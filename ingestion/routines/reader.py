@@ -106,6 +106,10 @@ class _Reader:
         until = self.code.find(self.place + 1, frozenset({"then", "do", "loop", ";"}))
         self.place = until + 1
 
+    def _section(self) -> None:
+        """A timing point of Oracle's compound trigger, AFTER EACH ROW IS, up to its body."""
+        self.place = self.code.find(self.place + 1, frozenset({"is", ";"})) + 1
+
     def _until(self) -> None:
         self.place = self.code.find(self.place + 1, frozenset({"end", ";"}))
 
@@ -310,6 +314,7 @@ _CONTROL: Mapping[str, Callable[[_Reader], None]] = {
     "open": _Reader._open,
     "execute": _Reader._execute,
     "prepare": _Reader._prepare,
+    **dict.fromkeys(("before", "after", "instead"), _Reader._section),
     "<": _Reader._label,
     "call": _Reader._call,
     "exec": _Reader._call,

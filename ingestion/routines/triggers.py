@@ -17,7 +17,7 @@ WHOLE_ROWS = "whole_rows"
 """Why a step has no statement: it writes all columns of a trigger's row beside other relations, by position."""
 
 _ROWS = ("new", "old")
-_BODY = keywords("begin declare compound call insert update delete merge replace with set")
+_BODY = keywords("begin declare call insert update delete merge replace with set")
 _AFTER_TABLE = keywords(
     "for referencing when begin declare as with after before instead follows precedes not from execute"
 )

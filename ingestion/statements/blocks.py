@@ -97,7 +97,7 @@ class _Blocks:
             if after not in ("language", "external", "mle"):
                 self.open.append("declare")
         elif not self.open:
-            opening = ("begin", "declare") if self.routine else ("begin",) if self._transact else ()
+            opening = ("begin", "declare", "compound") if self.routine else ("begin",) if self._transact else ()
             if word in opening and before not in _BEFORE_COLUMN and after not in _TRANSACTION:
                 self.open.append(word)
         elif word == "case" or before not in _BEFORE_COLUMN:

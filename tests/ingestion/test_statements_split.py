@@ -256,3 +256,12 @@ def test_a_script_that_declares_variables_stays_together() -> None:
     script = "-- load\ndeclare x int64 default 1; set x = 2; select x from t"
     assert texts(script, "bigquery") == [script.partition("\n")[2]]
     assert len(texts("select 0; select 1", "bigquery")) == 2
+
+
+def test_a_compound_trigger_is_one_statement_with_all_its_sections() -> None:
+    trigger = (
+        "CREATE TRIGGER t FOR INSERT ON o COMPOUND TRIGGER BEFORE STATEMENT IS BEGIN INSERT INTO a SELECT b FROM c;"
+        " END BEFORE STATEMENT; AFTER EACH ROW IS n NUMBER; BEGIN IF x THEN NULL; END IF; END AFTER EACH ROW; END t"
+    )
+    found = [statement.text for statement in split(f"{trigger};\n/\nINSERT INTO d SELECT e FROM f;", "oracle")]
+    assert found == [trigger, "INSERT INTO d SELECT e FROM f"]

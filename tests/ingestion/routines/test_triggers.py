@@ -74,6 +74,19 @@ def test_the_rows_of_a_trigger_are_its_table_s(dialect: str, text: str) -> None:
     assert columns(step.text, dialect) == {("orders.id", "changes.id"), ("orders.amount", "changes.was")}
 
 
+def test_every_section_of_a_compound_trigger_is_read() -> None:
+    text = (
+        "CREATE OR REPLACE TRIGGER t1 FOR INSERT OR UPDATE ON orders COMPOUND TRIGGER"
+        " BEFORE STATEMENT IS n NUMBER; BEGIN INSERT INTO began SELECT a FROM s; END BEFORE STATEMENT;"
+        " AFTER EACH ROW IS BEGIN INSERT INTO changes (id) VALUES (:NEW.id); END AFTER EACH ROW; END t1;"
+    )
+    routine = take_apart(text, "oracle")
+    assert routine is not None
+    first, second = routine.steps
+    assert first.text == "INSERT INTO began SELECT a FROM s"
+    assert columns(second.text, "oracle") == {("orders.id", "changes.id")}
+
+
 def known(*texts: str, dialect: str = "postgres") -> list[tuple[str, str, str]]:
     """(owner, text, problem) of what the triggers among these definitions do."""
     logged = [(text, "db", ("public",), float(at)) for at, text in enumerate(texts)]
