@@ -132,6 +132,15 @@ def test_validate_says_what_a_run_would_do(workflow_file: Write) -> None:
     assert not Path(".headwater").exists()
 
 
+def test_validate_says_which_catalogs_of_spark_are_read(workflow_file: Write) -> None:
+    text = "source: {type: spark-lineage, serviceName: lake, sourceConfig: {config: {}}}\n"
+    file = workflow_file(text + "workflowConfig: {openMetadataServerConfig: {hostPort: embedded}}\n")
+    code, shown, _ = ingest("validate", "-c", str(file))
+
+    assert code == 0
+    assert "spark-lineage of lake (spark), from the views of spark_catalog" in shown
+
+
 def test_validate_lists_all_problems(workflow_file: Write, minimal: str) -> None:
     code, shown, listed = ingest("validate", "-c", str(workflow_file(minimal + "      threads: x\n      a: 1\n")))
 
