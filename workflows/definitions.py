@@ -13,8 +13,9 @@ from ingestion.definitions import Definition, DefinitionKind, same_definition, v
 from ingestion.errors import Unparsable
 from ingestion.fqn import build_fqn
 from ingestion.masking import QueryMasker
-from ingestion.routines import routines_of
+from ingestion.routines import Step, routines_of
 from ingestion.routines.functions import function_as_view
+from ingestion.routines.trigger_functions import trigger_runs
 from ingestion.statements import classify
 from workflows.config import Steps
 from workflows.routine_entities import code_of
@@ -36,21 +37,32 @@ def current_definitions(
 ) -> tuple[Definition, ...]:
     """The definitions of a live database; `done` where the catalog has the same and its lineage stands."""
     known = {(definition.kind is DefinitionKind.ROUTINE, definition.place): definition for definition in stored}
-    return tuple(
-        replace(definition, done=_is_done(definition, known.get((_is_routine(definition), definition.place)), dialect))
-        for definition in live
-    )
+    current = tuple(live)
+    runs = trigger_runs([definition for definition in current if _is_routine(definition)], dialect)
+    ran: dict[tuple[str, str, str], list[Step]] = {}
+    for run in runs:
+        ran.setdefault(run.function, []).extend(run.steps)
+    done = {}
+    for one in current:
+        steps = ran.get(one.place) if _is_routine(one) else None
+        done[id(one)] = _is_done(one, known.get((_is_routine(one), one.place)), dialect, steps)
+    # A trigger's lineage is its function's, and is filed under that.
+    functions = {one.place: done[id(one)] for one in current if _is_routine(one) and one.place in ran}
+    triggers = {run.trigger: functions[run.function] for run in runs}
+    return tuple(replace(one, done=triggers.get(one.place, done[id(one)])) for one in current)
 
 
 def _is_routine(definition: Definition) -> bool:
     return definition.kind is DefinitionKind.ROUTINE
 
 
-def _is_done(current: Definition, stored: Definition | None, dialect: str) -> bool:
+def _is_done(current: Definition, stored: Definition | None, dialect: str, ran: Sequence[Step] | None = None) -> bool:
     if stored is None or not stored.done:
         return False
     if not _is_routine(current):
         return same_definition(view_statement(current, dialect), view_statement(stored, dialect), dialect)
+    if ran is not None:
+        return stored.text == _masked(ran, dialect)
     return stored.text in (current.text, _masked_code(current, dialect))
 
 
@@ -59,7 +71,11 @@ def _masked_code(definition: Definition, dialect: str) -> str | None:
     routines = routines_of(definition, dialect)
     if not routines:
         return None
-    texts = [step.text for routine in routines for step in routine.steps if step.text]
+    return _masked([step for routine in routines for step in routine.steps], dialect)
+
+
+def _masked(steps: Iterable[Step], dialect: str) -> str | None:
+    texts = [step.text for step in steps if step.text]
     masker = QueryMasker(dialect)
     try:
         masked = [masker.mask(text) for text in texts if classify(text, dialect).skip_reason is None]

@@ -18,6 +18,9 @@ DERIVED = "mimiciii_derived"
 AS_PROCEDURES = ("heightweight", "icustay_detail", "sapsii", "kdigo_stages_7day", "elixhauser_score_quan")
 """Relations that a procedure fills, and no other relation reads."""
 
+TRIGGERED = {f"mimiciii.chartevents_{number}" for number in (*range(1, 18), "null")}
+"""Where the one trigger of the schema puts the rows of chartevents."""
+
 Session = psycopg.Connection[tuple[Any, ...]]
 
 _DEPENDENCIES = """
