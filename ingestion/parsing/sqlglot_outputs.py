@@ -1,26 +1,28 @@
-"""T-SQL's OUTPUT clause: the rows that a statement changes go into another table as well."""
+"""T-SQL's rows beside a statement: OUTPUT gives those that it changes, INSERT … EXEC takes those that a text gives."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
 from sqlglot.tokenizer_core import Token, TokenType
 
 from ingestion.lexing import keywords
-from ingestion.model import TableName
+from ingestion.model import Problem, ProblemKind, TableName
 from ingestion.parsing.relational import CommonTable, Projection, Relation, RelationalStatement, Select, Slot, Star
 from ingestion.parsing.sqlglot_edits import at_depth_zero, matching
 
 _DIALECTS = frozenset({"tsql", "fabric"})
 _STATEMENTS = keywords("INSERT UPDATE DELETE MERGE WITH")
 _CHANGED_ROWS = keywords("INSERTED DELETED $ACTION")
+_WORD = re.compile(r"\b(?:output|exec(?:ute)?)\b", re.IGNORECASE)
 _AFTER = keywords("FROM WHERE SELECT VALUES EXEC EXECUTE WITH OPTION DEFAULT OUTPUT ;")
 
 
-def may_have_output(text: str, dialect: str) -> bool:
-    """Whether it is worth looking for the clause."""
-    return dialect in _DIALECTS and "output" in text.lower()
+def has_rows_beside(text: str, dialect: str) -> bool:
+    """Whether it is worth looking for the clause, or for an execution."""
+    return dialect in _DIALECTS and _WORD.search(text) is not None
 
 
 def without_output(text: str, tokens: list[Token]) -> tuple[str, str] | None:
@@ -67,6 +69,25 @@ def _texts(text: str, tokens: list[Token]) -> Iterator[str]:
         yield text[at : token.start]
         yield "NULL" if token.text.upper() == "$ACTION" else text[token.start : token.end + 1]
         at = token.end + 1
+
+
+def inserted_execution(text: str, tokens: list[Token]) -> tuple[str, str] | None:
+    """INSERT INTO t EXEC …, as an INSERT of a row and the EXEC; None where it is no such statement."""
+    if not tokens or tokens[0].text.upper() != "INSERT":
+        return None
+    place = next((n for n in at_depth_zero(tokens, 1) if tokens[n].text.upper() in ("EXEC", "EXECUTE")), None)
+    if place is None or any(token.text.upper() in ("SELECT", "VALUES") for token in tokens[:place]):
+        return None
+    start = tokens[place].start
+    return f"{text[:start]} SELECT NULL", text[start:]
+
+
+def with_execution(statement: RelationalStatement, executed: RelationalStatement) -> RelationalStatement:
+    """The INSERT of what a text gives; of a procedure it is not known what that is."""
+    query = next((write.query for write in executed.writes if write.target is None), None)
+    problems = () if query is not None else (Problem(ProblemKind.UNSUPPORTED, "rows of a procedure"),)
+    writes = tuple(replace(write, query=query) for write in statement.writes)
+    return replace(statement, writes=writes, problems=statement.problems + problems)
 
 
 def with_output(statement: RelationalStatement, into: RelationalStatement) -> RelationalStatement:

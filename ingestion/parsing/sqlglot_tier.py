@@ -19,7 +19,13 @@ from ingestion.parsing.relation_names import named_relations
 from ingestion.parsing.relational import RelationalStatement, Write
 from ingestion.parsing.sqlglot_commands import Words, read_command, without_lineage
 from ingestion.parsing.sqlglot_names import Names
-from ingestion.parsing.sqlglot_outputs import may_have_output, with_output, without_output
+from ingestion.parsing.sqlglot_outputs import (
+    has_rows_beside,
+    inserted_execution,
+    with_execution,
+    with_output,
+    without_output,
+)
 from ingestion.parsing.sqlglot_repairs import needs_repair, repaired
 from ingestion.parsing.sqlglot_statements import translate_statement
 from ingestion.parsing.sqlglot_table_functions import is_function
@@ -50,12 +56,10 @@ def _grammar(name: str) -> SqlglotDialect:
 
 
 def _parse(text: str, rules: Dialect, depth: int) -> RelationalStatement:
-    if depth < _DYNAMIC_DEPTH and may_have_output(text, rules.name):
-        taken = without_output(text, _tokens(text, rules))
-        if taken is not None:
-            plain, into = taken
-            statement = _parse(plain, rules, depth + 1)
-            return with_output(statement, _parse(into, rules, _DYNAMIC_DEPTH)) if into else statement
+    if depth < _DYNAMIC_DEPTH and has_rows_beside(text, rules.name):
+        statement = _rows_beside(text, rules, depth)
+        if statement is not None:
+            return statement
     node = _tree(text, rules)
     try:
         if type(node) is exp.Command:
@@ -68,6 +72,21 @@ def _parse(text: str, rules: Dialect, depth: int) -> RelationalStatement:
         msg = "the statement is nested too deeply"
         raise Unparsable(msg) from error
     return statement
+
+
+def _rows_beside(text: str, rules: Dialect, depth: int) -> RelationalStatement | None:
+    """T-SQL's statements with OUTPUT, and INSERT … EXEC."""
+    tokens = _tokens(text, rules)
+    taken = without_output(text, tokens)
+    if taken is not None:
+        plain, into = taken
+        statement = _parse(plain, rules, depth + 1)
+        return with_output(statement, _parse(into, rules, _DYNAMIC_DEPTH)) if into else statement
+    split = inserted_execution(text, tokens)
+    if split is None:
+        return None
+    insert, run = split
+    return with_execution(_parse(insert, rules, _DYNAMIC_DEPTH), _execute(run, rules, depth))
 
 
 def _tree(text: str, rules: Dialect) -> exp.Expr:

@@ -286,6 +286,12 @@ def test_rows_that_go_to_the_client_or_to_a_variable_leave_the_statement_as_it_i
     assert told(text, "tsql")[0] == {"into t", "from s", "a = s.x"}
 
 
+def test_insert_exec_takes_what_a_constant_text_gives_and_says_what_a_procedure_hides() -> None:
+    assert tell("insert into t (a) exec('select x from s')", "tsql") == {"a = s.x"}
+    assert told("insert into #t (a, b) exec d.p @a = 'x'", "tsql") == [{"into #t"}]
+    assert problems("insert into #t exec d.p", "tsql") == [("unsupported", "rows of a procedure")]
+
+
 def test_a_column_may_be_called_output() -> None:
     assert tell("update t set output = inserted.a from s as inserted", "tsql") == {"output = s.a"}
 
