@@ -89,9 +89,14 @@ def test_the_python_example_prints_what_its_comments_say(folder: Path) -> None:
 def test_yaml_of_the_readme_is_accepted(block: str, tmp_path: Path) -> None:
     from workflows.config import load_config
 
-    content = yaml.safe_load((REPOSITORY / "config" / "lineage.yaml").read_text())
-    content["source"]["sourceConfig"]["config"]["queryLogFilePath"] = str(REPOSITORY / "config/sample/query_log.csv")
-    content["headwater"].pop("schemaFiles")
+    example = "spark_history.yaml" if "sparkNames" in block else "lineage.yaml"
+    content = yaml.safe_load((REPOSITORY / "config" / example).read_text())
+    source = content["source"]["sourceConfig"]["config"]
+    if "eventLogDirectory" in source:
+        source["eventLogDirectory"] = str(tmp_path)
+    else:
+        source["queryLogFilePath"] = str(REPOSITORY / "config/sample/query_log.csv")
+    content["headwater"].pop("schemaFiles", None)
     shown = yaml.safe_load(block)
     shown.get("headwater", {}).pop("schemaFiles", None)
     shown.get("source", {}).get("sourceConfig", {}).get("config", {}).pop("queryLogFilePath", None)
