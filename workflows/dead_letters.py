@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 the name that every PySpark user knows
@@ -58,17 +60,29 @@ def read_again(statements: DataFrame, source_ids: Collection[str]) -> frozenset[
     return frozenset(row["source_id"] for row in found.toLocalIterator())
 
 
+def check_dead_letters(file: Path) -> None:
+    """Raises ConfigError where dead letters could not be written to the file: better now than after the work."""
+    with _writable(file, "a"):
+        pass
+
+
 def write_dead_letters(file: Path, letters: Iterable[DeadLetter]) -> None:
     """Writes a JSON line for every open letter, in place of what an earlier run left.
 
     Raises ConfigError where the file cannot be written.
     """
+    with _writable(file, "w") as out:
+        for letter in letters:
+            source_id, position, _step = letter.place
+            line = {"source_id": source_id, "statement": position + 1, "reason": letter.reason, **letter.details}
+            out.write(json.dumps(line, ensure_ascii=False) + "\n")
+
+
+@contextmanager
+def _writable(file: Path, mode: str) -> Iterator[IO[str]]:
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        with file.open("w", encoding="utf-8") as out:
-            for letter in letters:
-                source_id, position, _step = letter.place
-                line = {"source_id": source_id, "statement": position + 1, "reason": letter.reason, **letter.details}
-                out.write(json.dumps(line, ensure_ascii=False) + "\n")
+        with file.open(mode, encoding="utf-8") as out:
+            yield out
     except OSError as error:
         raise ConfigError(f"dead letters cannot be written to {file}: set headwater.deadLetters") from error

@@ -19,7 +19,7 @@ from ingestion.resolution import Resolver
 from workflows.before import before_of
 from workflows.config import RunConfig
 from workflows.counting import edge_counts, fate_counts, name_counts, parse_counts
-from workflows.dead_letters import Undertaker, read_again, write_dead_letters
+from workflows.dead_letters import Undertaker, check_dead_letters, read_again, write_dead_letters
 from workflows.journal_frames import segments
 from workflows.lineage_source import LineageSource, SourceSettings
 from workflows.memory import Harvest, Memory
@@ -103,6 +103,8 @@ class Pipeline:
 
         Raises ConfigError, TargetDown, LeaseHeld, SparkLost and Interrupted; what was done until then is remembered.
         """
+        if not self._options.dry_run:
+            check_dead_letters(self._config.dead_letters)
         with ExitStack() as kept:
             with self._progress.stage("start spark"):
                 spark = kept.enter_context(spark_session(self._config.spark, self._options.drain))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -12,12 +13,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from py4j.protocol import Py4JError
+from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark import SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from ingestion.errors import SparkLost
+from ingestion.errors import ConfigError, SparkLost
 from workflows.config import SparkSettings
 from workflows.java import find_java
 from workflows.signals import Drain
@@ -43,6 +44,8 @@ _LOCAL_DEFAULTS = {
     "spark.driver.defaultJavaOptions": "-XX:TieredStopAtLevel=1",
 }
 
+_REFUSAL = re.compile(r"^: (?:[\w.$]+: )?(?P<why>.+)$", re.MULTILINE)
+"""Where Py4JJavaError quotes the exception of the JVM: its class and its message."""
 
 _TROUBLES = (Py4JError, PySparkException, OSError, EOFError)
 _SIGNS = {
@@ -59,8 +62,8 @@ def spark_session(settings: SparkSettings, drain: Drain) -> Iterator[SparkSessio
 
     A signal that comes while it starts is held back until it has: a JVM that is half started would be left behind.
 
-    Raises ConfigError where Java is missing or too old, before Spark is started, and SparkLost where it breaks down in
-    the block; where a signal tore it down, Interrupted.
+    Raises ConfigError where Java is missing or too old, before Spark is started, and where Spark refuses its settings;
+    SparkLost where it breaks down in the block; where a signal tore it down, Interrupted.
     """
     active = SparkSession.getActiveSession()
     if active is not None:
@@ -79,7 +82,7 @@ def spark_session(settings: SparkSettings, drain: Drain) -> Iterator[SparkSessio
         started: list[SparkSession] = []
         try:
             with explained_breakdowns(drain):
-                with drain.hold(), _quiet_jvm():
+                with drain.hold(), _quiet_jvm(), _refused_settings():
                     started.append(builder.getOrCreate())
                 if not settings.master.startswith("local["):
                     started[0].sparkContext.addPyFile(str(_own_code(Path(scratch))))
@@ -114,6 +117,18 @@ def explained_breakdowns(drain: Drain) -> Iterator[None]:
         if reason is None:
             raise
         raise SparkLost(f"Spark broke down: {reason}; what was noted is kept: run the same command again") from error
+
+
+@contextmanager
+def _refused_settings() -> Iterator[None]:
+    """What Spark says of its settings while it starts, as a mistake in them."""
+    try:
+        yield
+    except Py4JJavaError as error:
+        refusal = _REFUSAL.search(str(error))
+        if refusal is None:
+            raise
+        raise ConfigError(f"Spark does not start with headwater.spark: {refusal['why']}") from error
 
 
 def _is_gone() -> bool:

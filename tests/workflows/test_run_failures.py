@@ -148,3 +148,21 @@ def test_missing_java_is_told_before_spark_starts(tmp_path: Path, monkeypatch: p
     assert done.returncode == 2
     assert "Java" in done.stderr
     assert "install" in done.stderr
+
+
+def test_settings_that_spark_refuses_are_told_with_what_it_says(tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text(HEADER)
+    settings = configuration(tmp_path, spark={"conf": {"spark.driver.memory": "100m"}})
+    done = ingest("run", "-c", settings, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "headwater.spark" in done.stderr
+    assert "memory" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_dead_letters_that_cannot_be_kept_are_told_before_the_work_is_done(tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text(HEADER)
+    done = ingest("run", "-c", configuration(tmp_path, deadLetters=str(tmp_path)), cwd=tmp_path)
+    assert done.returncode == 2
+    assert "set headwater.deadLetters" in done.stderr
+    assert "start spark" not in done.stderr
