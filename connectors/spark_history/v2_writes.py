@@ -39,8 +39,10 @@ _TABLE_OPTION = re.compile(r"\btable=([^\s,()]+)")
 _RELATION = re.compile(r"RelationV2\[(?P<columns>.*?)\] (?P<name>[^\s,]+)", re.DOTALL)
 _QUOTED = re.compile(r"`[^`]+`\.`")
 _LOCATED = re.compile(r"(?:Location: |DeltaTableV2\([^,]*,|Delta\[version=[^,]*, )([a-z][a-z0-9+.-]*:/[^\s,\])]+)")
+_NAME = r"(?:`(?:[^`]|``)+`|[^\s,`])+"
 _CREATED = re.compile(
-    r"^(?:V2SessionCatalog\((?P<session>[\w-]+)\)|(?P<class>[\w.$]+@[0-9a-f]+|[\w.-]+)), (?P<name>[^\s,]+)"
+    r"^(?:V2SessionCatalog\((?P<session>[\w-]+)\)|(?P<class>[\w.$]+@[0-9a-f]+|[\w.-]+)), "
+    rf"(?P<name>{_NAME})(?:, (?P<other>{_NAME})(?=,|$))?"
 )
 
 
@@ -107,13 +109,20 @@ def v2_create(node: PlanNode, names: NameMapping) -> Write:
     return Write(StatementKind.CREATE_TABLE_AS, WriteMode.CREATE, name, query_of(node), outputs=node.args)
 
 
-def catalog_name(args: str, names: NameMapping) -> TableName | None:
-    """The table that a command names behind its catalog; None where only the catalog's class is told, of several."""
+def catalog_names(args: str, names: NameMapping) -> tuple[TableName, TableName | None] | None:
+    """The table that a command names behind its catalog, and the name behind that, which may be one of another kind.
+
+    None where only the catalog's class is told, of several. A second name that is bare stays beside the first.
+    """
     match = _CREATED.match(args)
-    if match is None:
+    catalog = (match.group("session") or names.of_class(match.group("class") or "")) if match else None
+    if match is None or not catalog:
         return None
-    catalog = match.group("session") or names.of_class(match.group("class") or "")
-    return names.table((catalog, *plain_parts(match.group("name")))) if catalog else None
+    parts = plain_parts(match.group("name"))
+    other = plain_parts(match.group("other") or "")
+    if len(other) == 1:
+        other = (*parts[:-1], *other)
+    return names.table((catalog, *parts)), names.table((catalog, *other)) if any(other) else None
 
 
 def delta_command(node: PlanNode, names: NameMapping) -> Write:

@@ -6,7 +6,7 @@ import pytest
 
 from connectors.spark_history.name_changes import name_changes
 from connectors.spark_history.names import NameMapping
-from ingestion.model import StatementKind
+from ingestion.model import Column, StatementKind
 
 ICEBERG = "org.apache.iceberg.spark.SparkCatalog"
 PLAN = (
@@ -23,10 +23,12 @@ LAKE = NameMapping(catalogs={"lake": ICEBERG})
         (PLAN, "AlterTableRenameCommand", "`spark_catalog`.`mart`.`a`, `mart`.`b`, false", "spark_catalog.mart.b"),
         (PLAN, "AlterTableRenameCommand", "`spark_catalog`.`mart`.`a`, `b`, false", "spark_catalog.mart.b"),
         (PLAN, "AlterTableRenameCommand", "`mart`.`a, x`, `mart`.`b.c`, false", "spark_catalog.mart.b.c"),
+        (V2, "RenameTable", f"{ICEBERG}@4413e5f8, db.a, db.b, org.x.Strategy$$Lambda/0x1@2", "lake.db.b"),
+        (V2, "RenameTable", f"{ICEBERG}@4413e5f8, db.`a, x`, `b y`, org.x.Strategy$$Lambda/0x1@2", "lake.db.b y"),
     ],
 )
 def test_a_renamed_table_stays_in_its_catalog(form: str, kind: str, args: str, said: str) -> None:
-    lineage = name_changes([form.format(kind, args)], NameMapping())
+    lineage = name_changes([form.format(kind, args)], LAKE)
     assert lineage is not None
     (change,) = lineage.changes
     assert change.kind is StatementKind.RENAME
@@ -40,6 +42,7 @@ def test_a_renamed_table_stays_in_its_catalog(form: str, kind: str, args: str, s
         (PLAN, "DropTableCommand", "`spark_catalog`.`mart`.`a`, false, true, false", "spark_catalog.mart.a"),
         (V2, "DropTable", "V2SessionCatalog(spark_catalog), mart.a, false, false, x", "spark_catalog.mart.a"),
         (V2, "DropTable", f"{ICEBERG}@4413e5f8, db.a, false, false, x", "lake.db.a"),
+        (V2, "DropTable", f"{ICEBERG}@4413e5f8, db.`a, b`, false, false, x", "lake.db.a, b"),
     ],
 )
 def test_a_dropped_table_is_told_by_its_full_name(form: str, kind: str, args: str, said: str) -> None:
@@ -58,3 +61,36 @@ def test_a_dropped_table_is_told_by_its_full_name(form: str, kind: str, args: st
 )
 def test_a_temporary_view_and_a_catalog_without_a_name_end_nothing(form: str, kind: str, args: str) -> None:
     assert name_changes([form.format(kind, args)], LAKE) is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "added", "dropped", "renamed"),
+    [
+        ("RENAME COLUMN status TO the state", (), (), (("status", "the state"),)),
+        ("DROP COLUMN a, b, DROP COLUMN c", (), ("a, b", "c"), ()),
+        ("ADD COLUMN n DECIMAL(10,2), ADD COLUMN who.name STRING", (Column("n", "decimal(10,2)"),), (), ()),
+    ],
+)
+def test_columns_of_a_v2_table_come_go_and_move(
+    changes: str, added: tuple[Column, ...], dropped: tuple[str, ...], renamed: tuple[tuple[str, str], ...]
+) -> None:
+    args = f"{ICEBERG}@4413e5f8, db.a, [{changes}], org.x.Strategy$$Lambda/0x1@2"
+    lineage = name_changes([V2.format("AlterTable", args)], LAKE)
+    assert lineage is not None
+    (change,) = lineage.changes
+    assert (change.kind, change.name.dotted) == (StatementKind.ALTER_TABLE, "lake.db.a")
+    assert (change.columns, change.dropped_columns, change.renamed_columns) == (added, dropped, renamed)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        "RENAME COLUMN who.name TO said",
+        "RENAME COLUMN a TO b TO c",
+        "ALTER COLUMN a TYPE BIGINT",
+        "org.apache.spark.sql.connector.catalog.TableChange$RenameColumn@1f2e",
+    ],
+)
+def test_what_is_no_certain_change_of_a_column_is_none(changes: str) -> None:
+    args = f"{ICEBERG}@4413e5f8, db.a, [{changes}], org.x.Strategy$$Lambda/0x1@2"
+    assert name_changes([V2.format("AlterTable", args)], LAKE) is None
