@@ -13,13 +13,16 @@ from connectors.spark_history.name_changes import name_changes
 from connectors.spark_history.names import NameMapping
 from connectors.spark_history.plan_cache import PlanCache
 from connectors.spark_history.plan_lineage import Application
-from connectors.spark_history.reconciliation import KnownViews, reconcile
+from connectors.spark_history.reconciliation import KnownViews, Resolve, folded, reconcile
 from connectors.spark_history.session_state import SessionDefaults
 from connectors.spark_history.statement_text import TextReader
 from ingestion.model import NameKind, StatementKind, StatementLineage, TableName, Target, WriteMode
 from ingestion.symbolic import dumps
 
 DIALECT = "spark"
+STATEMENT = re.compile(r"\s*(?:--|/\*|(?:INSERT|CREATE|REPLACE|MERGE|UPDATE|DELETE|WITH|FROM)\s)", re.IGNORECASE)
+"""How a description begins that may be a statement that writes."""
+
 FILE_SINK = re.compile(r"^(?:FileSink|DeltaSink)\[(.*)\]$")
 
 UNFINISHED = "unfinished"
@@ -53,7 +56,7 @@ class RecordWriter:
         """
         catalog, schema = self.defaults.of(statement.session)
         before = self.defaults.current(statement.session)
-        lineage, content = None, None
+        lineage, content, text = None, None, statement.text
         if statement.error == "":
             self._locate(statement)
             planned, content = self.plans.lineage(statement.plans, self.application, statement.stream)
@@ -62,8 +65,8 @@ class RecordWriter:
             if lineage is not None and statement.sink is not None:
                 lineage = into_sink(lineage, statement.sink, self.application.names)
             if planned is not None and lineage is not None:
-                lineage = self._reconciled(lineage, statement, before)
-            if lineage is None and statement.text is None:
+                text, lineage = self._reconciled(lineage, statement, before)
+            if lineage is None and text is None:
                 lineage = StatementLineage(StatementKind.OTHER)
             if lineage is not None and lineage is not planned:
                 content = dumps(canonical(lineage))
@@ -72,7 +75,7 @@ class RecordWriter:
             return
         yield {
             "source_id": f"{self.log}#{statement.key}",
-            "text": statement.text,
+            "text": text,
             "start_time": start,
             "end_time": end,
             "duration": end - start if start is not None and end is not None else None,
@@ -89,15 +92,29 @@ class RecordWriter:
 
     def _reconciled(
         self, lineage: StatementLineage, statement: Statement, defaults: tuple[str, str]
-    ) -> StatementLineage:
-        """A plan's lineage beside what the statement's text says, where it has one."""
-        writes = any(flow.target is not None for flow in lineage.flows)
-        said = self.texts.lineage(statement.text) if statement.text and writes else None
-        if said is not None:
-            names = self.application.names
-            lineage = reconcile(said, lineage, self.views, lambda name: full_name(name, defaults, names))
+    ) -> tuple[str | None, StatementLineage]:
+        """A statement's text, and its plan's lineage beside what that text says, where it has one.
+
+        A job's description is its text where it is a whole statement that reads and writes what the plan does: Kyuubi
+        and notebooks set it so. Any other is left out: it may be anybody's words, in which nothing can be masked for
+        certain, or be left over from the job before.
+        """
+        text, described, names = statement.text, statement.described or "", self.application.names
+
+        def resolve(name: TableName) -> TableName:
+            return full_name(name, defaults, names)
+
+        if any(flow.target is not None for flow in lineage.flows) and (text or STATEMENT.match(described)):
+            said = self.texts.lineage(text or described)
+            both = reconcile(said, lineage, self.views, resolve) if said is not None else lineage
+            if text is not None:
+                lineage = both
+            elif (
+                said is not None and both.problems == lineage.problems and same_tables(said, both, self.views, resolve)
+            ):
+                text, lineage = described, both
         self.views.note(lineage)
-        return lineage
+        return text, lineage
 
     def _locate(self, statement: Statement) -> None:
         found = statement.environment
@@ -106,6 +123,14 @@ class RecordWriter:
             self.application.names = replace(
                 self.names, warehouse=found.warehouse, catalogs=found.catalogs, urls=found.urls
             )
+
+
+def same_tables(said: StatementLineage, planned: StatementLineage, views: KnownViews, resolve: Resolve) -> bool:
+    """Whether a text reads and writes exactly the tables that a plan does, and what is behind the text's views."""
+    targets, reads = {folded(resolve(n)) for n in said.targets}, {folded(resolve(n)) for n in said.sources}
+    behind = {folded(base) for view, bases in views.bases.items() if folded(view) in reads for base in bases}
+    found = {folded(name) for name in planned.sources}
+    return targets == {folded(name) for name in planned.targets} and reads <= found <= reads | behind
 
 
 def full_name(name: TableName, defaults: tuple[str, str], names: NameMapping) -> TableName:

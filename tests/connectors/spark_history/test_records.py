@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from connectors.spark_history.codecs import decoded
 from connectors.spark_history.records import Row
 from ingestion.model import ProblemKind, StatementLineage
 from ingestion.symbolic import loads
-from tests.connectors.spark_history.comparison import by_target, direct_edges
+from tests.connectors.spark_history.comparison import by_target, direct_edges, lineages
 from tests.connectors.spark_history.conftest import History, read_directory
 
 
@@ -87,6 +90,45 @@ def test_a_script_gives_its_statements_and_a_set_description_no_text(history: Hi
     rows = read_directory(history.logs("streaming"))
     assert "spark_catalog.mart.scripted" in by_target(rows)
     assert texts(rows) == []
+
+
+def described(history: History, folder: Path, *descriptions: tuple[bytes, bytes]) -> list[Row]:
+    """The command line's log as if a user had set each statement's description, with some of them replaced."""
+    (log,) = history.logs("cli").iterdir()
+    with log.open("rb") as stream:
+        content = b"".join(decoded(stream, "snappy")).replace(b"SparkSQLCLIDriver", b"Job")
+    for before, after in descriptions:
+        assert before in content
+        content = content.replace(before, after)
+    (folder / "local-1").write_bytes(content)
+    return read_directory(folder)
+
+
+def test_a_description_that_is_the_statement_is_its_text(history: History, tmp_path: Path) -> None:
+    rows = described(history, tmp_path)
+    lineage = loads(row_of(rows, "INSERT INTO mart.c1 SELECT id + 1")["symbolic"])
+    assert isinstance(lineage, StatementLineage)
+    assert "spark_catalog.sales.open_orders" in [name.dotted for name in lineage.sources]
+    assert {text.split()[0] for text in texts(rows)} == {"INSERT", "CREATE"}
+
+
+def test_any_other_description_is_left_out_and_changes_nothing(history: History, tmp_path: Path) -> None:
+    statement, query = b"INSERT INTO mart.c1 SELECT order_id, sum(amount)", b"FROM orders GROUP BY order_id"
+    words = (
+        (
+            b"INSERT INTO mart.c1 SELECT id + 1, amount FROM open_orders",
+            b"INSERT INTO mart.c1 for jane.doe@example.com",
+        ),
+        (statement + b" " + query, b"INSERT INTO mart.c1 SELECT a, b FROM elsewhere"),
+    )
+    (tmp_path / "as_said").mkdir()
+    (tmp_path / "other").mkdir()
+    before, after = described(history, tmp_path / "as_said"), described(history, tmp_path / "other", *words)
+    assert len(texts(after)) == len(texts(before)) - 2
+    assert not any(word in str(row["text"]) for row in after for word in ("jane", "elsewhere"))
+    plans = [[name.dotted for name in lineage.targets] for lineage in lineages(before)]
+    assert [[name.dotted for name in lineage.targets] for lineage in lineages(after)] == plans
+    assert not any("elsewhere" in str(lineage) for lineage in lineages(after))
 
 
 def test_a_killed_application_gives_what_it_did(history: History) -> None:
