@@ -88,7 +88,11 @@ def definition_times(statements: DataFrame, templates: Mapping[str, TemplateName
     spark = statements.sparkSession
     rows = [(template, name, False) for template, names in templates.items() for name in sorted(names.defined)]
     rows += [(template, name, True) for template, names in templates.items() for name in sorted(names.ended)]
-    rows = [row for row in rows if not templates[row[0]].temporary]
+    by_name: dict[str, set[str]] = {}
+    for template, name, _ in rows:
+        by_name.setdefault(name, set()).add(template)
+    # What one template alone defines and ends is the same at all times, and Spark need not be asked.
+    rows = [row for row in rows if not templates[row[0]].temporary and len(by_name[row[1]]) > 1]
     if not rows:
         return {}
     definers = spark.createDataFrame(rows, "fingerprint string, name string, ends boolean")
@@ -117,6 +121,8 @@ def groups(statements: DataFrame, templates: Mapping[str, TemplateNames]) -> Ite
     for row in _plain_groups(marked.where(~F.col("scoped"))).toLocalIterator():
         yield _group(row, position)
         position += 1
+    if not any(names.temporary for names in templates.values()):
+        return
     for number, row in enumerate(_session_sequences(marked.where("scoped")).toLocalIterator()):
         for group in _groups_of_sequence(row, number, position):
             yield group
