@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from ingestion.definitions import quoted
 from ingestion.dialects import Dialect
 from ingestion.parsing.cascade import ParseOutcome, ParseRequest
 from ingestion.parsing.warm import warm_parser
@@ -47,11 +48,9 @@ def lone_query_as_view(text: str, name: str, dialect: Dialect) -> str:
     statements = split(text, dialect.name)
     if len(statements) != 1 or not _LONE_QUERY.match(statements[0].text):
         return text
-    opening = dialect.name_quotes[0]
-    closing = "]" if opening == "[" else opening
-    quoted = name if _PLAIN_NAME.fullmatch(name) else opening + name.replace(closing, closing * 2) + closing
+    view = name if _PLAIN_NAME.fullmatch(name) else quoted(name, dialect)
     above = "\n" * (statements[0].line - 1)
-    return f"{above}CREATE VIEW {quoted} AS {statements[0].text}"
+    return f"{above}CREATE VIEW {view} AS {statements[0].text}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,9 @@ from workflows.config import RunConfig
 from workflows.lineage_source import LineageSource, SourceSettings
 from workflows.progress import Progress
 from workflows.publication import Target
-from workflows.registration import Registrar
+from workflows.registration import OTHER_DATABASE, Registrar
 from workflows.relation_entities import RelationEntities, relations_in, resolve_relations
 from workflows.routine_entities import RoutineResolver
-
-_ANY_SERVICE = "CustomDatabase"
 
 
 class NameResolution:
@@ -72,4 +70,4 @@ class NameResolution:
     @property
     def _service_type(self) -> str:
         connection = self._config.source.connection
-        return connection.type if connection is not None else _ANY_SERVICE
+        return connection.type if connection is not None else OTHER_DATABASE

@@ -36,7 +36,7 @@ _JDBC_SERVICES = {
     "trino": "Trino",
     "sqlite": "SQLite",
 }
-_OTHER_DATABASE = "CustomDatabase"
+OTHER_DATABASE = "CustomDatabase"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ class Registrar:
     def _type_of(self, service: str) -> str:
         """The type of another service, as far as the URL of a rule tells it."""
         kinds = [rule.url.kind for rule in self.places.jdbc if rule.to[0] == service and rule.url is not None]
-        return next((_JDBC_SERVICES[kind] for kind in kinds if kind in _JDBC_SERVICES), _OTHER_DATABASE)
+        return next((_JDBC_SERVICES[kind] for kind in kinds if kind in _JDBC_SERVICES), OTHER_DATABASE)
 
 
 @dataclass(frozen=True, slots=True)

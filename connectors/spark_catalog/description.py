@@ -6,8 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from connectors.spark_history.names import plain_parts
+from ingestion.definitions import quoted
+from ingestion.dialects import dialect_of
 from ingestion.model import Column
 
+_SPARK = dialect_of("spark")
 _TEXT = "View Text"
 _NAMESPACE = "View Catalog and Namespace"
 _OUTPUTS = "View Query Output Columns"
@@ -60,12 +63,16 @@ class Description:
         if len(outputs) != len(given):
             return f"CREATE VIEW {name} AS {query}"
         if "*" in query and len({output.lower() for output in outputs}) == len(outputs):
-            query = f"SELECT {', '.join(map(quoted, outputs))} FROM ({query})"
+            query = f"SELECT {_listed(outputs)} FROM ({query})"
         renamed = [output.lower() for output in outputs] != [column.lower() for column in given]
-        columns = f" ({', '.join(map(quoted, given))})" if renamed else ""
+        columns = f" ({_listed(given)})" if renamed else ""
         return f"CREATE VIEW {name}{columns} AS {query}"
 
 
-def quoted(name: str) -> str:
-    """A name that means what it says."""
-    return "`" + name.replace("`", "``") + "`"
+def dotted(parts: Iterable[str]) -> str:
+    """A name of several parts as Spark's SQL has it, quoted so that it means what it says."""
+    return ".".join(quoted(part, _SPARK) for part in parts)
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(quoted(name, _SPARK) for name in names)

@@ -13,6 +13,10 @@ from ingestion.routines.triggers import function_steps
 
 Place = tuple[str, str, str]
 
+_MARK = "trigger"
+_HEAD = 60
+"""Characters at the beginning of a definition among which a trigger's has the mark."""
+
 
 @dataclass(frozen=True, slots=True)
 class TriggerRun:
@@ -37,7 +41,3 @@ def trigger_runs(definitions: Sequence[Definition], dialect: str) -> tuple[Trigg
             steps = function_steps(function.text, dialect_of(dialect), routine.table)
             found.append(TriggerRun(definition.place, function.place, steps))
     return tuple(found)
-
-
-_MARK = "trigger"
-_HEAD = 60

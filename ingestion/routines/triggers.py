@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ingestion.dialect_rules import Separator
 from ingestion.dialects import Dialect
 from ingestion.lexing import NAME, WORD, keywords
-from ingestion.routines.header import Header, read_header
+from ingestion.routines.header import read_header
 from ingestion.routines.reader import read_steps
 from ingestion.routines.steps import Code, Step
 from ingestion.routines.variables import Variables
@@ -80,18 +80,15 @@ def steps_of_trigger(trigger: Trigger, dialect: Dialect) -> tuple[Step, ...]:
     return _bound(trigger.body, dialect, _variables(trigger.table, trigger.rows), trigger.table)
 
 
-def steps_for_table(header: Header, dialect: Dialect, table: str) -> tuple[Step, ...]:
-    """What a trigger's function does for the rows of one table."""
+def function_steps(text: str, dialect: Dialect, table: str) -> tuple[Step, ...]:
+    """What a trigger's function, which `text` defines, does for the rows of one table."""
+    header = read_header(text, dialect)
+    if header is None or not header.readable:
+        return ()
     variables = _variables(table, _ROWS)
     for parameter in header.parameters:
         variables.declare(parameter)
     return _bound(header.body, dialect, variables, table)
-
-
-def function_steps(text: str, dialect: Dialect, table: str) -> tuple[Step, ...]:
-    """As `steps_for_table`, of the function that `text` defines."""
-    header = read_header(text, dialect)
-    return steps_for_table(header, dialect, table) if header is not None and header.readable else ()
 
 
 def _table_at(code: Code, place: int) -> int:

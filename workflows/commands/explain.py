@@ -136,7 +136,8 @@ def _line(hop: Hop, *, again: bool, full: bool) -> str:
         how.append("not certain")
     numbers = "".join(f" [{number}]" for number in hop.statements)
     cut = not full and len(hop.expression) > _CHARACTERS
-    expression = f"  {hop.expression[:_CHARACTERS]}…" if cut else f"  {hop.expression}" if hop.expression else ""
+    shown = f"{hop.expression[:_CHARACTERS]}…" if cut else hop.expression
+    expression = f"  {shown}" if shown else ""
     return f"<- {hop.source}  {typer.style(', '.join(filter(None, how)), dim=True)}{expression}{numbers}" + (
         "  (see above)" if again else ""
     )

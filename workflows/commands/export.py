@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from ingestion.errors import ConfigError
+from workflows.commands.moments import DEFAULT_CATALOG
 from workflows.endings import shows_errors
 
 _STANDARD_OUTPUT = Path("-")
@@ -17,9 +18,7 @@ _STANDARD_OUTPUT = Path("-")
 
 @shows_errors
 def export(
-    catalog: Annotated[Path, typer.Option("--catalog", metavar="FILE", help="The catalog's file.")] = Path(
-        ".headwater/catalog.db"
-    ),
+    catalog: Annotated[Path, typer.Option("--catalog", metavar="FILE", help="The catalog's file.")] = DEFAULT_CATALOG,
     html: Annotated[
         Path | None, typer.Option("--html", metavar="FILE", help="Write the explorer with the lineage inside.")
     ] = None,

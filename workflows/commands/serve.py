@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ingestion.errors import ConfigError, Interrupted
+from workflows.commands.moments import DEFAULT_CATALOG
 from workflows.endings import shows_errors, without_secrets
 
 if TYPE_CHECKING:
@@ -17,9 +18,7 @@ if TYPE_CHECKING:
 
 @shows_errors
 def serve(
-    catalog: Annotated[Path, typer.Option("--catalog", metavar="FILE", help="The catalog's file.")] = Path(
-        ".headwater/catalog.db"
-    ),
+    catalog: Annotated[Path, typer.Option("--catalog", metavar="FILE", help="The catalog's file.")] = DEFAULT_CATALOG,
     host: Annotated[
         str, typer.Option(help="The address to listen on; any but loopback demands a token.")
     ] = "127.0.0.1",

@@ -23,8 +23,8 @@ from ingestion.parsing.cascade import (
     Tier,
     parse_chunk,
 )
-from ingestion.parsing.sandbox_process import CHILD_MODULE
 from ingestion.symbolic import loads
+from tests.ingestion.parser_processes import parser_processes
 
 PLAIN = "INSERT INTO sales SELECT o.id, o.total FROM orders o"
 ONLY_SQLFLUFF = "INSERT INTO sales SELECT id FROM orders TIMESERIES t AS '1 hour' OVER (ORDER BY x)"  # Vertica's
@@ -54,12 +54,6 @@ def names(parsed: ParseOutcome) -> tuple[list[str], list[str]]:
     assert parsed.symbolic is not None
     lineage = analyze(loads(parsed.symbolic), lambda _name: None)
     return [str(name) for name in lineage.sources], [str(name) for name in lineage.targets]
-
-
-def parser_processes() -> list[psutil.Process]:
-    # Others of this process's children may have ended and not been waited for: they are no parsers.
-    living = [c for c in psutil.Process().children(recursive=True) if c.status() != psutil.STATUS_ZOMBIE]
-    return [child for child in living if CHILD_MODULE in child.cmdline()]
 
 
 def test_the_first_tier_that_gives_lineage_is_the_last_one_asked(sandbox: Sandbox) -> None:

@@ -12,8 +12,8 @@ import pytest
 from ingestion.model import StatementLineage
 from ingestion.parsing.analyzer import analyze
 from ingestion.parsing.cascade import Limits, ParseOutcome, Parser, ParseRequest, Sandbox, Tier, parse_chunk
-from ingestion.parsing.sandbox_process import CHILD_MODULE
 from ingestion.symbolic import loads
+from tests.ingestion.parser_processes import parser_processes
 
 SECONDS = 3.0
 PATIENT_SECONDS = 15.0
@@ -76,15 +76,10 @@ def sandbox() -> Iterator[Sandbox]:
         yield opened
 
 
-def parser_processes() -> set[psutil.Process]:
-    living = [c for c in psutil.Process().children(recursive=True) if c.status() != psutil.STATUS_ZOMBIE]
-    return {child for child in living if CHILD_MODULE in child.cmdline()}
-
-
 @pytest.fixture(scope="module", autouse=True)
 def others() -> set[psutil.Process]:
     """The parser processes that were there before: kept warm for other tests."""
-    return parser_processes()
+    return set(parser_processes())
 
 
 @pytest.fixture(scope="module")
@@ -158,4 +153,4 @@ def test_hostile_statements_side_by_side_cost_the_others_nothing() -> None:
 def test_no_process_is_left(request: pytest.FixtureRequest, others: set[psutil.Process]) -> None:
     for name in ("sandbox", "patient", "hurried"):
         request.getfixturevalue(name).close()
-    assert parser_processes() <= others
+    assert set(parser_processes()) <= others

@@ -19,7 +19,7 @@ import pytest
 from ingestion.errors import ParserUnavailable
 from ingestion.parsing.sandbox import Limits, Sandbox
 from ingestion.parsing.sandbox_frames import Answer
-from ingestion.parsing.sandbox_process import CHILD_MODULE
+from tests.ingestion.parser_processes import parser_processes
 
 PARSERS = Path(__file__).parent / "parsers"
 PARSER = "misbehaving_parser"
@@ -52,12 +52,6 @@ def ended(pid: int, seconds: float = 3.0) -> bool:
             return True
         time.sleep(0.02)
     return False
-
-
-def parser_processes() -> list[psutil.Process]:
-    # Others of this process's children may have ended and not been waited for: they are no parsers.
-    living = [c for c in psutil.Process().children(recursive=True) if c.status() != psutil.STATUS_ZOMBIE]
-    return [child for child in living if CHILD_MODULE in child.cmdline()]
 
 
 def test_answers_come_in_order_from_one_warm_process(sandbox: Sandbox) -> None:
