@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ingestion.jdbc_urls import JdbcUrl
+
+SESSION_TAG = re.compile(r"^spark-session-([0-9a-f-]{36})$")
 
 
 @dataclass(slots=True)
@@ -25,6 +28,11 @@ class Execution:
     group: str | None = None
     started: bool = False
     ended: bool = False
+
+    @property
+    def session(self) -> str:
+        """Spark's id of the session that it ran in; empty before Spark 4."""
+        return next((match.group(1) for tag in self.tags if (match := SESSION_TAG.match(tag))), "")
 
 
 @dataclass(slots=True)
@@ -64,6 +72,7 @@ class Statement:
     `key` is unique in the log and the same in every reading. `error` is None for one that had not ended, "" for one
     that ended well. `sink` is where a streaming query writes, where only its progress says so. `described` is a text
     that a user set as the job's description: perhaps a statement. `stream` tells a micro-batch of a streaming query.
+    `spark_session` is what Spark calls the session whose catalog and namespace it runs in.
     """
 
     key: str
@@ -79,6 +88,7 @@ class Statement:
     described: str | None = None
     stream: bool = False
     environment: Environment = Environment()
+    spark_session: str = ""
 
 
 def outcome(members: list[Execution]) -> str | None:

@@ -89,8 +89,11 @@ def statement_lineage(
 
 
 def repeats(text: PlanText) -> bool:
-    """Whether a plan only shows the result of a command whose own execution is beside it (CLI and Thrift server)."""
-    return text.physical is not None and kind_of(text.physical) == "CommandResult"
+    """Whether a plan only shows the result of a command whose own execution is beside it (CLI and Thrift server).
+
+    One that has the analyzed plan too says more than that execution: it has the names of views.
+    """
+    return text.analyzed is None and text.physical is not None and kind_of(text.physical) == "CommandResult"
 
 
 def housekeeping(description: str) -> bool:

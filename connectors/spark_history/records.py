@@ -54,8 +54,8 @@ class RecordWriter:
 
         None for what had ended when the log was read before.
         """
-        catalog, schema = self.defaults.of(statement.session)
-        before = self.defaults.current(statement.session)
+        catalog, schema = self.defaults.of(statement.spark_session)
+        before = self.defaults.current(statement.spark_session)
         lineage, content, text = None, None, statement.text
         if statement.error == "":
             self._locate(statement)

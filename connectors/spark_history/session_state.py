@@ -44,17 +44,17 @@ class SessionDefaults:
         text = _USE.match(statement.text) if statement.text else None
         if text:
             parts = [part.strip("`") for part in re.findall(r"`[^`]+`|[\w-]+", text.group("name"))]
-            self._set(statement.session, parts)
+            self._set(statement.spark_session, parts)
             return
         for plan in statement.plans:
             command = _SET_NAMESPACE.search(plan)
             if command:
                 namespace = command.group("namespace")
-                self._set(statement.session, [part for part in (command.group("catalog"), namespace) if part])
+                self._set(statement.spark_session, [part for part in (command.group("catalog"), namespace) if part])
                 return
             simple = _SET_COMMAND.search(plan)
             if simple:
-                self._set(statement.session, [simple.group("name").strip("` ")])
+                self._set(statement.spark_session, [simple.group("name").strip("` ")])
                 return
 
     def _set(self, session: str, parts: list[str]) -> None:

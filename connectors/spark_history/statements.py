@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from connectors.spark_history.connect_text import connect_sql
@@ -21,7 +21,6 @@ from connectors.spark_history.executions import (
 
 CALL_SITE = re.compile(r"^\w+ at .+:\d+$")
 STREAM_RUN = re.compile(r"\brunId = ([0-9a-f-]{36})")
-SESSION_TAG = re.compile(r"^spark-session-([0-9a-f-]{36})$")
 TEXT_SOURCES = ("SparkSQLCLIDriver", "SparkExecuteStatementOperation")
 
 
@@ -35,6 +34,7 @@ class ApplicationLog:
         self.thrift: dict[str, Operation] = {}
         self.connect: dict[str, Operation] = {}
         self.thrift_users: dict[str, str] = {}
+        self.spark_sessions: dict[str, str] = {}
         self.sinks: dict[str, str] = {}
         self.waiting_for_sink: dict[str, list[Statement]] = {}
         self.jobs: dict[int, int] = {}
@@ -204,7 +204,7 @@ class ApplicationLog:
             operation.executions.append(first)
         elif first.description and not CALL_SITE.match(first.description) and not STREAM_RUN.search(first.description):
             described = first.description
-        session = next((match.group(1) for tag in first.tags if (match := SESSION_TAG.match(tag))), "")
+        session = operation.session if operation and operation.session else first.session
         return Statement(
             str(members[0].id),
             text,
@@ -212,13 +212,21 @@ class ApplicationLog:
             min((e.start for e in members if e.start is not None), default=None),
             max((e.end for e in members if e.end is not None), default=None),
             operation.user if operation and operation.user else self.user,
-            operation.session if operation and operation.session else session,
+            session,
             outcome(members),
             self.id,
             described=described,
             stream=STREAM_RUN.search(first.description) is not None,
             environment=self.environment,
+            spark_session=self._spark_session(session, [first]),
         )
+
+    def _spark_session(self, session: str, executions: Iterable[Execution]) -> str:
+        """What Spark calls a session: a server's client that connects to a database sets it before any statement."""
+        tagged = next((execution.session for execution in executions if execution.session), None)
+        if tagged is not None:
+            self.spark_sessions[session] = tagged
+        return self.spark_sessions.get(session, session)
 
     def _operation(self, operation: Operation) -> Iterator[Statement]:
         for root in {e.root for e in self.executions.values() if e.group == operation.id}:
@@ -237,4 +245,5 @@ class ApplicationLog:
             operation.error,
             self.id,
             environment=self.environment,
+            spark_session=self._spark_session(operation.session, operation.executions),
         )

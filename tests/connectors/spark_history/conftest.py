@@ -28,6 +28,7 @@ LAYOUTS = {
     "dataframe": ("spark.eventLog.compression.codec=lz4", "spark.eventLog.rolling.enabled=false"),
     "cli": ("spark.eventLog.compression.codec=snappy", "spark.eventLog.rolling.enabled=false"),
     "connect": ("spark.eventLog.compression.codec=lzf", "spark.eventLog.rolling.enabled=true"),
+    "thrift": ("spark.eventLog.compression.codec=zstd", "spark.eventLog.rolling.enabled=false"),
     "streaming": ("spark.eventLog.compress=false", "spark.eventLog.rolling.enabled=false"),
     "sources": ("spark.eventLog.compression.codec=zstd", "spark.eventLog.rolling.enabled=true"),
 }
@@ -90,7 +91,7 @@ def command(kind: str, root: Path) -> list[str]:
     return [*submit, *confs, *program, "--hiveconf", "hive.cli.errors.ignore=true", "-f", str(GENERATOR / "cli.sql")]
 
 
-KINDS = ("sql", "dataframe", "cli", "connect", "streaming")
+KINDS = ("sql", "dataframe", "cli", "thrift", "connect", "streaming")
 """The applications that plain tables of the session catalog are enough for."""
 
 

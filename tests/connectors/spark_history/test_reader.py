@@ -23,7 +23,7 @@ from connectors.spark_history.event_lines import LONGEST_LINE
 from connectors.spark_history.records import Row
 from ingestion.errors import ConfigError, TargetDown
 from ingestion.symbolic import loads
-from tests.connectors.spark_history.conftest import History, read_directory
+from tests.connectors.spark_history.conftest import KINDS, History, read_directory
 
 pytestmark = pytest.mark.spark
 
@@ -48,7 +48,7 @@ def comparable(rows: list[Row]) -> list[tuple[str, ...]]:
 
 def everything(history: History, folder: Path) -> Path:
     """The logs of all applications in one directory."""
-    for kind in ("sql", "dataframe", "cli", "connect", "streaming"):
+    for kind in KINDS:
         for path in history.logs(kind).iterdir():
             copy = shutil.copytree if path.is_dir() else shutil.copy2
             copy(path, folder / path.name)
@@ -60,11 +60,7 @@ def test_all_layouts_of_one_directory_give_what_each_gives_alone(
 ) -> None:
     directory = everything(history, tmp_path)
     rows = rows_of(spark, SparkHistoryOptions(event_log_directory=directory.as_uri()))
-    alone = [
-        row
-        for kind in ("sql", "dataframe", "cli", "connect", "streaming")
-        for row in read_directory(history.logs(kind))
-    ]
+    alone = [row for kind in KINDS for row in read_directory(history.logs(kind))]
     assert comparable(rows) == comparable(alone)
 
 
@@ -155,7 +151,7 @@ def test_applications_are_chosen_by_date_and_by_whether_they_ended(
     running = list_history(spark, SparkHistoryOptions(event_log_directory=directory, status="running")).to_read
     ended = list_history(spark, SparkHistoryOptions(event_log_directory=directory, status="completed")).to_read
     assert len({file.log for file in running}) == 1
-    assert len({file.log for file in ended}) == 4
+    assert len({file.log for file in ended}) == len(KINDS) - 1
     future = datetime(2100, 1, 1, tzinfo=UTC)
     assert list_history(spark, SparkHistoryOptions(event_log_directory=directory, min_date=future)).to_read == ()
 

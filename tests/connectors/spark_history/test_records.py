@@ -49,7 +49,7 @@ def test_the_text_names_the_view_that_a_physical_plan_looks_through(history: His
 
 
 def test_text_and_plan_agree_on_every_statement_that_has_both(history: History) -> None:
-    for kind in ("cli", "connect"):
+    for kind in ("cli", "thrift", "connect"):
         for row in read_directory(history.logs(kind)):
             lineage = loads(row["symbolic"]) if row["symbolic"] and row["text"] else None
             if isinstance(lineage, StatementLineage):
@@ -143,7 +143,7 @@ def test_a_killed_application_gives_what_it_did(history: History) -> None:
 
 
 def test_source_ids_are_unique_and_the_same_in_every_reading(history: History) -> None:
-    for kind in ("sql", "cli", "connect", "streaming"):
+    for kind in ("sql", "cli", "thrift", "connect", "streaming"):
         once, again = read_directory(history.logs(kind)), read_directory(history.logs(kind))
         identifiers = [row["source_id"] for row in once]
         assert len(set(identifiers)) == len(identifiers)
