@@ -103,12 +103,10 @@ def by_scope(body: str, scope: Mapping[int, Attribute]) -> list[Element]:
     spans = attribute_spans(body, scope)
     passed = {start: (end, attribute) for start, end, attribute in spans}
     depth = nesting(body, spans)
-    subqueries = [match.span() for match in SUBQUERY.finditer(body)]
-    ends = [
-        match
-        for match in ID.finditer(body)
-        if at_end(body, match.end()) and not any(start <= match.start() < end for start, end in subqueries)
-    ]
+    ended = {position for start, end, _ in spans for position in range(start + 1, end)}  # a name may have ids in it
+    for subquery in SUBQUERY.finditer(body):
+        ended.update(range(subquery.start(), subquery.end() + 1))
+    ends = [match for match in ID.finditer(body) if at_end(body, match.end()) and match.end() not in ended]
     found: list[Element] = []
     start = position = 0
     while start < len(body):

@@ -38,6 +38,8 @@ HINTS = re.compile(r"(?:, (?:left|right)Hint=\([^()]*\))+$")
 GENERATE = re.compile(r"^(?P<made>.*), (?:true|false)(?:, [^\[\]]*)?, (?P<out>\[[^\[]*\])$", re.DOTALL)
 CTE_REFERENCE = re.compile(r"^(\d+), (?:true|false), (\[.*?\])(?:, (?:true|false|\d+|None|Some).*)?$", re.DOTALL)
 STRUCT = re.compile(r"^(?:named_)?struct\(")
+COUNTED = re.compile(r"^\[(?:-?1 AS vcol|(?:true|null) AS vcol1)#")
+"""A side of EXCEPT ALL or INTERSECT ALL, of which Spark makes a union whose rows it counts."""
 
 
 def project(step: Step) -> Relation:
@@ -99,7 +101,7 @@ def join(step: Step) -> Relation:
     if kind.startswith(("LeftSemi", "LeftAnti")):
         return step.below.with_attributes(left.attributes, found, problems)
     if kind.startswith("ExistenceJoin"):
-        exists = attribute_list(kind.partition("(")[2].rstrip(")"))
+        exists = attribute_list(kind.partition("(")[2].partition(")")[0])
         marker = Lineage(indirect=frozenset(found) | right.indirect)
         made = [Attribute(item.id, item.name, marker) for item in exists]
         rows = joined([left, Relation([], frozenset(), right.sources, right.problems)])
@@ -114,7 +116,7 @@ def join_parts(step: Step) -> tuple[str, list[tuple[str, str]]]:
         texts = [(fields.get("Left keys", ""), "left"), (fields.get("Right keys", ""), "right")]
         condition = fields.get("Join condition", "None")
         texts += [] if condition == "None" else [(condition, "both")]
-        return fields.get("Join type", "Inner"), texts
+        return fields.get("Join type") or step.node.name.partition(" ")[2], texts  # before Spark 3.4, in the tree only
     kind, _, condition = HINTS.sub("", step.node.args).partition(", ")
     if not step.node.args:
         kind = step.node.name.partition(" ")[2]
@@ -165,6 +167,8 @@ def union(step: Step) -> Relation:
     """UNION ALL by position; the ids are the first child's."""
     if not step.inputs or not step.inputs[0].attributes:
         return joined(step.inputs)
+    if all(COUNTED.match(child.fields.get("Output", child.args)) for child in step.node.children):
+        return set_operation(step)
     first = step.inputs[0].attributes
     columns = [
         Attribute(
@@ -207,16 +211,23 @@ def window(step: Step) -> Relation:
 
 
 def generate(step: Step) -> Relation:
-    """LATERAL VIEW and explode: each column that the generator makes comes from all of its arguments."""
+    """LATERAL VIEW and explode: each column that the generator makes comes from all of its arguments.
+
+    A physical plan lists what is passed on; rows that are only repeated keep their ids.
+    """
     match = GENERATE.match(step.node.args)
     if match is None:
         return step.evaluation.unknown(step.node, "Generate", step.inputs)
-    text = match.group("made")
+    text, scope = match.group("made"), step.below.scope
+    passed = step.below.attributes
     if "Input" in step.node.fields and text.endswith("]") and "), [" in text:
-        text = text[: text.rindex("), [") + 1]
+        place = text.rindex("), [") + 1
+        kept = element_list(text[place + 2 :], scope)
+        passed = [scope[item.id] for item in kept if item.id in scope]
+        text = text[:place]
     lineage = read_expression(text, step.scope)
-    made = [Attribute(item.id, item.name, lineage) for item in attribute_list(match.group("out"))]
-    return step.below.with_attributes([*step.below.attributes, *made], problems=cut(step.node.args))
+    made = [scope.get(item.id) or Attribute(item.id, item.name, lineage) for item in attribute_list(match.group("out"))]
+    return step.below.with_attributes([*passed, *made], problems=cut(step.node.args))
 
 
 def expand(step: Step) -> Relation:

@@ -40,6 +40,9 @@ _OPAQUE = """
 OPAQUE = frozenset(_OPAQUE.split())
 """Operators that run code of the user's: what they give may come from all that goes in."""
 
+CACHE = re.compile(r", (?:StorageLevel|CachedRDDBuilder)\(")
+"""What follows the columns of a cached relation; before Spark 3.5 its builder."""
+
 PARTIAL = re.compile(r"^\[(?:partial|merge)_")
 
 
@@ -55,6 +58,7 @@ def aggregate(step: Step) -> Relation:
         kept = Relation(step.below.attributes, base.indirect, base.sources, base.problems)
         kept.attributes = passed_results(results, scope, step)
         kept.grouped = base
+        kept.functions = functions if step.below.grouped is None else step.below.functions
         return kept
     made = aggregate_results(step, scope)
     keys = fields.get("Keys", "[]")
@@ -80,18 +84,33 @@ def passed_results(results: str, scope: dict[int, Attribute], step: Step) -> lis
 def aggregate_results(step: Step, scope: dict[int, Attribute]) -> list[Attribute]:
     """The output of a last stage: its results over the keys and the values of its functions."""
     fields, known = step.node.fields, step.evaluation.known
-    values = attribute_values(fields.get("Functions", "[]"), fields.get("Aggregate Attributes", "[]"), scope)
+    functions = filtered(unnamed_list(fields.get("Functions", "[]"), scope), step.below.functions, scope)
+    values = attribute_values(functions, value_names(step, scope), scope)
     visible = {**scope, **{value.id: value for value in values}}
     elements = element_list(fields.get("Results", "[]"), visible, (), step.node.counts.get("Results"))
     return named_attributes(elements, Scope(visible, {}, step.evaluation.by_id, known=known))
 
 
-def attribute_values(functions: str, attributes: str, scope: dict[int, Attribute]) -> list[Attribute]:
+def value_names(step: Step, scope: dict[int, Attribute]) -> list[Element]:
+    """The attributes of an aggregation's functions, whose names are the functions' texts with the ids in them."""
+    text = step.node.fields.get("Aggregate Attributes", "[]")
+    found, count = attribute_list(text), step.node.counts.get("Aggregate Attributes")
+    return found if count in (None, len(found)) else element_list(text, scope, (), count)
+
+
+def filtered(functions: list[str], first_stage: str, scope: dict[int, Attribute]) -> list[str]:
+    """The functions of a last stage with their FILTER clauses, which Spark prints at the first stage only."""
+    first = unnamed_list(first_stage, scope)
+    if len(first) != len(functions):
+        return functions
+    pairs = [(text, before.removeprefix("partial_")) for text, before in zip(functions, first, strict=True)]
+    return [before if before.startswith(text + " FILTER (WHERE ") else text for text, before in pairs]
+
+
+def attribute_values(texts: list[str], names: list[Element], scope: dict[int, Attribute]) -> list[Attribute]:
     """Each aggregate attribute with the lineage of its function, paired by position."""
-    texts = unnamed_list(functions, scope)
-    names = attribute_list(attributes)
     if len(texts) != len(names):
-        lineage = read_expression(inside(functions), Scope(scope))
+        lineage = read_expression(", ".join(texts), Scope(scope))
         doubtful = Lineage(lineage.direct, lineage.indirect, lineage.expression, lineage.opaque, True)
         return [Attribute(item.id, item.name, doubtful) for item in names]
     return [
@@ -188,7 +207,7 @@ def cached(step: Step) -> Relation:
 def cached_relation(step: Step) -> Relation:
     """The relation in the cache: the attributes that it is read by stand, by position, for its plan's output."""
     below = joined([*step.inputs, *(step.evaluation.relation(tree) for tree in step.node.inner)])
-    columns = attribute_list(two_lists(step.node.args.partition(", StorageLevel")[0])[0])
+    columns = attribute_list(CACHE.split(step.node.args, 1)[0])
     made = [
         Attribute(item.id, item.name, below.attributes[i].lineage if i < len(below.attributes) else NOTHING)
         for i, item in enumerate(columns)

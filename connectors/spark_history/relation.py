@@ -64,7 +64,8 @@ class Attribute:
 class Relation:
     """A node's output in order, with the row-level influences and the tables read below it.
 
-    `grouped` is set while a value is between the stages of one aggregation: the relation below the first stage.
+    `grouped` is set while a value is between the stages of one aggregation: the relation below the first stage, whose
+    functions are `functions` as printed.
     """
 
     attributes: list[Attribute]
@@ -72,6 +73,7 @@ class Relation:
     sources: dict[TableName, None] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
     grouped: Relation | None = None
+    functions: str = "[]"
 
     @property
     def scope(self) -> dict[int, Attribute]:

@@ -102,9 +102,9 @@ def write(frame: DataFrame, sink: str, root: str) -> str:
     return f"spark_catalog.{where}"
 
 
-def run_frames(spark: SparkSession, root: str) -> list[dict[str, Any]]:
+def run_frames(spark: SparkSession, root: str, jobs: list[dataframe_jobs.Job]) -> list[dict[str, Any]]:
     out = []
-    for job in dataframe_jobs.JOBS:
+    for job in jobs:
         frame = job.build(spark, root)
         fact = lineage_of(frame._jdf.queryExecution().analyzed())
         target = write(frame, job.sink, root)
@@ -130,7 +130,7 @@ def main() -> None:
     if "sql" in options.jobs:
         truth += run_sql(spark, sql_jobs.JOBS)
     if "dataframe" in options.jobs:
-        truth += run_frames(spark, str(options.root))
+        truth += run_frames(spark, str(options.root), dataframe_jobs.JOBS)
     options.truth.write_text(json.dumps(truth, indent=1))
     if options.kill:
         spark.range(1).count()  # a log is flushed at the end of a job: what follows it is lost with the process

@@ -276,4 +276,27 @@ JOBS: list[tuple[str, list[str], str]] = [
         [],
         "CREATE TABLE mart.s42 AS SELECT country, name FROM sales.customers CLUSTER BY country",
     ),
+    (
+        "s43",
+        [table("s43", "v BIGINT")],
+        "INSERT INTO mart.s43 SELECT order_id FROM sales.orders EXCEPT ALL SELECT order_id FROM sales.returns",
+    ),
+    (
+        "s44",
+        [table("s44", "v BIGINT, s STRING")],
+        "INSERT INTO mart.s44 SELECT order_id, status FROM sales.orders INTERSECT ALL"
+        " SELECT order_id, reason FROM sales.returns",
+    ),
+    (
+        "s45",
+        [table("s45", "id INT, pairs ARRAY<STRUCT<o: BIGINT, s: STRING>>, cheapest STRING, done DECIMAL(20,2)")],
+        "INSERT INTO mart.s45 SELECT customer_id, collect_list(named_struct('o', order_id, 's', note)),"
+        " min_by(status, amount), sum(amount) FILTER (WHERE status = 'done') FROM sales.orders GROUP BY customer_id",
+    ),
+    (
+        "s46",
+        [table("s46", "id BIGINT, k STRING, v STRING")],
+        "INSERT INTO mart.s46 SELECT order_id, k, v FROM sales.orders LATERAL VIEW"
+        " stack(2, 'a', status, 'b', note) s AS k, v",
+    ),
 ]
