@@ -25,6 +25,7 @@ from ingestion.errors import Unparsable
 from ingestion.masking import fingerprint
 from ingestion.routines import Step, block_steps, called_routine
 from ingestion.routines.functions import function_as_view
+from ingestion.shapes import KnownShapes
 from ingestion.statements import Classification, SkipReason, StatementText, classify, split
 from workflows.record_identity import Digests, digest_of, session_of, time_of, unread_of
 
@@ -80,6 +81,7 @@ class TaskState:
 
     dialect: str
     seen: set[tuple[str, str]] = field(default_factory=set)
+    shapes: dict[str, KnownShapes] = field(default_factory=dict)
 
 
 def to_statements(records: DataFrame, dialect: str, known: Digests) -> DataFrame:
@@ -137,15 +139,27 @@ def _statements_of(record: Row, state: TaskState) -> list[Row]:
         return [{**row, "skipped": record["status"]}]
     if record["symbolic"] is not None:
         return [_planned(row, record)]
-    text = record["text"]
-    statements = split(str(text), dialect) if text else ()
-    if not statements:
+    if not record["text"]:
         return [{**row, "skipped": "empty"}]
-    return [
-        {**row, "position": position, **found}
-        for position, statement in enumerate(statements)
-        for found in _with_steps(statement, dialect, state)
+    return [{**row, **found} for found in _of_text(str(record["text"]), dialect, state)]
+
+
+def _of_text(text: str, dialect: str, state: TaskState) -> list[Row]:
+    """What the rows of a text's statements have of their own."""
+    shapes = state.shapes.get(dialect) or state.shapes.setdefault(dialect, KnownShapes(dialect))
+    shape = shapes.shape_of(text)
+    known = shapes.fingerprint(shape) if shape is not None else None
+    if known is not None:
+        return [{"fingerprint": known}]
+    found = [
+        {"position": position, **own}
+        for position, statement in enumerate(split(text, dialect))
+        for own in _with_steps(statement, dialect, state)
     ]
+    fingerprints = [str(own["fingerprint"]) for own in found if own.get("fingerprint")]
+    if shape is not None and len(found) == 1 and fingerprints:
+        shapes.learn(shape, fingerprints[0])
+    return found or [{"skipped": "empty"}]
 
 
 def _record_row(record: Row, dialect: str) -> Row:

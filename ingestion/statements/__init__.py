@@ -5,7 +5,7 @@ from ingestion.statements.classification import classify
 from ingestion.statements.cleaning import clean
 from ingestion.statements.kinds import Classification, SkipReason
 from ingestion.statements.session import SessionChange
-from ingestion.statements.splitting import StatementText, split
+from ingestion.statements.splitting import StatementText, is_single, split
 
 __all__ = [
     "Classification",
@@ -15,5 +15,6 @@ __all__ = [
     "classify",
     "clean",
     "ill_formed",
+    "is_single",
     "split",
 ]

@@ -50,7 +50,7 @@ def split(text: str, dialect: Dialect | str) -> tuple[StatementText, ...]:
     rest of the text together, and so does a BigQuery script that declares variables.
     """
     dialect = dialect_of(dialect) if isinstance(dialect, str) else dialect
-    if _is_single(text, dialect):
+    if is_single(text, dialect):
         cleaned = clean(text, dialect)
         return (StatementText(cleaned, 1 + _lines_before(text, cleaned, dialect)),) if cleaned else ()
     text = _prepared(text, dialect)
@@ -66,8 +66,8 @@ def split(text: str, dialect: Dialect | str) -> tuple[StatementText, ...]:
     return tuple(found)
 
 
-def _is_single(text: str, dialect: Dialect) -> bool:
-    """Whether nothing in `text` could end a statement before its end, told without looking at quotes."""
+def is_single(text: str, dialect: Dialect) -> bool:
+    """Whether nothing in `text` could end a statement before its end, told without looking at quotes; never wrongly so."""
     if ";" in text.rstrip(EDGE) or "\\" in text:
         return False
     if dialect.separator is Separator.GO and "\n" in text:

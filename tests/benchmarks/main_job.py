@@ -16,7 +16,7 @@ import sys
 import tempfile
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -31,10 +31,14 @@ from tests.workflows.published import opened  # noqa: E402
 
 @dataclass
 class Peak:
-    """Bytes of resident memory at its highest: the JVM, and everything else together."""
+    """Bytes of resident memory at its highest: the JVM, and everything else together; and their processor seconds."""
 
     jvm: int = 0
     others: int = 0
+    seconds: dict[tuple[bool, int], float] = field(default_factory=dict)  # by whether it is a JVM, and process
+
+    def processor_seconds(self, jvm: bool) -> float:
+        return sum(seconds for (is_jvm, _pid), seconds in self.seconds.items() if is_jvm is jvm)
 
 
 def main() -> None:
@@ -98,7 +102,8 @@ def tell(folder: Path, rows: int) -> float:
     counts = report["counts"]
     print(
         f"whole run {seconds:.1f} s, {rows / seconds:,.0f} rows/s; peak memory "
-        f"outside the JVM {peak.others / 1e6:,.0f} MB, JVM {peak.jvm / 1e6:,.0f} MB"
+        f"outside the JVM {peak.others / 1e6:,.0f} MB, JVM {peak.jvm / 1e6:,.0f} MB; "
+        f"processor seconds outside the JVM {peak.processor_seconds(False):.1f}, JVM {peak.processor_seconds(True):.1f}"
     )
     for stage, taken in report["seconds_by_stage"].items():
         print(f"  {stage:10}{taken:8.1f} s{counts['statements'] / max(taken, 1e-3):12,.0f} statements/s")
@@ -108,17 +113,19 @@ def tell(folder: Path, rows: int) -> float:
 
 
 def watch(pid: int, peak: Peak) -> None:
-    """Samples the memory of a process and its descendants until it ends."""
+    """Samples the memory and processor time of a process and its descendants until it ends."""
     while psutil.pid_exists(pid):
         try:
             root = psutil.Process(pid)
             family = [root, *root.children(recursive=True)]
             sizes = [(p.name(), p.memory_info().rss) for p in family]
+            used = {(p.name().startswith("java"), p.pid): sum(p.cpu_times()[:2]) for p in family}
         except psutil.Error:
             time.sleep(0.05)
             continue
         if root.status() == psutil.STATUS_ZOMBIE:
             return
+        peak.seconds |= used
         peak.jvm = max(peak.jvm, sum(size for name, size in sizes if name.startswith("java")))
         peak.others = max(peak.others, sum(size for name, size in sizes if not name.startswith("java")))
         time.sleep(0.2)

@@ -1,0 +1,68 @@
+"""Statements known by their shape: a log repeats few of them, with other values each time.
+
+Of a text that was taken apart once, the fingerprint is found again by its shape: the text with a mark for each literal,
+and those literals that are no mere values. What splitting, classifying and fingerprinting look at is all in there.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ingestion.errors import Unparsable
+from ingestion.lexing import lexicon_of
+from ingestion.literals import kept_literals, scan
+from ingestion.statements import is_single
+
+_MOST = 20_000
+"""Shapes that are kept at most; a log with more of them begins anew."""
+_OPENS_TEMPLATE = "{{"
+_TOLD_BY_VALUES = ("function", "set_config")
+"""Words of statements that are told apart by their literals: a function's body, the setting that is set."""
+
+
+class Shape(NamedTuple):
+    """A text with marks for its literals, and those literals in order."""
+
+    blanked: str
+    literals: list[str]
+
+
+class KnownShapes:
+    """The fingerprints of the statements of one dialect that were met before, by shape."""
+
+    def __init__(self, dialect: str) -> None:
+        """Raises ConfigError when there is no such dialect."""
+        self._lexicon = lexicon_of(dialect)
+        self._kept: dict[str, tuple[int, ...]] = {}
+        self._fingerprints: dict[tuple[str, ...], str] = {}
+
+    def shape_of(self, text: str) -> Shape | None:
+        """The shape of a text; None where it may be a script, or what it says depends on more than its shape."""
+        if not is_single(text, self._lexicon.dialect) or _OPENS_TEMPLATE in text:
+            return None
+        try:
+            return Shape(*scan(text, self._lexicon))
+        except Unparsable:
+            return None
+
+    def fingerprint(self, shape: Shape) -> str | None:
+        """The fingerprint that was learned of this shape."""
+        kept = self._kept.get(shape.blanked)
+        return None if kept is None else self._fingerprints.get(_key(shape, kept))
+
+    def learn(self, shape: Shape, fingerprint: str) -> None:
+        """Keeps the fingerprint of a statement that bears lineage, unless its literals say whether it does."""
+        lowered = shape.blanked.lower()
+        if any(word in lowered for word in _TOLD_BY_VALUES):
+            return
+        if len(self._fingerprints) >= _MOST:
+            self._kept.clear()
+            self._fingerprints.clear()
+        words = self._lexicon.words.findall(lowered)
+        kept = tuple(found.literal for found in kept_literals(words, self._lexicon.dialect))
+        self._kept[shape.blanked] = kept
+        self._fingerprints[_key(shape, kept)] = fingerprint
+
+
+def _key(shape: Shape, kept: tuple[int, ...]) -> tuple[str, ...]:
+    return (shape.blanked, *(shape.literals[literal] for literal in kept))
