@@ -24,12 +24,11 @@ NOT_READ = ("outside_window", "over_limit", UNFINISHED, UNREAD)
 """Why statements are skipped whose record a later run may read."""
 
 
-def segments(statements: DataFrame) -> Iterator[Segment]:
-    """The statements that were read from a log, as segments: one at a time comes to the driver."""
+def segments(statements: DataFrame) -> list[Segment]:
+    """The statements that were read from a log, as segments: some 20 bytes for each."""
     read = statements.where(F.col("digest").isNotNull() & ~F.coalesce(F.col("skipped").isin(*NOT_READ), F.lit(False)))
     packed = read.select(JOURNAL_SCHEMA.fieldNames()).mapInArrow(_pack, _SEGMENT_SCHEMA)
-    for row in packed.toLocalIterator():
-        yield Segment(bytes(row["content"]), row["statements"], row["newest"])
+    return [Segment(bytes(row["content"]), row["statements"], row["newest"]) for row in packed.collect()]
 
 
 def journal_frame(spark: SparkSession, contents: Iterable[bytes], since: float | None) -> DataFrame:

@@ -55,14 +55,15 @@ class Group:
     fresh: int = 0
 
 
-def with_namespace(statements: DataFrame) -> DataFrame:
+def with_namespace(statements: DataFrame, session_changes: bool) -> DataFrame:
     """Adds `namespace_database` and `namespace_path`: where the session looked for names when the statement ran.
 
     A `SET search_path` or `USE` holds until the next one of its session. A log that tells each statement's own default
-    schema overrules it: recognised by a value other than the one that stood at the change itself.
+    schema overrules it: recognised by a value other than the one that stood at the change itself. `session_changes` is
+    false where there is none.
     """
     own_path = F.coalesce("path", F.when(F.col("schema").isNotNull(), F.array("schema")))
-    if not statements.where("sets").limit(1).count():
+    if not session_changes:
         return statements.withColumn("namespace_database", F.col("database")).withColumn("namespace_path", own_path)
     before = Window.partitionBy("session").orderBy(*ORDER).rowsBetween(Window.unboundedPreceding, -1)
     change = F.struct("set_path", "schema")
@@ -106,9 +107,9 @@ def definition_times(statements: DataFrame, templates: Mapping[str, TemplateName
         F.col("before").isNull() | (F.col("before") != F.col("fingerprint"))
     )
     times: dict[str, list[float]] = {}
-    for row in changed.select("name", "time").orderBy("name", "time").toLocalIterator():
+    for row in changed.select("name", "time").collect():
         times.setdefault(row["name"], []).append(row["time"])
-    return {name: moments for name, moments in times.items() if len(moments) > 1}
+    return {name: sorted(moments) for name, moments in times.items() if len(moments) > 1}
 
 
 def groups(statements: DataFrame, templates: Mapping[str, TemplateNames]) -> Iterator[Group]:
@@ -118,12 +119,14 @@ def groups(statements: DataFrame, templates: Mapping[str, TemplateNames]) -> Ite
     """
     marked = _marked(statements, templates)
     position = 0
-    for row in _plain_groups(marked.where(~F.col("scoped"))).toLocalIterator():
+    plain = _plain_groups(marked.where(~F.col("scoped"))).collect()
+    for row in sorted(plain, key=lambda row: (row["at"], row["fingerprint"])):
         yield _group(row, position)
         position += 1
     if not any(names.temporary for names in templates.values()):
         return
-    for number, row in enumerate(_session_sequences(marked.where("scoped")).toLocalIterator()):
+    sequences = _session_sequences(marked.where("scoped")).collect()
+    for number, row in enumerate(sorted(sequences, key=lambda row: row["at"])):
         for group in _groups_of_sequence(row, number, position):
             yield group
             position += 1
@@ -155,7 +158,7 @@ def _measures() -> list[Column]:
 
 
 def _plain_groups(marked: DataFrame) -> DataFrame:
-    return marked.groupBy(*_MEANING).agg(*_measures()).orderBy("at", "fingerprint")
+    return marked.groupBy(*_MEANING).agg(*_measures())
 
 
 def _session_sequences(marked: DataFrame) -> DataFrame:
@@ -178,7 +181,7 @@ def _session_sequences(marked: DataFrame) -> DataFrame:
         F.array_sort(F.array_distinct(F.flatten(F.collect_list("users")))).alias("users"),
         F.slice(F.collect_list(F.transform("sequence", lambda s: s["digest"])), 1, DIGESTS_KEPT).alias("digests"),
         F.min("at").alias("at"),
-    ).orderBy("at")
+    )
 
 
 def _group(row: Row, position: int) -> Group:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 the name that every PySpark user knows
 
 from connectors.postgres import PostgresDatabase
@@ -111,7 +111,7 @@ class Pipeline:
             statements = kept.enter_context(self._read(spark))
             lineage = Lineage()
             warnings: tuple[str, ...] = ()
-            if statements.bearing or self._memory.must_rebind:
+            if statements.survey.bearing or self._memory.must_rebind:
                 lineage, warnings = self._lineage(statements)
             if not self._options.dry_run:
                 self._remember(statements, lineage)
@@ -136,7 +136,8 @@ class Pipeline:
         delivery = self._publish(source, entities, routines)
         if self._target.writes:
             tell_names(self._target, source.log.events, self._names.resolver())
-            settled = source.routines_settled(delivery.edges, entities) - unread_routines(statements.frame)
+            unread = unread_routines(statements.frame) if statements.survey.of_routines else frozenset[str]()
+            settled = source.routines_settled(delivery.edges, entities) - unread
             routine_entities.mark_processed(routines, settled)
         file_log_queries(self._target, source, entities, delivery.edges, self._config.source.service)
         fates = list(source.fates(delivery.edges))
@@ -161,24 +162,23 @@ class Pipeline:
             if statements.listing.to_read:
                 harvest = replace(harvest, files_read=files_done(statements))
             if statements.counts.statements:
-                harvest = self._harvested(statements.frame, lineage, harvest)
+                harvest = self._harvested(statements, lineage, harvest)
             self._options.failpoints.passed("commit")
             with self._options.drain.hold():
                 memory.commit(harvest)
             self._options.failpoints.passed("committed")
             write_dead_letters(self._config.dead_letters, memory.open_letters())
 
-    def _harvested(self, frame: DataFrame, lineage: Lineage, harvest: Harvest) -> Harvest:
-        newest, place = F.max("time"), F.max_by("source_id", F.struct("time", "file", "line"))
-        timed = frame.where(F.col("digest").isNotNull() & (F.col("time") > 0))
-        row = timed.agg(newest.alias("time"), place.alias("place")).first()
+    def _harvested(self, statements: Statements, lineage: Lineage, harvest: Harvest) -> Harvest:
+        frame, last = statements.frame, statements.survey.last
         undertaker = Undertaker(self._options.run_id, lineage.templates, self._memory.parsing)
+        any_dead = lineage.dead or statements.counts.dead
         return replace(
             harvest,
-            segments=list(segments(frame)),
-            newest=row["time"] if row is not None else None,
-            source_id=(row["place"] or "") if row is not None else "",
-            letters=undertaker.letters(frame, lineage.dead),
+            segments=segments(frame),
+            newest=last[0] if last is not None else None,
+            source_id=last[1] if last is not None else "",
+            letters=undertaker.letters(frame, lineage.dead) if any_dead else (),
             read_again=read_again(frame, {letter.place[0] for letter in self._memory.letters}),
         )
 
@@ -225,7 +225,8 @@ class Pipeline:
         parsed: list[Template] = []
         waiting: list[Template] = []
         with self._progress.stage("parse") as stage:
-            for template in parse_templates(statements.frame, parsing, () if extent.full else known, texts):
+            expected = statements.survey.templates
+            for template in parse_templates(statements.frame, parsing, expected, () if extent.full else known, texts):
                 waiting.append(template)
                 if len(waiting) == _TEMPLATES_AT_ONCE:
                     parsed += self._kept(waiting)
@@ -243,7 +244,7 @@ class Pipeline:
         return templates
 
     def _group(self, statements: Statements, templates: Mapping[str, Template]) -> list[Group]:
-        return list(groups(with_namespace(statements.whole), names_of(templates.values())))
+        return list(groups(with_namespace(statements.whole, statements.session_changes), names_of(templates.values())))
 
     def _bind(
         self, statements: Statements, templates: Mapping[str, Template], occurrences: Sequence[Group]

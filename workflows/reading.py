@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pyspark import StorageLevel
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -24,14 +23,15 @@ from workflows.occurrences import RECORD_ORDER
 from workflows.record_filter import with_condition
 from workflows.record_identity import Digests, none_known
 from workflows.routines import with_routines
+from workflows.state.journal import any_session_change
 from workflows.state.log_files import FileMarks
 from workflows.statement_rows import READ_BEFORE, to_statements
 from workflows.status import RunCounts
 from workflows.surroundings import Surroundings
+from workflows.survey import BEARING, Survey, first_of_record, surveyed
 
 SECONDS_A_DAY = 86_400.0
 _NOT_A_STATEMENT = "not_a_statement"
-_BEARING = "fingerprint is not null or sets"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +57,20 @@ class Past:
 class Statements:
     """The statements of a source: `frame` has what this run read, `whole` what bears on lineage in the window.
 
-    `counts` has what is settled already, `bearing` how many of those read can change lineage. `listing` has the files
-    of a Spark history.
+    `survey` is of those that this run read; its counts have what is settled already. `session_changes`: whether any of
+    the whole changes its session's defaults. `listing` has the files of a Spark history.
     """
 
     frame: DataFrame
     whole: DataFrame
-    counts: RunCounts
-    bearing: int
+    survey: Survey
+    session_changes: bool
     listing: Listing = field(default_factory=Listing)
+
+    @property
+    def counts(self) -> RunCounts:
+        """What is settled already."""
+        return self.survey.counts
 
 
 @contextmanager
@@ -82,14 +87,18 @@ def read_statements(
     kept = to_statements(records, dialect, past.known).persist(StorageLevel.DISK_ONLY)
     journal = journal_frame(spark, past.journal, _since(config, past)).persist(StorageLevel.DISK_ONLY)
     try:
-        read_before = _read_before(kept) if past.known.size else 0
-        frame = kept.where(~F.col("skipped").eqNullSafe(READ_BEFORE)) if read_before else kept
-        frame = _within(frame, config.query_log, past) if config.query_log.path is not None else frame
+        survey = surveyed(kept)
+        read_before = survey.counts.records_read_before
+        read_now = kept.where(~F.col("skipped").eqNullSafe(READ_BEFORE)) if read_before else kept
+        frame = _within(read_now, survey, config.query_log, past) if config.query_log.path is not None else read_now
         frame = with_views(frame, surroundings.definitions, dialect)
         if config.steps.procedures:
-            frame = with_routines(frame, surroundings.definitions, dialect, settings)
-        counts = _counts(frame) + RunCounts(records_read_before=read_before)
-        yield Statements(frame, _whole(frame, journal, past), counts, frame.where(_BEARING).count(), listing)
+            frame = with_routines(frame, survey, surroundings.definitions, dialect, settings)
+        if frame is not read_now:
+            survey = surveyed(frame)
+            survey = replace(survey, counts=survey.counts + RunCounts(records_read_before=read_before))
+        changes = bool(survey.session_changes) or any_session_change(past.journal)
+        yield Statements(frame, _whole(frame, journal, past), survey, changes, listing)
     finally:
         # At once: a later run in this session must not be given what this one kept.
         kept.unpersist(blocking=True)
@@ -98,15 +107,12 @@ def read_statements(
 
 def files_done(statements: Statements) -> FileMarks:
     """The files of a Spark history that need no reading until they change: not those that could not be had."""
+    if UNREAD not in statements.counts.skipped:
+        return {file.path: (file.size, file.modified) for file in statements.listing.to_read}
     unread = statements.frame.where(F.col("skipped") == UNREAD).select("file").distinct()
     places = tuple(row["file"] for row in unread.toLocalIterator())
     done = (file for file in statements.listing.to_read if not any(place.startswith(file.log) for place in places))
     return {file.path: (file.size, file.modified) for file in done}
-
-
-def _read_before(statements: DataFrame) -> int:
-    row = statements.where(F.col("skipped") == READ_BEFORE).agg(F.sum("line").alias("records")).first()
-    return int(row["records"] or 0) if row is not None else 0
 
 
 def _since(config: RunConfig, past: Past) -> float | None:
@@ -116,7 +122,7 @@ def _since(config: RunConfig, past: Past) -> float | None:
 
 def _whole(frame: DataFrame, journal: DataFrame, past: Past) -> DataFrame:
     """The statements that bear on lineage, `fresh` where this run read them."""
-    fresh = without_texts(frame.where(_BEARING)).withColumn("fresh", F.lit(True))
+    fresh = without_texts(frame.where(BEARING)).withColumn("fresh", F.lit(True))
     if not past.journal:
         return fresh
     before = journal
@@ -164,34 +170,29 @@ def _history(config: RunConfig, history: SparkHistory, past: Past) -> SparkHisto
     )
 
 
-def _within(statements: DataFrame, log: QueryLog, past: Past) -> DataFrame:
+def _within(statements: DataFrame, survey: Survey, log: QueryLog, past: Past) -> DataFrame:
     """Marks what is older than the window, which ends at the newest record, and what comes after the limit.
 
     Of more records than the limit the oldest are taken, so that a later run goes on where this one ended.
     """
-    first = _first_of_record()
-    row = statements.agg(F.max("time").alias("newest"), F.count(F.when(first, 1)).alias("records")).first()
-    newest, records = (row["newest"], row["records"]) if row is not None else (None, 0)
-    if newest is None:
+    if survey.newest is None:
         return statements
-    newest = newest if past.newest is None else max(newest, past.newest)
+    newest = survey.newest if past.newest is None else max(survey.newest, past.newest)
     begin, end = past.between or (newest - log.days * SECONDS_A_DAY, float("inf"))
+    if survey.records <= log.limit and (survey.oldest is None or begin <= survey.oldest <= survey.newest < end):
+        return statements
     # Without a time a record is inside: it cannot be shown to be old.
     outside = (F.col("time") > 0) & ((F.col("time") < begin) | (F.col("time") >= end))
     marked = _skipping(statements, outside, "outside_window")
-    if records <= log.limit:
+    if survey.records <= log.limit:
         return marked
     at = F.struct(*RECORD_ORDER)
-    inside = marked.where(first & ~outside)
+    inside = marked.where(first_of_record() & ~outside)
     last = inside.select(at.alias("at")).orderBy("at").limit(log.limit).agg(F.max("at").alias("at")).first()
     if last is None or last["at"] is None:
         return marked
     limit = F.struct(*(F.lit(last["at"][name]).alias(name) for name in RECORD_ORDER))
     return _skipping(marked, ~outside & (at > limit), "over_limit")
-
-
-def _first_of_record() -> Column:
-    return (F.col("position") == 0) & (F.col("step") == 0)
 
 
 def _skipping(statements: DataFrame, condition: Column, reason: str) -> DataFrame:
@@ -204,30 +205,4 @@ def _skipping(statements: DataFrame, condition: Column, reason: str) -> DataFram
             "skipped": F.when(left_out, reason).otherwise(F.col("skipped")),
             "called": F.when(left_out, None).otherwise(F.col("called")),
         }
-    )
-
-
-def _counts(statements: DataFrame) -> RunCounts:
-    first = _first_of_record()
-    # A definition of the catalog is a statement, and no record of a log.
-    record = first & F.col("digest").isNotNull()
-    grouped = statements.groupBy("skipped", "dead").agg(
-        F.count(F.lit(1)).alias("statements"), F.count(F.when(record, 1)).alias("records")
-    )
-    skipped: Counter[str] = Counter()
-    dead: Counter[str] = Counter()
-    total = records = 0
-    for row in grouped.toLocalIterator():
-        total += row["statements"]
-        records += row["records"]
-        if row["skipped"] is not None:
-            skipped[row["skipped"]] += row["statements"]
-        elif row["dead"] is not None:
-            dead[row["dead"]] += row["statements"]
-    return RunCounts(
-        records_read=records,
-        malformed_records=dead["malformed_record"],
-        statements=total,
-        skipped=dict(skipped),
-        dead={reason: count for reason, count in dead.items() if count},
     )

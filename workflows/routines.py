@@ -15,6 +15,7 @@ from ingestion.routines import KnownRoutine, KnownRoutines, Step, known_routines
 from ingestion.statements import SkipReason
 from workflows.lineage_source import SourceSettings, namespace_of
 from workflows.statement_rows import STATEMENT_SCHEMA, Row, TaskState, step_row
+from workflows.survey import Survey
 
 UNKNOWN_ROUTINE = "unknown_routine"
 """Why a call has no lineage: no definition of what it calls is at hand, or there are several with equal right."""
@@ -34,19 +35,22 @@ _STEP_COLUMNS = {
 
 
 def with_routines(
-    statements: DataFrame, definitions: Iterable[Definition], dialect: str, settings: SourceSettings
+    statements: DataFrame, survey: Survey, definitions: Iterable[Definition], dialect: str, settings: SourceSettings
 ) -> DataFrame:
-    """`statements` and, for every call of a routine that is known, the statements that it runs."""
+    """`statements` and, for every call of a routine that is known, the statements that it runs.
+
+    The same frame where `survey`, theirs, has neither routines nor calls.
+    """
     known = known_routines(
         dialect,
         lambda database, path: namespace_of(database, path, settings),
         (definition for definition in definitions if definition.kind is DefinitionKind.ROUTINE),
-        _logged(statements),
+        _logged(statements) if survey.counts.skipped.get(SkipReason.ROUTINE_DEFINITION) else (),
     )
     if not known.by_key:
-        return _unknown_marked(statements)
+        return _unknown_marked(statements) if survey.calls else statements
     spark = statements.sparkSession
-    calls = list(_calls(statements, known))
+    calls = list(_calls(statements, known)) if survey.calls else []
     state = TaskState(dialect)
     whole = statements
     ran = [row for key in sorted({call[3] for call in calls}) for row in _ran_by(key, known, state)]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
+from pyspark import StorageLevel
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 the name that every PySpark user knows
 
@@ -31,6 +32,8 @@ _ARROW_SCHEMA = pa.schema(
         ("timed_out", pa.bool_()),
     ]
 )
+_TEMPLATES_A_TASK = 2000
+"""In a slice: some ten seconds of work, which is what a run that is killed loses."""
 TemplateKey = tuple[str, str]
 """Fingerprint and dialect."""
 
@@ -63,12 +66,14 @@ class Template:
 def parse_templates(
     statements: DataFrame,
     parsing: Parsing,
+    expected: int,
     known: Collection[TemplateKey] = (),
     texts: Mapping[TemplateKey, str] | None = None,
 ) -> Iterator[Template]:
-    """The templates of all statements that have a fingerprint, as they are parsed; none of them is ever missing.
+    """The templates of all statements that have a fingerprint, in slices of them; none of them is ever missing.
 
-    All but those that are `known` already; `texts` are parsed for templates of which no statement is at hand.
+    All but those that are `known` already; `texts` are parsed for templates of which no statement is at hand. Of
+    `expected`, about how many there are, the number of slices depends.
     """
     spark = statements.sparkSession
     tasks = max(1, min(parsing.threads, spark.sparkContext.defaultParallelism))
@@ -85,10 +90,26 @@ def parse_templates(
         looked_up = spark.createDataFrame(sorted(known), "fingerprint string, dialect string")
         distinct = distinct.join(F.broadcast(looked_up), ["fingerprint", "dialect"], "left_anti")
     per_task = Parsing(parsing.limits, max(1, parsing.threads // tasks), parsing.parser)
-    # By fingerprint, so that the statements that are slow in one log are not all in one task.
-    parsed = distinct.repartition(tasks, "fingerprint").mapInArrow(_parser_task(per_task), _RESULT_SCHEMA)
-    for row in parsed.toLocalIterator():
-        yield template_of(row.asDict())
+    for part in _sliced(distinct, expected // (_TEMPLATES_A_TASK * tasks) + 1):
+        # By fingerprint, so that the statements that are slow in one log are not all in one task.
+        parsed = part.repartition(tasks, "fingerprint").mapInArrow(_parser_task(per_task), _RESULT_SCHEMA)
+        # All at once: an iterator has Spark work on one partition after the other.
+        for row in parsed.collect():
+            yield template_of(row.asDict())
+
+
+def _sliced(templates: DataFrame, slices: int) -> Iterator[DataFrame]:
+    """The templates in so many parts, each of which is kept before the next is begun."""
+    if slices == 1:
+        yield templates
+        return
+    kept = templates.persist(StorageLevel.DISK_ONLY)
+    try:
+        for number in range(slices):
+            # Another hash than that of a repartition, which would put all of a slice into one task.
+            yield kept.where(F.pmod(F.xxhash64("fingerprint"), F.lit(slices)) == number)
+    finally:
+        kept.unpersist()
 
 
 def template_of(row: Mapping[str, Any]) -> Template:

@@ -67,7 +67,7 @@ def split(text: str, dialect: Dialect | str) -> tuple[StatementText, ...]:
 
 
 def is_single(text: str, dialect: Dialect) -> bool:
-    """Whether nothing in `text` could end a statement before its end, told without looking at quotes; never wrongly so."""
+    """Whether nothing in `text` could end a statement before its end, told without looking at quotes."""
     if ";" in text.rstrip(EDGE) or "\\" in text:
         return False
     if dialect.separator is Separator.GO and "\n" in text:

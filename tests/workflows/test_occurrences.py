@@ -35,7 +35,8 @@ def names(*mentioned: str, defined: str = "", ended: str = "", temporary: bool =
 
 def grouped(statements: DataFrame, templates: dict[str, TemplateNames]) -> list[Group]:
     fresh = statements.withColumn("fresh", F.lit(True))
-    return sorted(groups(with_namespace(fresh), templates), key=lambda group: (group.order, group.template))
+    found = groups(with_namespace(fresh, session_changes=True), templates)
+    return sorted(found, key=lambda group: (group.order, group.template))
 
 
 def test_runs_of_one_template_are_one_occurrence(spark: SparkSession) -> None:

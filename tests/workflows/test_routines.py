@@ -12,6 +12,7 @@ from ingestion.definitions import Definition, DefinitionKind
 from workflows.lineage_source import SourceSettings
 from workflows.routines import UNKNOWN_ROUTINE, with_routines
 from workflows.statement_rows import STATEMENT_SCHEMA, rows_of
+from workflows.survey import surveyed
 
 pytestmark = pytest.mark.spark
 LOAD = "create procedure mart.load() language plpgsql as $$ begin insert into mart.t select a from {source}; end $$"
@@ -40,7 +41,8 @@ def expanded(
     dialect: str = "postgres",
 ) -> list[dict[str, Any]]:
     settings = SourceSettings("db", "public")
-    whole = with_routines(frame(spark, log, dialect), definitions, dialect, settings)
+    statements = frame(spark, log, dialect)
+    whole = with_routines(statements, surveyed(statements), definitions, dialect, settings)
     return [row.asDict() for row in whole.orderBy("time", "line", "position", "step").collect()]
 
 

@@ -38,7 +38,9 @@ VALUES = st.sampled_from(
         "date '2026-01-01'", "'select'", "'open", "1 -- c\n", "1 /* c */", "`q`", "[q]", "?", "",
     )
 )  # fmt: skip
-STATEMENTS = st.builds(lambda template, values: template.format(*values), st.sampled_from(TEMPLATES), st.tuples(*[VALUES] * 4))
+STATEMENTS = st.builds(
+    lambda template, values: template.format(*values), st.sampled_from(TEMPLATES), st.tuples(*[VALUES] * 4)
+)
 
 
 def record(text: str) -> Row:

@@ -97,6 +97,11 @@ def oldest_of(segments: Iterable[bytes]) -> float | None:
     return min(oldest, default=None)
 
 
+def any_session_change(segments: Iterable[bytes]) -> bool:
+    """Whether any statement changes its session's defaults."""
+    return any(pc.any(rows_of(content, ["sets"])["sets"]).as_py() for content in segments)
+
+
 def fingerprints_of(segments: Iterable[bytes]) -> set[tuple[str, str]]:
     """The templates that the statements have, each with its dialect."""
     found: set[tuple[str, str]] = set()
