@@ -17,6 +17,7 @@ from connectors.catalog.store.schema import contributions, records, sightings, v
 
 Edge = tuple[str, str]
 _Key = tuple[str, str, str, str, str]
+_ADD_RECORD = f"insert into {records.name} (contribution_id, digest) values (?, ?) on conflict do nothing"
 _KEY = ("from_id", "to_id", "kind", "key", "source")
 
 
@@ -145,16 +146,13 @@ def _version_ids(connection: Connection, numbered: Sequence[tuple[int, Contribut
 
 def _count_records(connection: Connection, numbered: Sequence[tuple[int, Contribution]]) -> dict[int, int]:
     """How many records each contribution was not known to be in; they are known from now on."""
-    rows = [
-        {"contribution_id": identifier, "digest": digest}
-        for identifier, one in numbered
-        for digest in one.records or ()
-    ]
+    rows = [(identifier, digest) for identifier, one in numbered for digest in one.records or ()]
     if not rows:
         return {}
-    concerned = {row["contribution_id"] for row in rows}
+    concerned = {identifier for identifier, _ in rows}
     before = _counts(connection, concerned)
-    connection.execute(upsert(records).on_conflict_do_nothing(), rows)
+    # The driver itself takes them: they are the most rows by far, of two numbers each.
+    connection.exec_driver_sql(_ADD_RECORD, rows)
     after = _counts(connection, concerned)
     return {identifier: after[identifier] - before.get(identifier, 0) for identifier in concerned}
 

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, insert, select, text, update
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, text, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from connectors.catalog import fqn
@@ -25,6 +25,10 @@ from connectors.catalog.store.schema import attributes, entities, query_uses, se
 
 _SECRET_KEY = re.compile(r"passw|secret|token|private.?key|credential|access.?key|api.?key|passphrase", re.IGNORECASE)
 _REDACTED = "*********"
+# Built once: for thousands of entities, building a statement costs more than carrying it out.
+_FIND = select(entities).where(entities.c.type == bindparam("kind"), entities.c.fqn == bindparam("name"))
+_ADD = insert(entities)
+_ADD_USES = upsert(query_uses).on_conflict_do_nothing()
 _MERGED_TEXTS = ("description", "displayName", "owners", "tags", "extension")
 
 
@@ -68,7 +72,7 @@ class Registration:
         document["id"] = identifier
         values = self._values(kind, document, parent)
         if stored is None:
-            self.connection.execute(insert(entities).values(id=identifier, version=0.1, **values))
+            self.connection.execute(_ADD, {"id": identifier, "version": 0.1, **values})
         elif stored.document != values["document"] or stored.deleted or stored.processed != values["processed"]:
             version = round(stored.version + 0.1, 1)
             self.connection.execute(
@@ -79,7 +83,7 @@ class Registration:
         self._file_changes(identifier, stored, document)
         self._known.pop((kind.type, name), None)
         if kind.type == "query":
-            self._file_uses(identifier, document)
+            self._file_uses(identifier, document, known=stored is not None)
         return Registered(identifier, name, created=stored is None or bool(stored.purged))
 
     def finish(self) -> None:
@@ -103,8 +107,7 @@ class Registration:
 
     def _row(self, kind: str, name: str) -> EntityRow | None:
         if (kind, name) not in self._known:
-            where = (entities.c.type == kind, entities.c.fqn == name)
-            self._known[kind, name] = self.connection.execute(select(entities).where(*where)).one_or_none()
+            self._known[kind, name] = self.connection.execute(_FIND, {"kind": kind, "name": name}).one_or_none()
         return self._known[kind, name]
 
     def _parent(self, kind: Kind, request: Json) -> EntityRow | None:
@@ -200,11 +203,12 @@ class Registration:
             "document": dumps(document),
         }
 
-    def _file_uses(self, query: str, document: Json) -> None:
-        self.connection.execute(delete(query_uses).where(query_uses.c.query_id == query))
+    def _file_uses(self, query: str, document: Json, known: bool) -> None:
+        if known:
+            self.connection.execute(delete(query_uses).where(query_uses.c.query_id == query))
         rows = [{"entity_id": ref["id"], "query_id": query} for ref in document.get("queryUsedIn") or []]
         if rows:
-            self.connection.execute(upsert(query_uses).on_conflict_do_nothing(), rows)
+            self.connection.execute(_ADD_USES, rows)
 
 
 def index_names(connection: Connection, named: dict[tuple[str, str], str]) -> None:
