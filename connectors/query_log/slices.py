@@ -20,6 +20,9 @@ _EXPANSION = 6
 # how far into a range a record's start is looked for; a range without one is read with the range before it
 _SEARCH_BYTES, _OTHER_PARITY_BYTES = 8 << 20, 256 << 10
 
+AT_ONCE_BYTES = 256 << 20
+"""As much is looked through in a second: sooner than Spark begins with it."""
+
 _CUT_SCHEMA = pa.schema(
     [("file", pa.int64()), ("start", pa.int64()), ("quotes", pa.int64()), ("newlines", pa.int64())]
     + [(f"{parity}_{what}", pa.int64()) for parity in ("even", "odd") for what in ("cut", "newlines")]
@@ -105,7 +108,14 @@ def _range_bytes(spark: SparkSession, slices: Sequence[FileSlice]) -> int:
 
 def _survey(spark: SparkSession, files: Sequence[FileSlice], ranges: list[tuple[int, int, int]]) -> list[Cut]:
     jobs = [(index, files[index], start, end) for index, start, end in ranges]
+    if sum(end - start for _index, start, end in ranges) <= AT_ONCE_BYTES:
+        found = [_examine(part, index, start, end) for index, part, start, end in jobs]
+    else:
+        found = _surveyed_by_tasks(spark, jobs)
+    return sorted(found, key=lambda one: (one.file, one.start))
 
+
+def _surveyed_by_tasks(spark: SparkSession, jobs: list[tuple[int, FileSlice, int, int]]) -> list[Cut]:
     def survey(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for job in batch.column(0).to_pylist():
@@ -113,8 +123,7 @@ def _survey(spark: SparkSession, files: Sequence[FileSlice], ranges: list[tuple[
                 yield _as_batch(_examine(part, index, start, end))
 
     rows = spark.range(0, len(jobs), 1, len(jobs)).mapInArrow(survey, _CUT_DDL).collect()
-    found = [Cut(row.file, row.start, row.quotes, row.newlines, _pair(row, "even"), _pair(row, "odd")) for row in rows]
-    return sorted(found, key=lambda one: (one.file, one.start))
+    return [Cut(row.file, row.start, row.quotes, row.newlines, _pair(row, "even"), _pair(row, "odd")) for row in rows]
 
 
 def _pair(row: object, parity: str) -> tuple[int, int] | None:

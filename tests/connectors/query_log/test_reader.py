@@ -115,8 +115,9 @@ def test_malformed_rows_are_kept_aside_and_named_by_file_and_line(spark: SparkSe
     assert [row.source_id for row in found if row.status == "not_a_statement"] == ["log.csv:8"]
 
 
+@pytest.mark.parametrize("at_once", [0, 1 << 30], ids=["surveyed by tasks", "surveyed at once"])
 def test_a_big_file_read_in_ranges_is_the_same_as_read_at_once(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_once: int
 ) -> None:
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\n")
@@ -129,6 +130,7 @@ def test_a_big_file_read_in_ranges_is_the_same_as_read_at_once(
     whole = rows(spark, tmp_path)
     monkeypatch.setattr(slicing, "SMALLEST_RANGE", 100_000)
     monkeypatch.setattr(slicing, "LARGEST_RANGE", 100_000)
+    monkeypatch.setattr(slicing, "AT_ONCE_BYTES", at_once)
     records = read_query_log(spark, QueryLogOptions(str(tmp_path)))
     assert records.rdd.getNumPartitions() > 8
     assert rows(spark, tmp_path) == whole
