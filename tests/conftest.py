@@ -1,4 +1,4 @@
-"""What the tests share: one small Spark session."""
+"""What the tests share: one small Spark session, logs of real applications, and the order they run in."""
 
 from __future__ import annotations
 
@@ -9,10 +9,21 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.side_by_side import ByFile, longest_first
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+    from xdist.remote import Producer
 
     from tests.connectors.spark_history.conftest import History
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByFile:
+    return ByFile(config, log)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    longest_first(items)
 
 
 @pytest.fixture(scope="session")

@@ -35,9 +35,9 @@ def run(folder: Path, name: str) -> RunSummary:
 
 
 @settings(
-    max_examples=4, deadline=None, derandomize=True, phases=[Phase.generate], suppress_health_check=list(HealthCheck)
+    max_examples=3, deadline=None, derandomize=True, phases=[Phase.generate], suppress_health_check=list(HealthCheck)
 )
-@given(lines=st.lists(LINES, min_size=3, max_size=40))
+@given(lines=st.lists(LINES, min_size=3, max_size=60))
 def test_nothing_is_lost_of_any_log(
     spark: SparkSession, tmp_path_factory: pytest.TempPathFactory, lines: list[bytes]
 ) -> None:

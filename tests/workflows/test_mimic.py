@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 import yaml
+from pyspark.sql import SparkSession
 
-from tests.workflows.published import REPOSITORY, ingest, opened
+from tests.workflows.in_session import command_line
+from tests.workflows.published import REPOSITORY, opened
 
 SHARED = REPOSITORY.parent / "shared" / "data" / "mimic_iii"
 pytestmark = [
@@ -26,11 +28,11 @@ class Published:
 
 
 @pytest.fixture(scope="module")
-def published(tmp_path_factory: pytest.TempPathFactory) -> Published:
+def published(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Published:
     folder = tmp_path_factory.mktemp("mimic")
     (folder / "lineage.yaml").write_text(yaml.safe_dump(_config()))
-    done = ingest("run", "-c", "lineage.yaml", "--report", "report.json", cwd=folder)
-    assert done.returncode == 0, done.stderr
+    done = command_line(folder, "run", "-c", "lineage.yaml", "--report", "report.json")
+    assert done.exit_code == 0, done.output
     tables: dict[str, set[str]] = {}
     with opened(folder / ".headwater" / "catalog.db") as catalog:
         for source, target in catalog.edges():

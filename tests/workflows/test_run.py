@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.sql import SparkSession
 
 from tests.workflows import sample_lineage as expected
+from tests.workflows.in_session import command_line
 from tests.workflows.published import REPOSITORY, Catalog, ingest, opened
 
 pytestmark = pytest.mark.spark
@@ -29,17 +31,28 @@ class Run:
         return counts
 
 
-def run_sample(folder: Path, name: str, *options: str) -> Run:
-    done = ingest("run", "-c", "config/lineage.yaml", "--report", f"{name}.json", *options, cwd=folder)
-    assert done.returncode == 0, done.stderr
-    return Run(folder, done.stdout + done.stderr, json.loads((folder / f"{name}.json").read_text()))
+def arguments(name: str) -> list[str]:
+    return ["run", "-c", "config/lineage.yaml", "--report", f"{name}.json"]
+
+
+def reported(folder: Path, name: str, printed: str) -> Run:
+    return Run(folder, printed, json.loads((folder / f"{name}.json").read_text()))
 
 
 @pytest.fixture(scope="module")
 def first(tmp_path_factory: pytest.TempPathFactory) -> Run:
     folder = tmp_path_factory.mktemp("sample")
     shutil.copytree(REPOSITORY / "config", folder / "config")
-    return run_sample(folder, "first")
+    done = ingest(*arguments("first"), cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return reported(folder, "first", done.stdout + done.stderr)
+
+
+def run_again(folder: Path, name: str, *options: str) -> Run:
+    """The same command in the tests' own Spark: only the first one is a process of its own."""
+    done = command_line(folder, *arguments(name), *options)
+    assert done.exit_code == 0, done.output
+    return reported(folder, name, done.output)
 
 
 @pytest.fixture(scope="module")
@@ -92,9 +105,11 @@ def test_each_edge_has_the_masked_text_of_its_own_statement(catalog: Catalog) ->
         assert target.split(".")[-1].split(" ")[0].lower() in details["sqlQuery"].lower(), (source, target)
 
 
-def test_a_second_run_over_the_same_log_reads_nothing_again_and_changes_nothing(first: Run, catalog: Catalog) -> None:
+def test_a_second_run_over_the_same_log_reads_nothing_again_and_changes_nothing(
+    spark: SparkSession, first: Run, catalog: Catalog
+) -> None:
     before = catalog.edges()
-    second = run_sample(first.folder, "second")
+    second = run_again(first.folder, "second")
     assert second.counts["records_read_before"] == first.counts["records_read"]
     assert second.counts["statements"] == 0
     assert second.report["warnings"] == []
@@ -102,9 +117,9 @@ def test_a_second_run_over_the_same_log_reads_nothing_again_and_changes_nothing(
     assert len((first.folder / ".headwater" / "dead_letters.jsonl").read_text().splitlines()) == 1
 
 
-def test_a_full_run_starts_over_and_changes_nothing(first: Run, catalog: Catalog) -> None:
+def test_a_full_run_starts_over_and_changes_nothing(spark: SparkSession, first: Run, catalog: Catalog) -> None:
     before = catalog.edges()
-    full = run_sample(first.folder, "full", "--full")
+    full = run_again(first.folder, "full", "--full")
     assert full.counts["published"] == first.counts["published"]
     assert full.counts["edges_new"] == full.counts["edges_replaced"] == 0
     assert full.counts["templates_known"] == 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import yaml
 from pyspark.sql import SparkSession
 
 from ingestion.errors import TargetDown
-from tests.workflows.published import ingest, opened
+from tests.workflows.published import Catalog, ingest, opened
 from workflows.config import load_config
 from workflows.options import RunOptions
 from workflows.progress import LoggedProgress
@@ -107,26 +107,45 @@ def test_a_dry_run_shows_the_requests_and_sends_nothing(spark: SparkSession, tmp
     assert not (tmp_path / "dead.jsonl").exists()
 
 
-def test_a_redefined_view_has_its_last_definition(spark: SparkSession, tmp_path: Path) -> None:
-    run(tmp_path, ["CREATE VIEW v AS SELECT a FROM one"])
-    summary = run(tmp_path, ["SELECT 1", "CREATE OR REPLACE VIEW v AS SELECT b FROM two"])
-    assert summary.counts.edges_replaced == 1
-    with opened(tmp_path / "catalog.db") as catalog:
-        assert set(catalog.edges()) == {("public.two", "public.v")}
+BEFORE = [
+    "CREATE VIEW v AS SELECT a FROM one",
+    "CREATE TABLE gone AS SELECT a FROM three",
+    "CREATE TABLE old AS SELECT b FROM four",
+    "INSERT INTO t (a) SELECT x FROM s",
+]
+AFTER = [
+    *(f"SELECT {number}" for number in range(len(BEFORE))),
+    "CREATE OR REPLACE VIEW v AS SELECT b FROM two",
+    "DROP TABLE gone",
+    "ALTER TABLE old RENAME TO new",
+    "INSERT INTO t (b) SELECT y FROM s",
+]
 
 
-def test_a_table_that_the_log_drops_ends_and_one_renamed_moves(spark: SparkSession, tmp_path: Path) -> None:
-    run(tmp_path, ["CREATE TABLE gone AS SELECT a FROM one", "CREATE TABLE old AS SELECT b FROM two"])
-    run(tmp_path, ["SELECT 1", "SELECT 2", "DROP TABLE gone", "ALTER TABLE old RENAME TO new"])
-    with opened(tmp_path / "catalog.db") as catalog:
-        assert set(catalog.edges()) == {("public.two", "public.new")}
+@pytest.fixture(scope="module")
+def changed(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[RunSummary, Catalog]]:
+    """The second of two runs, between which the log went on from BEFORE to AFTER, and their catalog."""
+    folder = tmp_path_factory.mktemp("changed")
+    run(folder, BEFORE)
+    summary = run(folder, AFTER)
+    with opened(folder / "catalog.db") as catalog:
+        yield summary, catalog
 
 
-def test_an_edge_that_two_statements_prove_has_the_columns_of_both(spark: SparkSession, tmp_path: Path) -> None:
-    run(tmp_path, ["INSERT INTO t (a) SELECT x FROM s"])
-    run(tmp_path, ["INSERT INTO t (b) SELECT y FROM s"])
-    with opened(tmp_path / "catalog.db") as catalog:
-        assert catalog.column_edges() == {("public.s", "x", "public.t", "a"), ("public.s", "y", "public.t", "b")}
+def test_a_redefined_view_has_its_last_definition(changed: tuple[RunSummary, Catalog]) -> None:
+    summary, catalog = changed
+    assert summary.counts.edges_replaced == 2  # what ended: the view's edge, and that of the table dropped
+    assert {edge for edge in catalog.edges() if edge[1] == "public.v"} == {("public.two", "public.v")}
+
+
+def test_a_table_that_the_log_drops_ends_and_one_renamed_moves(changed: tuple[RunSummary, Catalog]) -> None:
+    edges = {edge for edge in changed[1].edges() if edge[1] not in ("public.v", "public.t")}
+    assert edges == {("public.four", "public.new")}
+
+
+def test_an_edge_that_two_statements_prove_has_the_columns_of_both(changed: tuple[RunSummary, Catalog]) -> None:
+    into_t = {edge for edge in changed[1].column_edges() if edge[2] == "public.t"}
+    assert into_t == {("public.s", "x", "public.t", "a"), ("public.s", "y", "public.t", "b")}
 
 
 def test_a_dead_server_is_told_in_one_sentence_before_spark_starts(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import sqlite3
 import threading
 import time
 from pathlib import Path
+from statistics import median
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -113,11 +114,13 @@ class TestBodies:
 class TestStart:
     def test_keep_alive_answers_come_at_once(self, client: Client) -> None:
         client.get("/system/version")
-        begin = time.perf_counter()
+        spent = []
         for _ in range(50):
+            begin = time.perf_counter()
             client.get("/system/version")
-        # a header that waits for its acknowledgement costs 40 ms a call; this is far from it on any machine
-        assert (time.perf_counter() - begin) / 50 < 0.03
+            spent.append(time.perf_counter() - begin)
+        # a header that waits for its acknowledgement costs every call 40 ms; other work delays some calls at most
+        assert median(spent) < 0.03
 
     def test_nothing_is_left_behind(self, tmp_path: Path) -> None:
         before = set(threading.enumerate())

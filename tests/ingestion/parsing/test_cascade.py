@@ -31,6 +31,8 @@ ONLY_SQLFLUFF = "INSERT INTO sales SELECT id FROM orders TIMESERIES t AS '1 hour
 HOPELESS = "INSERT INTO ~~~ ???"
 ONLY_TOKENS = "INSERT INTO sales SELECT id ~~~ FROM orders ??? WHERE"
 WORDS = """SELECT FROM INSERT INTO t u , ( ) a b.c * WITH AS JOIN ON UPDATE SET = MERGE USING ; ' -- 1""".split()  # noqa: SIM905
+SECONDS = 2.0
+"""Too few for sqlfluff to read UNIONS, and enough for sqlparse's tokens, on a machine with other work too."""
 UNIONS = "CREATE TABLE x AS " + " UNION ALL ".join(f"SELECT a, b FROM t{number}" for number in range(1500))
 
 
@@ -91,7 +93,7 @@ def test_the_configured_parser_says_which_tiers_are_asked(sandbox: Sandbox, pars
 
 
 def test_the_cascade_goes_on_outside_the_process_that_was_killed() -> None:
-    with Sandbox(Limits(seconds=0.5)) as opened:
+    with Sandbox(Limits(seconds=SECONDS)) as opened:
         parsed, following = parse_chunk(
             [ParseRequest("slow", UNIONS, "postgres"), ParseRequest("next", PLAIN, "postgres")],
             opened,
@@ -104,7 +106,7 @@ def test_the_cascade_goes_on_outside_the_process_that_was_killed() -> None:
 
 
 def test_of_several_reasons_the_limit_is_told() -> None:
-    with Sandbox(Limits(seconds=0.5)) as opened:
+    with Sandbox(Limits(seconds=SECONDS)) as opened:
         dead = outcome(opened, f"{UNIONS}; SELECT 1", parser=Parser.SQLFLUFF)
     assert [attempt.reason for attempt in dead.attempts] == ["timeout", "unparsable"]
     assert dead.dead_reason == "timeout"

@@ -20,8 +20,11 @@ PATIENT_SECONDS = 15.0
 """For what has to be answered: several times what it takes, as machines differ."""
 
 HURRIED_SECONDS = 2.0
-RESTART_SECONDS = 1.5
+RESTART_SECONDS = 5.0
 """A killed process is replaced, and warmed up again, once for each tier."""
+
+LATE_SECONDS = 2.0
+"""By how much a limit may be passed on a machine that has other work too."""
 
 NEXT = ParseRequest("next", "INSERT INTO sales SELECT id FROM orders", "postgres")
 
@@ -100,8 +103,8 @@ def run(sandbox: Sandbox, text: str, parser: Parser = Parser.AUTO, seconds: floa
     begun = time.monotonic()
     outcome, following = parse_chunk([ParseRequest("hostile", text, "postgres"), NEXT], sandbox, parser)
     killed = sum(attempt.reason in ("timeout", "memory", "crash") for attempt in outcome.attempts)
-    assert time.monotonic() - begun < seconds * 3 + RESTART_SECONDS * (killed + 1)
-    assert all(attempt.seconds < seconds + 0.5 for attempt in outcome.attempts)
+    assert time.monotonic() - begun < (seconds + LATE_SECONDS) * 3 + RESTART_SECONDS * (killed + 1)
+    assert all(attempt.seconds < seconds + LATE_SECONDS for attempt in outcome.attempts)
     assert following.tier is not None
     assert [str(name) for name in lineage(following).sources] == ["orders"]
     return outcome
