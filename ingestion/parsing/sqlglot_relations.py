@@ -17,7 +17,7 @@ from ingestion.parsing.relational import (
     Star,
     TableFunction,
 )
-from ingestion.parsing.roles import JOIN
+from ingestion.parsing.roles import JOIN, TRANSFORMATION
 from ingestion.parsing.sqlglot_clauses import conditions
 from ingestion.parsing.sqlglot_names import named_by_text
 from ingestion.parsing.sqlglot_pivots import translate_pivots
@@ -137,9 +137,14 @@ def _relation(queries: QueryTranslator, node: exp.Expr) -> Relation:
     if kind is exp.Table and not is_function(node):
         return _table(queries, node, alias, columns)
     pivots = translate_pivots(queries, node)
+    if kind is exp.AtIndex or (kind is exp.Pivot and not node.args.get("expressions") and node.args.get("unpivot")):
+        return _navigated(queries, node)
     if kind is exp.Pivot:
         inner = _relation(queries, node.this)
         return replace(inner, pivots=inner.pivots + pivots)
+    model_input = _model_input(node)
+    if model_input is not None:
+        return Relation(Select((Star(),), (_relation(queries, model_input),)), alias, columns, pivots=pivots)
     if kind is exp.Subquery or isinstance(node, exp.Query | exp.Values):
         source: TableName | Query | TableFunction
         source = queries.query(node.this if kind is exp.Subquery and not _own(node) else _without_alias(node))
@@ -149,6 +154,29 @@ def _relation(queries: QueryTranslator, node: exp.Expr) -> Relation:
             queries.query(node.this), alias, columns, lateral=True, join="CROSS" if node.args.get("cross_apply") else ""
         )
     return translate_function(queries, node, alias, columns, pivots)
+
+
+_APPLIES_MODEL = (exp.Predict, exp.MLTranslate, exp.GenerateEmbedding, exp.GenerateText)
+
+
+def _model_input(node: exp.Expr) -> exp.Expr | None:
+    """The rows that BigQuery's ML.PREDICT and its kin pass on; what they add, only the model knows."""
+    function = node.this if type(node) is exp.Table else None
+    given = function.args.get("expression") if isinstance(function, _APPLIES_MODEL) else None
+    return given if isinstance(given, exp.Query | exp.Table) else None
+
+
+def _navigated(queries: QueryTranslator, node: exp.Expr) -> Relation:
+    """Redshift's `array AS element AT index` and `UNPIVOT object AS value AT attribute`: a row for each part of it."""
+    label, item = ("unpivot", node.this) if type(node) is exp.Pivot else ("unnest", node)
+    at = [item.expression] if type(item) is exp.AtIndex else []
+    item = item.this if at else item
+    value, alias = item.this, item.args.get("alias")
+    if type(item) is exp.Table:
+        value = exp.column(*(item.args[part] for part in ("this", "db", "catalog") if item.args.get(part)))
+        alias = alias.this if alias is not None else None
+    columns = tuple((queries.names.column(name), None) for name in (alias, *at) if name is not None)
+    return Relation(TableFunction((queries.expression(value, TRANSFORMATION),), label, columns), "", lateral=True)
 
 
 def _own(node: exp.Expr) -> bool:

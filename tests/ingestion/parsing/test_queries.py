@@ -197,6 +197,13 @@ DIALECT_CASES = [
         {"A = T.A", "D agg T.X", "* window T.A", "* window T.B", "* filter T.Y"},
     ),
     ("redshift", "select a as x, x + 1 as y from t", {"x = t.a", "y f t.x|t.a"}),
+    ("redshift", "select c.id, k, v from t as c, unpivot c.o as v at k", {"id = t.id", "k f t.o", "v f t.o"}),
+    ("redshift", "select v from t, unpivot t.o as v", {"v f t.o"}),
+    ("redshift", "select l.x, i from t, t.a as l at i", {"x f t.a", "i f t.a"}),
+    ("redshift", "select l.x, k from t, t.a l, unpivot l.o as v at k", {"x f t.a", "k f t.a"}),
+    ("bigquery", "select a, b from ml.predict(model d.m, (select a, f(b) as b from d.t))", {"a = d.t.a", "b f d.t.b"}),
+    ("bigquery", "select p.a from ml.predict(model d.m, (select a, b from d.t)) p", {"a = d.t.a"}),
+    ("bigquery", "select p.a from ml.generate_text(model d.m, table d.t, struct(1 as k)) as p", {"a = d.t.a"}),
 ]
 
 
