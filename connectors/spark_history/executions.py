@@ -12,9 +12,15 @@ from ingestion.jdbc_urls import JdbcUrl
 SESSION_TAG = re.compile(r"^spark-session-([0-9a-f-]{36})$")
 
 
+REPEATED = re.compile(r"== Physical Plan ==\nCommandResult\b")
+
+
 @dataclass(slots=True)
 class Execution:
-    """One SQL execution; times are seconds. `error` is None until it is known to have ended, "" if it ended well."""
+    """One SQL execution; times are seconds. `error` is None until it is known to have ended, "" if it ended well.
+
+    `client` is the session of a Thrift server's client that it prepares.
+    """
 
     id: int
     root: int
@@ -28,11 +34,17 @@ class Execution:
     group: str | None = None
     started: bool = False
     ended: bool = False
+    client: str = ""
 
     @property
     def session(self) -> str:
-        """Spark's id of the session that it ran in; empty before Spark 4."""
-        return next((match.group(1) for tag in self.tags if (match := SESSION_TAG.match(tag))), "")
+        """Spark's id of the session that it ran in; before Spark 4 the client that it prepares, if any."""
+        return next((match.group(1) for tag in self.tags if (match := SESSION_TAG.match(tag))), self.client)
+
+    @property
+    def repeats(self) -> bool:
+        """Whether it only shows what a command gave, which an execution before it carried out: `sql(…).collect()`."""
+        return REPEATED.search(self.plan) is not None
 
 
 @dataclass(slots=True)

@@ -21,7 +21,8 @@ from connectors.spark_history.executions import (
 
 CALL_SITE = re.compile(r"^\w+ at .+:\d+$")
 STREAM_RUN = re.compile(r"\brunId = ([0-9a-f-]{36})")
-TEXT_SOURCES = ("SparkSQLCLIDriver", "SparkExecuteStatementOperation")
+RUNS_STATEMENT, OPENS_SESSION = "SparkExecuteStatementOperation", "SparkSQLSessionManager.openSession"
+TEXT_SOURCES = ("SparkSQLCLIDriver", RUNS_STATEMENT)
 
 
 class ApplicationLog:
@@ -34,6 +35,7 @@ class ApplicationLog:
         self.thrift: dict[str, Operation] = {}
         self.connect: dict[str, Operation] = {}
         self.thrift_users: dict[str, str] = {}
+        self.opened = ""
         self.spark_sessions: dict[str, str] = {}
         self.sinks: dict[str, str] = {}
         self.waiting_for_sink: dict[str, list[Statement]] = {}
@@ -81,6 +83,8 @@ class ApplicationLog:
         execution.start = seconds(event.get("time"))
         execution.tags = tuple(event.get("jobTags") or ())
         execution.group = event.get("jobGroupId")
+        if "jobGroupId" not in event and self.thrift_users:
+            self._of_a_client(execution)
         return iter(())
 
     def _end(self, event: dict[str, Any]) -> Iterator[Statement]:
@@ -107,11 +111,13 @@ class ApplicationLog:
         return iter(())
 
     def _thrift_session(self, event: dict[str, Any]) -> Iterator[Statement]:
-        self.thrift_users[event.get("sessionId", "")] = event.get("userName") or ""
+        self.opened = event.get("sessionId", "")
+        self.thrift_users[self.opened] = event.get("userName") or ""
         return iter(())
 
     def _thrift_start(self, event: dict[str, Any]) -> Iterator[Statement]:
         session = event.get("sessionId") or ""
+        self.opened = "" if session == self.opened else self.opened
         user = event.get("userName") or self.thrift_users.get(session, "")
         text = event.get("statement")
         self.thrift[event["id"]] = Operation(event["id"], text, user, session, seconds(event.get("startTime")))
@@ -182,7 +188,7 @@ class ApplicationLog:
 
     def _group(self, root: int) -> Iterator[Statement]:
         members = self._take(root)
-        if not members:
+        if all(execution.repeats for execution in members):
             return
         statement = self._statement(members)
         run = STREAM_RUN.search(members[0].description)
@@ -220,6 +226,14 @@ class ApplicationLog:
             environment=self.environment,
             spark_session=self._spark_session(session, [first]),
         )
+
+    def _of_a_client(self, execution: Execution) -> None:
+        """Which client of a Thrift server an execution is for, where no job group tells: before Spark 4."""
+        if OPENS_SESSION in execution.details:
+            execution.client = self.opened
+        elif RUNS_STATEMENT in execution.details:
+            running = (each.id for each in self.thrift.values() if each.text == execution.description)
+            execution.group = next(running, None)
 
     def _spark_session(self, session: str, executions: Iterable[Execution]) -> str:
         """What Spark calls a session: a server's client that connects to a database sets it before any statement."""

@@ -49,13 +49,13 @@ def writes(root: PlanNode, names: NameMapping) -> list[Write]:
 
 
 def write_nodes(root: PlanNode) -> Iterator[PlanNode]:
-    """The tree's outermost nodes that write."""
+    """The tree's outermost nodes that write; below a command's result stands what was written before."""
     pending = [root]
     while pending:
         node = pending.pop()
         if is_write(node):
             yield node
-        else:
+        elif kind_of(node) != "CommandResult":
             pending.extend(reversed([*node.inner, *node.children]))
 
 

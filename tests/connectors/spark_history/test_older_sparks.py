@@ -1,11 +1,9 @@
-"""Plans of Sparks before 4.0, out of event logs that generator/older_application.py made on them."""
+"""Plans of Sparks before 4.0, beside what their own analyzers say."""
 
 from __future__ import annotations
 
 import gzip
-import json
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,8 +11,8 @@ import pytest
 from connectors.spark_history.records import Row
 from tests.connectors.spark_history.comparison import by_target, compare
 from tests.connectors.spark_history.conftest import read_directory
+from tests.connectors.spark_history.older_logs import OLDER, VERSIONS, kept, write_log
 
-OLDER = Path(__file__).parent / "older"
 OPAQUE_JOBS = {"d21", "d41"}
 UNKNOWN_ORIGIN = {"d22", "d42"}
 INFERRED = {"3.3": 0.95, "3.5": 0.99}
@@ -28,14 +26,11 @@ class Older:
     rows: list[Row]
 
 
-@pytest.fixture(scope="module", params=["3.3", "3.5"])
+@pytest.fixture(scope="module", params=VERSIONS)
 def older(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Older:
     """The jobs of one older Spark: what they said of themselves, and the records of their log."""
-    said = json.loads(gzip.decompress((OLDER / f"spark-{request.param}.json.gz").read_bytes()))
-    assert said["version"].startswith(request.param)
-    folder = tmp_path_factory.mktemp("older")
-    lines = [json.dumps(event, separators=(",", ":")) for event in said["events"]]
-    (folder / "local-1").write_text("".join(line + "\n" for line in lines))
+    said = kept(request.param)
+    folder = write_log(said["events"], tmp_path_factory.mktemp("older"))
     return Older(request.param, said["truth"], read_directory(folder, through_views=True))
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from connectors.spark_history.codecs import decoded
 from connectors.spark_history.records import Row
-from ingestion.model import ProblemKind, StatementLineage
+from ingestion.model import ProblemKind, StatementKind, StatementLineage
 from ingestion.symbolic import loads
 from tests.connectors.spark_history.comparison import by_target, direct_edges, lineages
 from tests.connectors.spark_history.conftest import History, read_directory
@@ -129,6 +129,12 @@ def test_any_other_description_is_left_out_and_changes_nothing(history: History,
     plans = [[name.dotted for name in lineage.targets] for lineage in lineages(before)]
     assert [[name.dotted for name in lineage.targets] for lineage in lineages(after)] == plans
     assert not any("elsewhere" in str(lineage) for lineage in lineages(after))
+
+
+def test_a_statement_whose_result_is_looked_at_is_counted_once(history: History) -> None:
+    found = lineages(read_directory(history.logs("sql")))
+    into = [lineage for lineage in found if "spark_catalog.mart.s01" in [name.dotted for name in lineage.targets]]
+    assert [lineage.kind for lineage in into] == [StatementKind.INSERT] * 2  # the job, and one that is looked at
 
 
 def test_a_killed_application_gives_what_it_did(history: History) -> None:

@@ -1,4 +1,4 @@
-"""Statements of JDBC clients out of the log of a real Thrift server."""
+"""Statements of JDBC clients out of the logs of real Thrift servers: of this Spark, and of older ones."""
 
 from __future__ import annotations
 
@@ -9,13 +9,17 @@ from ingestion.model import StatementLineage
 from ingestion.symbolic import loads
 from tests.connectors.spark_history.comparison import direct_edges, indirect_edges
 from tests.connectors.spark_history.conftest import GENERATOR, History, read_directory
+from tests.connectors.spark_history.older_logs import VERSIONS, kept, write_log
 
 SALES, MART = "spark_catalog.sales.orders", "spark_catalog.mart.orders"
 
 
-@pytest.fixture(scope="module")
-def rows(history: History) -> list[Row]:
-    return read_directory(history.logs("thrift"))
+@pytest.fixture(scope="module", params=["installed", *VERSIONS])
+def rows(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
+    if request.param == "installed":
+        history: History = request.getfixturevalue("history")
+        return read_directory(history.logs("thrift"))
+    return read_directory(write_log(kept(request.param)["thrift"], tmp_path_factory.mktemp("thrift")))
 
 
 def lineage_of(rows: list[Row], start: str) -> StatementLineage:

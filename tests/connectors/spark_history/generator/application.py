@@ -129,6 +129,9 @@ def main() -> None:
     truth: list[dict[str, Any]] = []
     if "sql" in options.jobs:
         truth += run_sql(spark, sql_jobs.JOBS)
+        looked_at = spark.sql(sql_jobs.LOOKED_AT)
+        looked_at.collect()
+        looked_at.count()
     if "dataframe" in options.jobs:
         truth += run_frames(spark, str(options.root), dataframe_jobs.JOBS)
     options.truth.write_text(json.dumps(truth, indent=1))

@@ -1,4 +1,6 @@
-"""The jobs that an older Spark knows, with their truth and what its event log says of them, as one small file.
+"""The jobs that an older Spark knows, with their truth and what its event logs say of them, as one small file.
+
+The second log is that of its Thrift server.
 
 python older_application.py --root DIR --out FILE.json.gz
 
@@ -10,6 +12,8 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -27,7 +31,9 @@ except ImportError:  # before Spark 3.4
     from pyspark.sql.utils import CapturedException as PySparkException
 
 EXECUTION, WAREHOUSE = "spark.sql.execution.id", "spark.sql.warehouse.dir"
-SQL = ("executionId", "rootExecutionId", "description", "physicalPlanDescription", "time", "errorMessage")
+SQL = ("executionId", "rootExecutionId", "description", "details", "physicalPlanDescription", "time", "errorMessage")
+DETAILS = 200
+"""Characters of a stack trace: how a statement came to Spark."""
 KEPT = {
     "LogStart": ("Spark Version",),
     "ApplicationStart": ("App ID",),
@@ -36,6 +42,11 @@ KEPT = {
     "SQLExecutionEnd": SQL,
     "JobStart": ("Job ID", "Properties"),
     "JobEnd": ("Job ID", "Job Result"),
+    "ThriftServerSessionCreated": ("sessionId", "userName", "startTime"),
+    "ThriftServerOperationStart": ("id", "sessionId", "statement", "startTime", "userName"),
+    "ThriftServerOperationParsed": ("id", "executionPlan"),
+    "ThriftServerOperationFinish": ("id", "finishTime"),
+    "ThriftServerOperationError": ("id", "finishTime"),
 }
 FAILING = "CREATE TABLE mart.failing AS SELECT order_id, concat(note, raise_error(status)) AS e FROM sales.orders"
 
@@ -70,7 +81,28 @@ def said(line: str) -> dict[str, Any] | None:
     for name, part in (("Properties", EXECUTION), ("Spark Properties", WAREHOUSE), ("Job Result", "Result")):
         if name in kept:
             kept[name] = {part: kept[name].get(part)}
+    if "details" in kept:
+        kept["details"] = kept["details"][:DETAILS]
     return kept
+
+
+def log_of(folder: Path) -> list[dict[str, Any]]:
+    """The events of the one log in a folder."""
+    (log,) = folder.iterdir()
+    return [event for line in log.read_text().splitlines() if (event := said(line)) is not None]
+
+
+def confs(logs: Path) -> list[str]:
+    logs.mkdir(parents=True)
+    return [f"spark.eventLog.dir={logs.as_uri()}", "spark.eventLog.compress=false"]
+
+
+def thrift(root: Path) -> list[dict[str, Any]]:
+    """The events of this Spark's Thrift server."""
+    arguments = [part for conf in confs(root / "logs") for part in ("--conf", conf)]
+    script = Path(__file__).parent / "thrift_application.py"
+    subprocess.run([sys.executable, str(script), "--root", str(root), *arguments], cwd=root, check=True, timeout=300)
+    return log_of(root / "logs")
 
 
 def main() -> None:
@@ -79,17 +111,12 @@ def main() -> None:
     parser.add_argument("--out", required=True, type=Path)
     options = parser.parse_args()
     root: Path = options.root.resolve()
-    logs = root / "logs"
-    logs.mkdir()
-    kept = [f"spark.eventLog.dir={logs.as_uri()}", "spark.eventLog.compress=false"]
-    spark = session("older", root, kept)
+    spark = session("older", root, confs(root / "logs"))
     spark.sparkContext.setLogLevel("OFF")
     version, truth = spark.version, jobs(spark, root)
     spark.stop()
-    (log,) = logs.iterdir()
-    events = [event for line in log.read_text().splitlines() if (event := said(line)) is not None]
-    content = json.dumps({"version": version, "truth": truth, "events": events})
-    content = content.replace(str(root), "/data")
+    events = {"events": log_of(root / "logs"), "thrift": thrift(root / "thrift")}
+    content = json.dumps({"version": version, "truth": truth, **events}).replace(str(root), "/data")
     with options.out.open("wb") as file, gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
         packed.write(content.encode())
 

@@ -300,3 +300,6 @@ JOBS: list[tuple[str, list[str], str]] = [
         " stack(2, 'a', status, 'b', note) s AS k, v",
     ),
 ]
+
+LOOKED_AT = "INSERT INTO mart.s01 SELECT order_id, status FROM sales.orders"
+"""A statement whose result is looked at: Spark plans that anew."""
