@@ -10,14 +10,17 @@ from typing import NamedTuple
 
 from ingestion.errors import Unparsable
 from ingestion.lexing import lexicon_of
+from ingestion.literal_contexts import MARKS
 from ingestion.literals import kept_literals, scan
 from ingestion.statements import is_single
+from ingestion.statements.cleaning import EDGE
 
-_MOST = 20_000
-"""Shapes that are kept at most; a log with more of them begins anew."""
-_OPENS_TEMPLATE = "{{"
-_TOLD_BY_VALUES = ("function", "set_config")
-"""Words of statements that are told apart by their literals: a function's body, the setting that is set."""
+_MOST, _MOST_CHARACTERS = 20_000, 32 << 20
+"""Shapes that are kept at most, and characters in them; a log with more begins anew."""
+_NOT_IN_SHAPES = ("{{", *MARKS)
+"""What opens a template, and the marks themselves: where a text has one, its shape cannot tell it from a literal."""
+_NOT_BY_SHAPE = ("function", "set_config", "grants")
+"""Words of statements that are told apart by more: a function's body, what is set, a comment within COPY GRANTS."""
 
 
 class Shape(NamedTuple):
@@ -35,10 +38,11 @@ class KnownShapes:
         self._lexicon = lexicon_of(dialect)
         self._kept: dict[str, tuple[int, ...]] = {}
         self._fingerprints: dict[tuple[str, ...], str] = {}
+        self._characters = 0
 
     def shape_of(self, text: str) -> Shape | None:
         """The shape of a text; None where it may be a script, or what it says depends on more than its shape."""
-        if not is_single(text, self._lexicon.dialect) or _OPENS_TEMPLATE in text:
+        if not is_single(text, self._lexicon.dialect) or any(sign in text for sign in _NOT_IN_SHAPES):
             return None
         try:
             return Shape(*scan(text, self._lexicon))
@@ -53,15 +57,18 @@ class KnownShapes:
     def learn(self, shape: Shape, fingerprint: str) -> None:
         """Keeps the fingerprint of a statement that bears lineage, unless its literals say whether it does."""
         lowered = shape.blanked.lower()
-        if any(word in lowered for word in _TOLD_BY_VALUES):
+        if any(word in lowered for word in _NOT_BY_SHAPE):
             return
-        if len(self._fingerprints) >= _MOST:
+        if len(self._fingerprints) >= _MOST or self._characters >= _MOST_CHARACTERS:
             self._kept.clear()
             self._fingerprints.clear()
-        words = self._lexicon.words.findall(lowered)
+            self._characters = 0
+        words = self._lexicon.words.findall(lowered.strip(EDGE))
         kept = tuple(found.literal for found in kept_literals(words, self._lexicon.dialect))
+        key = _key(shape, kept)
         self._kept[shape.blanked] = kept
-        self._fingerprints[_key(shape, kept)] = fingerprint
+        self._fingerprints[key] = fingerprint
+        self._characters += sum(map(len, key))
 
 
 def _key(shape: Shape, kept: tuple[int, ...]) -> tuple[str, ...]:

@@ -96,7 +96,7 @@ def _quoted_or(pattern: str, lexicon: Lexicon, first: str = "(?!)") -> re.Patter
 
 
 def _without_outer_comments(text: str, lexicon: Lexicon) -> str:
-    first = next((token for token in tokens(text, lexicon.dialect) if token.text != ";"), None)
+    first = next((token for token in tokens(text, lexicon.dialect) if token.text.strip(EDGE)), None)
     if first is None:
         return ""
     text = text[first.start :]

@@ -9,9 +9,12 @@ from enum import StrEnum
 from itertools import islice
 
 from ingestion.dialects import Dialect
-from ingestion.lexing import Token, lexicon_of, tokens
+from ingestion.lexing import COMMENT, HINT, Token, lexicon_of, tokens
 from ingestion.model import StatementKind as Kind
 from ingestion.statements.session import SessionChange
+
+# Words that a comment parts are not beside each other in the text.
+_OPEN_COMMENTS = ("/*", "--", "//", "#")
 
 
 class SkipReason(StrEnum):
@@ -72,20 +75,14 @@ class Examined:
 
     def has(self, pattern: re.Pattern[str]) -> bool:
         """Whether `pattern`, in lower case, occurs outside strings, names and comments."""
-        found = pattern.search(self.lowered, self.start)
-        if found is None:
+        if not pattern.search(self.lowered, self.start) and not any(sign in self.lowered for sign in _OPEN_COMMENTS):
             return False
         quoted = lexicon_of(self.dialect).quoted
-        if all(match.end() < found.start() for match in quoted.finditer(self.lowered, self.start, found.start())):
-            return True
-        for match in quoted.finditer(self.lowered, self.start):
-            if match.start() > found.start():
-                return True
-            if match.end() > found.start():
-                found = pattern.search(self.lowered, match.end())
-                if found is None:
-                    return False
-        return True
+        return pattern.search(quoted.sub(_blanked, self.text[self.start :]).lower()) is not None
+
+
+def _blanked(match: re.Match[str]) -> str:
+    return " " if match.lastgroup in (COMMENT, HINT) else "?"
 
 
 def parsed(kind: Kind) -> Classification:

@@ -73,7 +73,7 @@ def is_single(text: str, dialect: Dialect) -> bool:
     if dialect.separator is Separator.GO and "\n" in text:
         return False
     line = _SEPARATOR_LINES.get(dialect.separator)
-    return line is None or ("/*!" not in text and line.search(text) is None)
+    return line is None or ("/*!" not in text and "/*M!" not in text and line.search(text) is None)
 
 
 def _lines_before(text: str, cleaned: str, dialect: Dialect) -> int:

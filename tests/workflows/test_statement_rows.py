@@ -30,12 +30,26 @@ TEMPLATES = (
     "delete from t where a = {}",
     "insert into t values ({}, {})",
     "/* {} */ insert into t select a from s where b = {};",
+    "{}create table t (a int) location = {}",
+    "{}create table t like {}",
+    "delete from t {} where a = {}",
+    "copy t from{}stdin",
+    "create table t copy{}grants as select {} from s",
+    "alter table t rename {}",
+    "alter table t swap{}with s",
+    "{}delete from t where a = {}",
+    "{}select {} into t from s",
+    "insert into t values ({}) output {}",
+    "insert into t select a {} from s where b = {}",
 )
 VALUES = st.sampled_from(
     (
         "1", "2", "1.5", "0x1F", "12345678901", "'a'", "'b''c'", "'a;b'", "'a -- b'", "'/x/y.csv'", "'s3://b/c'",
         "E'a\\'b'", "N'x'", "$$select 1$$", "$$select a from r$$", '"q"', '"r"', "null", "a", "('x')", "'search_path'",
         "date '2026-01-01'", "'select'", "'open", "1 -- c\n", "1 /* c */", "`q`", "[q]", "?", "",
+        "'x from y'", "'a into b'", "/* from */", "/*c*/", "-- from\n", "/*! , c */", "/*M! , c */", "$x$ from $x$",
+        "\ufeff", "/**/\ufeff", "\u200b", "\x00", "\x01", "\x02", "\x03", "\x05", "\u0130", "\n/\n", "@s/a",
+        "p-1.d.t", ".5", "1e5", "12L",
     )
 )  # fmt: skip
 STATEMENTS = st.builds(
@@ -64,3 +78,27 @@ def test_the_text_of_a_template_is_in_its_first_row_alone(dialect: str) -> None:
     rows = rows_of([record(text) for text in texts], dialect)
     assert [row.get("text") for row in rows] == [texts[0], None, None]
     assert len({row["fingerprint"] for row in rows}) == 1
+
+
+@pytest.mark.parametrize(
+    ("dialect", "first", "second"),
+    [
+        ("postgres", "delete from t where a = 'x from y'", "delete from t where a = 'z'"),
+        ("postgres", "delete from t /* from */ where a = 1", "delete from t /* all */ where a = 1"),
+        ("postgres", "\x01begin", " begin"),
+        ("hive", "\ufeffcreate table t (a int) location = '/a'", "\ufeffcreate table t (a int) location = '/b'"),
+        ("postgres", "/* a */\ufeffcreate table t like 's3://b/c'", "/* a */\ufeffcreate table t like 'c'"),
+        ("snowflake", "create table t copy/**/grants as select 1", "create table t copy grants as select 1"),
+        ("postgres", "copy t from/**/stdin", "copy t from stdin"),
+    ],
+)
+def test_what_tells_two_records_apart_does_so_after_one_another(dialect: str, first: str, second: str) -> None:
+    alone = said(rows_of([record(first)], dialect)) + said(rows_of([record(second)], dialect))
+    assert said(rows_of([record(first), record(second)], dialect)) == alone
+
+
+def test_what_mariadb_alone_runs_is_part_of_the_statement() -> None:
+    texts = ["insert into t select a /*M!100100 , b */ from s", "insert into t select a , b from s"]
+    rows = rows_of([record(text) for text in texts], "mariadb")
+    assert len({row["fingerprint"] for row in rows}) == 1
+    assert "/*" not in str(rows[0]["text"])
