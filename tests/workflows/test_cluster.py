@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +11,7 @@ import pyspark
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.connectors.spark_history.conftest import History
+from tests.connectors.spark_history import older_logs
 from tests.workflows import growing_log, in_session, spark_history
 from tests.workflows.growing_log import SHOP, Said, rows_of, told_by, write_log
 from tests.workflows.published import REPOSITORY
@@ -27,15 +26,14 @@ CLUSTER = {
 }
 
 
-def folders(root: Path, history: History) -> tuple[Path, Path]:
-    """A folder with a query log in several files, and one with the event logs of three applications."""
+def folders(root: Path) -> tuple[Path, Path]:
+    """A folder with a query log in several files, and one with the event logs of two applications."""
     queries, events = root / "queries", root / "events"
     for number, start in enumerate(range(0, len(SHOP), 6)):
         write_log(queries / "log" / f"{number}.csv", rows_of(SHOP)[start : start + 6])
     (events / "logs").mkdir(parents=True)
-    for kind in ("cli", "thrift", "connect"):
-        for log in history.logs(kind).iterdir():
-            (shutil.copytree if log.is_dir() else shutil.copy2)(log, events / "logs" / log.name)
+    for number, version in enumerate(older_logs.VERSIONS):
+        older_logs.write_log(older_logs.kept(version)["thrift"], events / "logs", f"local-{number}")
     return queries, events
 
 
@@ -52,8 +50,8 @@ def catalogs(*folders: Path) -> list[set[Said]]:
     return [told_by(folder / "catalog.db") for folder in folders]
 
 
-def test_executors_give_what_one_process_gives(spark: SparkSession, history: History, tmp_path: Path) -> None:
-    queries, events = folders(tmp_path / "cluster", history)
+def test_executors_give_what_one_process_gives(spark: SparkSession, tmp_path: Path) -> None:
+    queries, events = folders(tmp_path / "cluster")
     files = [
         growing_log.configuration(queries, spark=CLUSTER),
         spark_history.configuration(events, events / "logs", spark=CLUSTER),
@@ -65,14 +63,14 @@ def test_executors_give_what_one_process_gives(spark: SparkSession, history: His
         env={**os.environ, "SPARK_HOME": str(home), "SPARK_LOCAL_IP": "127.0.0.1"},
         capture_output=True,
         text=True,
-        timeout=200,
+        timeout=270,
         check=False,
     )
     assert done.returncode == 0, done.stderr[-3000:]
     sent = list((home / "work").glob("app-*/*/headwater.zip"))
     assert len(sent) == EXECUTORS
 
-    same_queries, same_events = folders(tmp_path / "process", history)
+    same_queries, same_events = folders(tmp_path / "process")
     growing_log.configuration(same_queries)
     in_session.run(same_queries)
     spark_history.run(spark_history.configuration(same_events, same_events / "logs"))

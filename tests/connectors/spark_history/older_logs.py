@@ -18,8 +18,8 @@ def kept(version: str) -> dict[str, Any]:
     return found
 
 
-def write_log(events: list[dict[str, Any]], folder: Path) -> Path:
+def write_log(events: list[dict[str, Any]], folder: Path, name: str = "local-1") -> Path:
     """The folder, with an event log of these events in it."""
     lines = [json.dumps(event, separators=(",", ":")) for event in events]
-    (folder / "local-1").write_text("".join(line + "\n" for line in lines))
+    (folder / name).write_text("".join(line + "\n" for line in lines))
     return folder
