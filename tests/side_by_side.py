@@ -16,6 +16,13 @@ class ByFile(LoadScopeScheduling):
         return _together(nodeid)
 
 
+def given_time(items: list[pytest.Item]) -> None:
+    """Lets what may have to make the costly logs first take as long as their applications do on a busy machine."""
+    for item in items:
+        if COSTLY in item.nodeid:
+            item.add_marker(pytest.mark.timeout(900))
+
+
 def longest_first(items: list[pytest.Item]) -> None:
     """Puts what starts Spark before all else, so that no process is left alone with it in the end."""
     with_spark = {_together(item.nodeid) for item in items if _uses_spark(item)}

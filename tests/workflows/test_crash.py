@@ -25,6 +25,7 @@ from workflows.state.runs import RunOutcome, recorded_runs
 from workflows.state.store import open_state
 
 pytestmark = pytest.mark.spark
+SPARK_JVM = "org.apache.spark.deploy.SparkSubmit"
 PLACES = ("parse:1", "send:1", "sent:2", "publish:3", "commit:1", "committed:1")
 """In the order of a run: what was parsed is remembered; before and after the target has acknowledged; noted, read."""
 
@@ -116,7 +117,9 @@ def what_a_killed_jvm_comes_to(workflow: Path) -> list[psutil.Process]:
     process, jvm = command(workflow), None
     while jvm is None and process.poll() is None:
         time.sleep(0.1)
-        jvm = next((one for one in family(process)[1:] if one.name().startswith("java")), None)
+        with suppress(psutil.NoSuchProcess):
+            # Before it, another one is asked for its version.
+            jvm = next((one for one in family(process)[1:] if SPARK_JVM in one.cmdline()), None)
     time.sleep(random.uniform(0, 6))
     others = family(process) if process.poll() is None else []
     with suppress(psutil.NoSuchProcess):

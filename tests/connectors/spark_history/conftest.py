@@ -32,6 +32,12 @@ LAYOUTS = {
     "streaming": ("spark.eventLog.compress=false", "spark.eventLog.rolling.enabled=false"),
     "sources": ("spark.eventLog.compression.codec=zstd", "spark.eventLog.rolling.enabled=true"),
 }
+CHEAP = (
+    "spark.driver.defaultJavaOptions=-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.sql.codegen.factoryMode=NO_CODEGEN",
+)
+"""For a few rows, compiling costs more than it saves; the plans stay as they are."""
+
 LONGEST_RUN = 280
 """Seconds after which an application is given up on."""
 
@@ -60,7 +66,7 @@ def environment() -> dict[str, str]:
 
 
 def conf_arguments(kind: str, logs: Path) -> list[str]:
-    confs = [f"spark.eventLog.dir={logs.as_uri()}", "spark.eventLog.compress=true", *LAYOUTS[kind]]
+    confs = [f"spark.eventLog.dir={logs.as_uri()}", "spark.eventLog.compress=true", *LAYOUTS[kind], *CHEAP]
     return [argument for conf in confs for argument in ("--conf", conf)]
 
 
