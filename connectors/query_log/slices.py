@@ -19,6 +19,8 @@ SMALLEST_RANGE, LARGEST_RANGE = 4 << 20, 32 << 20
 _EXPANSION = 6
 # how far into a range a record's start is looked for; a range without one is read with the range before it
 _SEARCH_BYTES, _OTHER_PARITY_BYTES = 8 << 20, 256 << 10
+# how many lines may be taken for it: of a statement with very many none is, and each costs some microseconds
+_SEARCH_LINES = 20_000
 
 AT_ONCE_BYTES = 256 << 20
 """As much is looked through in a second: sooner than Spark begins with it."""
@@ -161,26 +163,38 @@ def examine_range(raw: BinaryIO, part: FileSlice, index: int, span: tuple[int, i
 def _first_records(window: bytes, layout: Layout) -> dict[int, tuple[int, int]]:
     """By parity of the quotes before the window: where its first record starts, and the newlines before that."""
     found: dict[int, tuple[int, int]] = {}
-    offset = newlines = parity = 0
+    offset = newlines = parity = tried = 0
     end = len(window)
-    while len(found) < 2 and 0 <= (line_end := window.find(b"\n", offset)) < end:
+    while len(found) < 2 and tried < _SEARCH_LINES and 0 <= (line_end := window.find(b"\n", offset)) < end:
         parity ^= window.count(b'"', offset, line_end) & 1
         offset, newlines = line_end + 1, newlines + 1
-        if parity not in found and _starts_record(window, offset, layout):
+        if parity in found:
+            continue
+        tried += 1
+        if _is_record(window[offset : _end_of_record(window, offset)], layout):
             found[parity] = offset, newlines
             # the other parity is right only after a malformed record: no need to look far
             end = min(end, offset + _OTHER_PARITY_BYTES)
     return found
 
 
-def _starts_record(window: bytes, offset: int, layout: Layout) -> bool:
-    end = offset
-    while (end := window.find(b"\n", end) + 1) and end - offset < _SEARCH_BYTES:
-        if window.count(b'"', offset, end) % 2 == 0:
-            lines = split_lines(window[offset:end].decode(layout.encoding, "surrogateescape"))
-            found = RecordReader(layout).feed(lines, last=True)
-            return len(found.rows) == 1 and not found.malformed and layout.plausible(found.rows[0])
-    return False
+def _end_of_record(window: bytes, offset: int) -> int:
+    """Where the line ends in which the quotes of a record at `offset` add up; `offset` where none does."""
+    end, quotes = offset, 0
+    while line_end := window.find(b"\n", end) + 1:
+        quotes += window.count(b'"', end, line_end)
+        end = line_end
+        if quotes % 2 == 0:
+            return end
+    return offset
+
+
+def _is_record(record: bytes, layout: Layout) -> bool:
+    if record.count(layout.delimiter.encode()) < min(layout.widths) - 1:
+        return False
+    lines = split_lines(record.decode(layout.encoding, "surrogateescape"))
+    found = RecordReader(layout).feed(lines, last=True)
+    return len(found.rows) == 1 and not found.malformed and layout.plausible(found.rows[0])
 
 
 def tile(part: FileSlice, cuts: list[Cut]) -> list[FileSlice]:

@@ -4,6 +4,8 @@ import bz2
 import csv
 import gzip
 import io
+import time
+from datetime import UTC
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,8 @@ from pyspark.sql import Row, SparkSession
 from connectors.base import RECORD_SCHEMA
 from connectors.query_log import QueryLogOptions, read_query_log
 from connectors.query_log import slices as slicing
+from connectors.query_log.files import LogFile
+from connectors.query_log.layout import sniff
 from connectors.query_log.records import QUOTE_PROBLEM
 from ingestion.errors import ConfigError
 
@@ -199,3 +203,16 @@ def test_the_shipped_sample_is_read_in_full(spark: SparkSession) -> None:
     assert len(found) == 65
     assert [row.status for row in found if row.status or row.problem] == ["failed"]
     assert {row.schema for row in found} == {"shop", None}
+
+
+@pytest.mark.parametrize("line", ["(1, 'abc', 2),", "", 'a""b""c'], ids=["values", "empty lines", "quotes"])
+def test_ranges_within_a_statement_of_very_many_lines_are_looked_through_in_seconds(tmp_path: Path, line: str) -> None:
+    statement = f'"insert into t values\n{f"{line}{chr(10)}" * 400_000}",2026-11-20 08:00:00,ann\n'
+    log = tmp_path / "log.csv"
+    log.write_text("query_text,start_time,user_name\n" + statement * 2)
+    layout = sniff(log.read_bytes()[:1000], log.name, UTC)
+    part = slicing.FileSlice(LogFile(str(log), log.name, log.stat().st_size), layout)
+    before = time.process_time()
+    with log.open("rb") as raw:
+        slicing.examine_range(raw, part, 0, (1000, log.stat().st_size))
+    assert time.process_time() - before < 10
