@@ -7,7 +7,7 @@ catalog's; where that knows none, the first one to come (logs are not complete, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -84,11 +84,13 @@ class Before:
 
     `schema`: the columns of a relation in order, an empty sequence where it exists and its columns are not known, None
     where nothing is known of it. `elsewhere`: the one place where a name stands that no default led to, None if there
-    is none, or not just one.
+    is none, or not just one. `expect` is told beforehand which names will be asked for, each once, so that many can be
+    looked up together.
     """
 
     schema: Callable[[RelationKey], Sequence[Column] | None]
     elsewhere: Callable[[TableName, Namespace], RelationKey | None] = lambda _name, _namespace: None
+    expect: Callable[[Iterable[tuple[TableName, Namespace]]], None] = lambda _names: None
 
 
 def read_timeline(occurrences: Sequence[Occurrence], before: Before) -> Timeline:
@@ -98,6 +100,7 @@ def read_timeline(occurrences: Sequence[Occurrence], before: Before) -> Timeline
     distinct = {id(occurrence.symbolic): occurrence.symbolic for occurrence in occurrences}
     by_symbolic = {number: mentions(symbolic) for number, symbolic in distinct.items()}
     named = [by_symbolic[id(occurrence.symbolic)] for occurrence in occurrences]
+    before.expect(dict.fromkeys(_expected(occurrences, named)))
     for occurrence, names in zip(occurrences, named, strict=True):
         reader.announce(occurrence, names)
     meanings = [
@@ -106,6 +109,14 @@ def read_timeline(occurrences: Sequence[Occurrence], before: Before) -> Timeline
     ]
     reader.close()
     return Timeline(tuple(reader.relations), tuple(meanings), tuple(reader.events))
+
+
+def _expected(occurrences: Sequence[Occurrence], named: Sequence[Mentions]) -> Iterator[tuple[TableName, Namespace]]:
+    """The names whose meaning depends on what stood before, as each occurrence says them."""
+    for occurrence, names in zip(occurrences, named, strict=True):
+        changed = (name for change in names.changes for name in (change.name, change.other) if name is not None)
+        for name in (*names.read, *changed, *(name for name, _temporary, _mode in names.written)):
+            yield name, occurrence.namespace
 
 
 class _TimelineReader:

@@ -2,38 +2,84 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from ingestion.model import Column, TableName
-from ingestion.naming import QUALIFIED_PARTS, Namespace, RelationKey
-from ingestion.resolution import FoundBy, Resolved, Resolver
+from ingestion.naming import QUALIFIED_PARTS, Namespace, RelationKey, candidates
+from ingestion.resolution import PREFETCHED, FoundBy, Resolution, Resolved, Resolver
 from ingestion.timeline import Before
 from workflows.schema_files import Schemas
 
+Columns = Sequence[Column] | None
+Mention = tuple[TableName, Namespace]
+
 
 def before_of(schemas: Sequence[Schemas], resolver: Resolver, *, registers: bool = False) -> Before:
-    """Schemas and places by `schemas`, the first one first, and the catalog behind `resolver`, which remembers.
+    """Schemas and places by `schemas`, the first one first, and the catalog behind `resolver`; each is asked for once.
 
     Where the run `registers` what it meets, what an earlier one registered is no evidence of where a name stands.
     """
+    asked = _Asked(schemas, resolver, registers)
+    return Before(asked.schema, asked.elsewhere, asked.expect)
 
-    def schema(key: RelationKey) -> Sequence[Column] | None:
-        given = next((known for layer in schemas if (known := layer.get(key)) is not None), None)
+
+class _Asked:
+    """What was asked for: of a log that names more than the resolver remembers, each name is still asked for once."""
+
+    def __init__(self, schemas: Sequence[Schemas], resolver: Resolver, registers: bool) -> None:
+        self._schemas = schemas
+        self._resolver = resolver
+        self._registers = registers
+        self._columns: dict[RelationKey, Columns] = {}
+        self._places: dict[Mention, RelationKey | None] = {}
+
+    def schema(self, key: RelationKey) -> Columns:
+        if key not in self._columns and not self._is_given(key):
+            self._columns[key] = _columns_of(self._resolver.resolve(*_mention(key)))
+        return self._columns[key]
+
+    def elsewhere(self, name: TableName, namespace: Namespace) -> RelationKey | None:
+        if (name, namespace) not in self._places:
+            self._places[name, namespace] = self._place_of(name, self._resolver.resolve(name, namespace))
+        return self._places[name, namespace]
+
+    def expect(self, names: Iterable[Mention]) -> None:
+        places = {mention: candidates(*mention) for mention in names}
+        keys = list(dict.fromkeys(key for found in places.values() for key in found))
+        keys = [key for key in keys if key not in self._columns and not self._is_given(key)]
+        for start in range(0, len(keys), PREFETCHED):
+            chunk = keys[start : start + PREFETCHED]
+            found = self._resolver.resolve_all(map(_mention, chunk))
+            self._columns.update(zip(chunk, map(_columns_of, found), strict=True))
+        unknown = [mention for mention, found in places.items() if all(self._columns[key] is None for key in found)]
+        unknown = [mention for mention in unknown if mention not in self._places]
+        for start in range(0, len(unknown), PREFETCHED):
+            asked = unknown[start : start + PREFETCHED]
+            for mention, resolution in zip(asked, self._resolver.resolve_all(asked), strict=True):
+                self._places[mention] = self._place_of(mention[0], resolution)
+
+    def _is_given(self, key: RelationKey) -> bool:
+        given = next((known for layer in self._schemas if (known := layer.get(key)) is not None), None)
         if given is not None:
-            return given
-        found = resolver.resolve(TableName(key.parts, kind=key.kind), Namespace())
-        if not isinstance(found, Resolved):
-            return None
-        return found.entity.columns if found.entity.columns_complete else ()
+            self._columns[key] = given
+        return given is not None
 
-    def elsewhere(name: TableName, namespace: Namespace) -> RelationKey | None:
-        found = resolver.resolve(name, namespace)
+    def _place_of(self, name: TableName, found: Resolution) -> RelationKey | None:
         if not isinstance(found, Resolved) or found.found_by is not FoundBy.ONLY_ONE:
             return None
         entity = found.entity
-        if registers and entity.filed_from_log:
+        if self._registers and entity.filed_from_log:
             return None
         service = name.parts[:-QUALIFIED_PARTS]
         return RelationKey((*service, entity.database, entity.schema, entity.name))
 
-    return Before(schema, elsewhere)
+
+def _mention(key: RelationKey) -> Mention:
+    """A relation's place as a name that leaves nothing to a session."""
+    return TableName(key.parts, kind=key.kind), Namespace()
+
+
+def _columns_of(found: Resolution) -> Columns:
+    if not isinstance(found, Resolved):
+        return None
+    return found.entity.columns if found.entity.columns_complete else ()
