@@ -76,7 +76,7 @@ def spark_session(settings: SparkSettings, drain: Drain) -> Iterator[SparkSessio
         builder = builder.config(key, value)
     # Tasks run in the interpreter that runs us, where what they import is installed.
     os.environ.setdefault("PYSPARK_PYTHON", settings.conf.get("spark.pyspark.python", sys.executable))
-    logging.getLogger("py4j").setLevel(logging.CRITICAL)  # what goes wrong comes as an exception too
+    quiet_py4j()
     with tempfile.TemporaryDirectory(prefix="headwater-spark-") as scratch:
         builder = builder.config("spark.sql.warehouse.dir", settings.conf.get("spark.sql.warehouse.dir", scratch))
         started: list[SparkSession] = []
@@ -90,6 +90,16 @@ def spark_session(settings: SparkSettings, drain: Drain) -> Iterator[SparkSessio
         finally:
             for spark in started:
                 _stop(spark)
+
+
+def quiet_py4j() -> None:
+    """Logs nothing more of py4j, by the root logger neither: what goes wrong there comes as an exception too."""
+    logging.getLogger("py4j").setLevel(logging.CRITICAL)
+    logging.getLogger().addFilter(_is_not_of_py4j)
+
+
+def _is_not_of_py4j(record: logging.LogRecord) -> bool:
+    return "py4j" not in Path(record.pathname).parts
 
 
 def _stop(spark: SparkSession) -> None:
