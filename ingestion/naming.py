@@ -46,6 +46,11 @@ class RelationKey:
     def database(self) -> str:
         return self.parts[-3] if len(self.parts) > QUALIFIED_PARTS - 1 else ""
 
+    @property
+    def mention(self) -> tuple[TableName, Namespace]:
+        """The place as a name that leaves nothing to a session."""
+        return TableName(self.parts, kind=self.kind), Namespace()
+
     def __str__(self) -> str:
         return ".".join(part for part in self.parts if part)
 

@@ -6,12 +6,10 @@ and those literals that are no mere values. What splitting, classifying and fing
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from ingestion.errors import Unparsable
 from ingestion.lexing import lexicon_of
 from ingestion.literal_contexts import MARKS
-from ingestion.literals import kept_literals, scan
+from ingestion.literals import Scan, kept_literals, scan
 from ingestion.statements import is_single
 from ingestion.statements.cleaning import EDGE
 
@@ -21,13 +19,6 @@ _NOT_IN_SHAPES = ("{{", *MARKS)
 """What opens a template, and the marks themselves: where a text has one, its shape cannot tell it from a literal."""
 _NOT_BY_SHAPE = ("function", "set_config", "grants")
 """Words of statements that are told apart by more: a function's body, what is set, a comment within COPY GRANTS."""
-
-
-class Shape(NamedTuple):
-    """A text with marks for its literals, and those literals in order."""
-
-    blanked: str
-    literals: list[str]
 
 
 class KnownShapes:
@@ -40,21 +31,21 @@ class KnownShapes:
         self._fingerprints: dict[tuple[str, ...], str] = {}
         self._characters = 0
 
-    def shape_of(self, text: str) -> Shape | None:
+    def shape_of(self, text: str) -> Scan | None:
         """The shape of a text; None where it may be a script, or what it says depends on more than its shape."""
         if not is_single(text, self._lexicon.dialect) or any(sign in text for sign in _NOT_IN_SHAPES):
             return None
         try:
-            return Shape(*scan(text, self._lexicon))
+            return scan(text, self._lexicon)
         except Unparsable:
             return None
 
-    def fingerprint(self, shape: Shape) -> str | None:
+    def fingerprint(self, shape: Scan) -> str | None:
         """The fingerprint that was learned of this shape."""
         kept = self._kept.get(shape.blanked)
         return None if kept is None else self._fingerprints.get(_key(shape, kept))
 
-    def learn(self, shape: Shape, fingerprint: str) -> None:
+    def learn(self, shape: Scan, fingerprint: str) -> None:
         """Keeps the fingerprint of a statement that bears lineage, unless its literals say whether it does."""
         lowered = shape.blanked.lower()
         if any(word in lowered for word in _NOT_BY_SHAPE):
@@ -71,5 +62,5 @@ class KnownShapes:
         self._characters += sum(map(len, key))
 
 
-def _key(shape: Shape, kept: tuple[int, ...]) -> tuple[str, ...]:
+def _key(shape: Scan, kept: tuple[int, ...]) -> tuple[str, ...]:
     return (shape.blanked, *(shape.literals[literal] for literal in kept))

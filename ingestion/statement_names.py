@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ingestion.model import StatementKind, StatementLineage, TableChange, TableName, WriteMode
@@ -26,6 +27,13 @@ class Mentions:
     created: tuple[tuple[TableName, bool], ...]
     written: tuple[tuple[TableName, bool, WriteMode], ...]
     changes: tuple[TableChange, ...]
+
+    def names(self) -> Iterator[TableName]:
+        """Every name that is read, changed or written, as often as it is."""
+        yield from self.read
+        for change in self.changes:
+            yield from (name for name in (change.name, change.other) if name is not None)
+        yield from (name for name, _temporary, _mode in self.written)
 
 
 def mentions(symbolic: Symbolic) -> Mentions:

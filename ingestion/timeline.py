@@ -114,8 +114,7 @@ def read_timeline(occurrences: Sequence[Occurrence], before: Before) -> Timeline
 def _expected(occurrences: Sequence[Occurrence], named: Sequence[Mentions]) -> Iterator[tuple[TableName, Namespace]]:
     """The names whose meaning depends on what stood before, as each occurrence says them."""
     for occurrence, names in zip(occurrences, named, strict=True):
-        changed = (name for change in names.changes for name in (change.name, change.other) if name is not None)
-        for name in (*names.read, *changed, *(name for name, _temporary, _mode in names.written)):
+        for name in names.names():
             yield name, occurrence.namespace
 
 

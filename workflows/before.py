@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ingestion.model import Column, TableName
 from ingestion.naming import QUALIFIED_PARTS, Namespace, RelationKey, candidates
@@ -27,15 +27,16 @@ class _Asked:
     """What was asked for: of a log that names more than the resolver remembers, each name is still asked for once."""
 
     def __init__(self, schemas: Sequence[Schemas], resolver: Resolver, registers: bool) -> None:
-        self._schemas = schemas
         self._resolver = resolver
         self._registers = registers
         self._columns: dict[RelationKey, Columns] = {}
+        for layer in reversed(schemas):
+            self._columns.update(layer)
         self._places: dict[Mention, RelationKey | None] = {}
 
     def schema(self, key: RelationKey) -> Columns:
-        if key not in self._columns and not self._is_given(key):
-            self._columns[key] = _columns_of(self._resolver.resolve(*_mention(key)))
+        if key not in self._columns:
+            self._columns[key] = _columns_of(self._resolver.resolve(*key.mention))
         return self._columns[key]
 
     def elsewhere(self, name: TableName, namespace: Namespace) -> RelationKey | None:
@@ -45,24 +46,22 @@ class _Asked:
 
     def expect(self, names: Iterable[Mention]) -> None:
         places = {mention: candidates(*mention) for mention in names}
-        keys = list(dict.fromkeys(key for found in places.values() for key in found))
-        keys = [key for key in keys if key not in self._columns and not self._is_given(key)]
-        for start in range(0, len(keys), PREFETCHED):
-            chunk = keys[start : start + PREFETCHED]
-            found = self._resolver.resolve_all(map(_mention, chunk))
-            self._columns.update(zip(chunk, map(_columns_of, found), strict=True))
-        unknown = [mention for mention, found in places.items() if all(self._columns[key] is None for key in found)]
-        unknown = [mention for mention in unknown if mention not in self._places]
-        for start in range(0, len(unknown), PREFETCHED):
-            asked = unknown[start : start + PREFETCHED]
-            for mention, resolution in zip(asked, self._resolver.resolve_all(asked), strict=True):
-                self._places[mention] = self._place_of(mention[0], resolution)
+        keys = dict.fromkeys(key for found in places.values() for key in found)
+        unasked = [key for key in keys if key not in self._columns]
+        for key, resolution in zip(unasked, self._resolutions([key.mention for key in unasked]), strict=True):
+            self._columns[key] = _columns_of(resolution)
+        unplaced = [
+            mention
+            for mention, found in places.items()
+            if mention not in self._places and all(self._columns[key] is None for key in found)
+        ]
+        for mention, resolution in zip(unplaced, self._resolutions(unplaced), strict=True):
+            self._places[mention] = self._place_of(mention[0], resolution)
 
-    def _is_given(self, key: RelationKey) -> bool:
-        given = next((known for layer in self._schemas if (known := layer.get(key)) is not None), None)
-        if given is not None:
-            self._columns[key] = given
-        return given is not None
+    def _resolutions(self, mentions: Sequence[Mention]) -> Iterator[Resolution]:
+        """One for each, some at a time: their entities need not all be held."""
+        for start in range(0, len(mentions), PREFETCHED):
+            yield from self._resolver.resolve_all(mentions[start : start + PREFETCHED])
 
     def _place_of(self, name: TableName, found: Resolution) -> RelationKey | None:
         if not isinstance(found, Resolved) or found.found_by is not FoundBy.ONLY_ONE:
@@ -72,11 +71,6 @@ class _Asked:
             return None
         service = name.parts[:-QUALIFIED_PARTS]
         return RelationKey((*service, entity.database, entity.schema, entity.name))
-
-
-def _mention(key: RelationKey) -> Mention:
-    """A relation's place as a name that leaves nothing to a session."""
-    return TableName(key.parts, kind=key.kind), Namespace()
 
 
 def _columns_of(found: Resolution) -> Columns:

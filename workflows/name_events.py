@@ -10,8 +10,7 @@ from connectors.openmetadata.extension import NAMES, file_name_events
 from connectors.openmetadata.registration import register
 from ingestion.entities import TableEntity
 from ingestion.fqn import build_fqn
-from ingestion.model import TableName
-from ingestion.naming import Namespace, RelationKey
+from ingestion.naming import RelationKey
 from ingestion.resolution import Resolved, Resolver
 from ingestion.timeline import NameEvent, NameEventKind
 from workflows.publication import Target
@@ -79,7 +78,7 @@ def name_events(events: Sequence[NameEvent], resolver: Resolver) -> list[Json]:
 
 def _entities(events: Iterable[NameEvent], resolver: Resolver) -> dict[RelationKey, TableEntity]:
     keys = list(dict.fromkeys(key for event in events for key in (event.key, event.other) if key is not None))
-    resolved = resolver.resolve_all((TableName(key.parts, kind=key.kind), Namespace()) for key in keys)
+    resolved = resolver.resolve_all(key.mention for key in keys)
     return {key: found.entity for key, found in zip(keys, resolved, strict=True) if isinstance(found, Resolved)}
 
 

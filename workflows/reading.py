@@ -107,10 +107,10 @@ def read_statements(
 
 def files_done(statements: Statements) -> FileMarks:
     """The files of a Spark history that need no reading until they change: not those that could not be had."""
-    if UNREAD not in statements.counts.skipped:
-        return {file.path: (file.size, file.modified) for file in statements.listing.to_read}
-    unread = statements.frame.where(F.col("skipped") == UNREAD).select("file").distinct()
-    places = tuple(row["file"] for row in unread.toLocalIterator())
+    places: tuple[str, ...] = ()
+    if UNREAD in statements.counts.skipped:
+        unread = statements.frame.where(F.col("skipped") == UNREAD).select("file").distinct()
+        places = tuple(row["file"] for row in unread.toLocalIterator())
     done = (file for file in statements.listing.to_read if not any(place.startswith(file.log) for place in places))
     return {file.path: (file.size, file.modified) for file in done}
 

@@ -10,8 +10,7 @@ from enum import StrEnum
 from ingestion.binding import BoundLog
 from ingestion.entities import TableEntity
 from ingestion.graph import RealFlow
-from ingestion.model import NameKind, TableName
-from ingestion.naming import Namespace
+from ingestion.model import NameKind
 from ingestion.resolution import Ambiguous, FoundBy, Resolution, Resolved, Resolver, Unresolved
 from ingestion.timeline import Relation
 from workflows.config import Filters
@@ -89,7 +88,7 @@ def _allowed(entity: TableEntity, filters: Filters) -> bool:
 def _resolutions(relations: Sequence[Relation], resolver: Resolver, *, registers: bool) -> list[Resolution]:
     """By the place where each relation stands; where nothing is there, by the name that led to it."""
     keys = [relation.key for relation in relations]
-    found = resolver.resolve_all((TableName(key.parts, kind=key.kind), Namespace()) for key in keys)
+    found = resolver.resolve_all(key.mention for key in keys)
     missing = [number for number, resolution in enumerate(found) if isinstance(resolution, Unresolved)]
     again = resolver.resolve_all(relations[number].mention for number in missing)
     for number, resolution in zip(missing, again, strict=True):

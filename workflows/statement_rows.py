@@ -139,9 +139,7 @@ def _statements_of(record: Row, state: TaskState) -> list[Row]:
         return [{**row, "skipped": record["status"]}]
     if record["symbolic"] is not None:
         return [_planned(row, record)]
-    if not record["text"]:
-        return [{**row, "skipped": "empty"}]
-    return [{**row, **found} for found in _of_text(str(record["text"]), dialect, state)]
+    return [{**row, **found} for found in _of_text(str(record["text"] or ""), dialect, state)]
 
 
 def _of_text(text: str, dialect: str, state: TaskState) -> list[Row]:

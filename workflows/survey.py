@@ -22,8 +22,8 @@ class Survey:
     """How many statements there are of each kind, and the times that they are of.
 
     `records` counts what stands in a log, definitions of a catalog too; `oldest` leaves out statements without a time.
-    `templates` is about right (5 %). `last` is the time (0 where the log has none) and source id of the newest record.
-    Times are seconds since the epoch.
+    `templates` is about right (5 %). `last` is the time and source id of the newest record that has a
+    time. Times are seconds since the epoch.
     """
 
     counts: RunCounts = field(default_factory=RunCounts)

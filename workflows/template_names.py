@@ -28,8 +28,7 @@ def names_of(templates: Iterable[Template]) -> dict[str, TemplateNames]:
 
 
 def _names(names: Mentions, temporary: set[str]) -> TemplateNames:
-    changed = [name for change in names.changes for name in (change.name, change.other) if name is not None]
-    every: list[TableName] = [*names.read, *changed, *(name for name, _temporary, _mode in names.written)]
+    every = list(names.names())
     ended = frozenset(change.name.table for change in names.changes if change.kind in _ENDING_KINDS)
     gained = frozenset(
         change.other.table for change in names.changes if change.kind in _ENDING_KINDS and change.other is not None

@@ -10,8 +10,6 @@ from typing import Any
 from ingestion.jdbc_urls import JdbcUrl
 
 SESSION_TAG = re.compile(r"^spark-session-([0-9a-f-]{36})$")
-
-
 REPEATED = re.compile(r"== Physical Plan ==\nCommandResult\b")
 
 

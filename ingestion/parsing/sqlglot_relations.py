@@ -26,6 +26,9 @@ from ingestion.parsing.sqlglot_table_functions import is_function, translate_fun
 if TYPE_CHECKING:
     from ingestion.parsing.sqlglot_queries import QueryTranslator
 
+_APPLIES_MODEL = (exp.Predict, exp.MLTranslate, exp.GenerateEmbedding, exp.GenerateText)
+"""BigQuery's functions that add columns to the rows that they are given."""
+
 
 def translate_relations(queries: QueryTranslator, nodes: list[exp.Expr]) -> tuple[Relation, ...]:
     """The relations of FROM, JOIN and LATERAL VIEW items, in order; bracketed joins are laid flat."""
@@ -154,9 +157,6 @@ def _relation(queries: QueryTranslator, node: exp.Expr) -> Relation:
             queries.query(node.this), alias, columns, lateral=True, join="CROSS" if node.args.get("cross_apply") else ""
         )
     return translate_function(queries, node, alias, columns, pivots)
-
-
-_APPLIES_MODEL = (exp.Predict, exp.MLTranslate, exp.GenerateEmbedding, exp.GenerateText)
 
 
 def _model_input(node: exp.Expr) -> exp.Expr | None:
