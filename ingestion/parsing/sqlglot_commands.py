@@ -129,6 +129,7 @@ def read_command(tokens: list[Token], names: Names) -> Command | None:
 def _rename(words: Words, names: Names) -> Command | None:
     """RENAME TABLE a TO b, c TO d."""
     words.take("RENAME")
+    words.take("OBJECT")  # Synapse
     if not (words.take("TABLE") or words.take("TABLES") or words.take("VIEW")) and words.word in (
         "COLUMN",
         "INDEX",
@@ -153,6 +154,15 @@ def _renames(words: Words) -> Iterator[TableChange]:
         yield TableChange(StatementKind.RENAME, old, other=new)
         if not words.take(","):
             return
+
+
+def _drop(words: Words, names: Names) -> Command | None:
+    """DROP of a table whose kind the grammar does not know: DROP EXTERNAL TABLE t."""
+    if not words.find("TABLE"):
+        return None
+    words.take("IF", "EXISTS")
+    table = words.name()
+    return Command(StatementKind.DROP, (), (TableChange(StatementKind.DROP, table),)) if table else None
 
 
 def _exchange(words: Words, names: Names) -> Command | None:
@@ -292,6 +302,7 @@ _READERS: dict[str, Callable[[Words, Names], Command | None]] = {
     "EXCHANGE": _exchange,
     "ALTER": _alter,
     "CREATE": _create,
+    "DROP": _drop,
     "EXPORT": _export,
     "IMPORT": _import,
     "LOAD": _load,

@@ -18,6 +18,7 @@ from ingestion.model import StatementKind, TableChange, TableName, Target, Write
 from ingestion.parsing.relation_names import named_relations
 from ingestion.parsing.relational import RelationalStatement, Write
 from ingestion.parsing.sqlglot_commands import Words, read_command, without_lineage
+from ingestion.parsing.sqlglot_definitions import altered_table, defined_table
 from ingestion.parsing.sqlglot_names import Names
 from ingestion.parsing.sqlglot_outputs import (
     has_rows_beside,
@@ -60,10 +61,19 @@ def _parse(text: str, rules: Dialect, depth: int) -> RelationalStatement:
         statement = _rows_beside(text, rules, depth)
         if statement is not None:
             return statement
-    node = _tree(text, rules)
+    try:
+        node = _tree(text, rules)
+    except Unparsable:
+        change = _definition(text, rules)
+        if change is None:
+            raise
+        return RelationalStatement(change.kind, rules.name, (), (change,))
     try:
         if type(node) is exp.Command:
             return _command(text, node, rules, depth)
+        change = _definition(text, rules) if type(node) is exp.Alter and _is_opaque(node) else None
+        if change is not None:
+            return RelationalStatement(change.kind, rules.name, (), (change,))
         if isinstance(node, exp.Execute):
             return _execute(text, rules, depth)
         statement = translate_statement(node, rules)
@@ -152,10 +162,26 @@ def _command(text: str, node: exp.Expr, rules: Dialect, depth: int) -> Relationa
         plain = repaired(text, rules.name, _grammar(rules.sqlglot))
         if plain is not None:
             return _parse(plain, rules, _DYNAMIC_DEPTH)
+    change = _definition(text, rules)
+    if change is not None:
+        return RelationalStatement(change.kind, rules.name, (), (change,))
     if without_lineage(word):
         return RelationalStatement(StatementKind.OTHER, rules.name)
     msg = f"sqlglot takes {str(node.this).upper()} for an opaque command"
     raise Unparsable(msg)
+
+
+def _is_opaque(node: exp.Expr) -> bool:
+    """Whether sqlglot took what an ALTER does for a command that it does not look into."""
+    return any(type(action) is exp.Command for action in node.args.get("actions") or ())
+
+
+def _definition(text: str, rules: Dialect) -> TableChange | None:
+    """What a CREATE TABLE or ALTER TABLE that sqlglot cannot read says of the table's columns."""
+    if not text[:6].strip() or text.split(None, 1)[0].upper() not in ("CREATE", "ALTER"):
+        return None
+    tokens, names = _tokens(text, rules), Names(rules)
+    return defined_table(tokens, names) or altered_table(tokens, names)
 
 
 def _piped_copy(text: str, tokens: list[Token]) -> str | None:

@@ -67,6 +67,13 @@ def _database(statement: Examined) -> Classification:
     return _session(session.use(head[1:], statement.dialect)) if len(head) == 2 else _UNKNOWN
 
 
+def _update(statement: Examined) -> Classification:
+    """UPDATE: of a table, or of what the optimizer knows of one (UPDATE STATISTICS t); a table may have that name."""
+    head = [token.text.lower() for token in statement.head(3)]
+    of_statistics = head[1:2] == ["statistics"] and head[2:] not in (["set"], ["as"], ["."])
+    return skipped(SkipReason.MAINTENANCE) if of_statistics else parsed(Kind.UPDATE)
+
+
 def _begin(statement: Examined) -> Classification:
     head = [token.text.lower() for token in statement.head(2)]
     if len(head) < 2 or head[1] in _TRANSACTION_WORDS:
@@ -127,6 +134,8 @@ _EXAMINED: Mapping[str, Callable[[Examined], Classification]] = {
     "ins": flows.insert,
     "replace": _replace,
     "upsert": flows.insert,
+    "update": _update,
+    "upd": _update,
     "delete": flows.delete,
     "del": flows.delete,
     "copy": flows.copy,
@@ -156,7 +165,7 @@ def _plain() -> dict[str, Classification]:
     by_reason = {
         SkipReason.COMMENT: "comment",
         SkipReason.CURSOR: "fetch close move",
-        SkipReason.DDL_OTHER: "undrop attach detach install security",
+        SkipReason.DDL_OTHER: "undrop attach detach install security enable disable",
         SkipReason.EXPLAIN: "explain",
         SkipReason.FILE_TRANSFER: "put get list ls remove rm",
         SkipReason.GRANT: "grant revoke deny",
@@ -164,10 +173,11 @@ def _plain() -> dict[str, Classification]:
         SkipReason.MAINTENANCE: (
             "analyze analyse vacuum optimize refresh msck repair reindex cluster checkpoint compute uncache clear add"
             " collect update_statistics kill system notify listen unlisten dbcc cancel invalidate flush reorg runstats"
+            " backup restore check checksum purge binlog reconfigure"
         ),
         SkipReason.PREPARE: "prepare deallocate",
         SkipReason.SELECT: "values table summarize pivot unpivot",
-        SkipReason.SESSION_SETTING: "pragma unset print raiserror go waitfor",
+        SkipReason.SESSION_SETTING: "pragma unset print raiserror throw signal resignal go waitfor",
         SkipReason.SHOW: "show describe desc help",
         SkipReason.TRANSACTION: "commit rollback start end savepoint release abort save bt et",
         SkipReason.TRUNCATE: "truncate",
@@ -178,7 +188,6 @@ def _plain() -> dict[str, Classification]:
         for reason, verbs in by_reason.items()
         for verb in verbs.split()
     }
-    plain |= dict.fromkeys(("update", "upd"), parsed(Kind.UPDATE))
     plain |= dict.fromkeys(("unload", "export", "bulk"), parsed(Kind.COPY))
     plain |= dict.fromkeys(("do", "if", "while", "for", "loop", "repeat"), _BLOCK)
     return plain | {

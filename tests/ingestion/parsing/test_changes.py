@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ingestion.errors import Unparsable
 from ingestion.model import StatementKind
 from tests.ingestion.told import analysed
 
@@ -72,6 +73,97 @@ def test_alter_table_adds_drops_and_renames_columns() -> None:
     assert added.dropped_columns == ("b",)
     (renamed,) = analysed("alter table t rename column a to b").changes
     assert renamed.renamed_columns == (("a", "b"),)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text", "expected"),
+    [
+        (
+            "tsql",
+            "create table t (a int, b nvarchar(max)) on [primary] textimage_on [primary]",
+            "a INT, b VARCHAR(MAX)",
+        ),
+        (
+            "tsql",
+            "create table t ([a b] [varchar](9), c decimal(9, 2)) with (heap, distribution = hash([a b]))",
+            "a b VARCHAR(9), c DECIMAL(9, 2)",
+        ),
+        (
+            "tsql",
+            """create table t (a int not null primary key clustered, b xml (document s.x), c datetime2 generated always
+               as row start, index i unique (a) where (a > 1), period for system_time (c, d))
+               with (system_versioning = on (history_table = dbo.h))""",
+            "a INT, b XML, c TIMESTAMP",
+        ),
+        ("fabric", "create table t (a int masked with (function = 'f')) with (cluster by (a))", "a INT"),
+        (
+            "oracle",
+            "create table t (a number(9) enable, constraint p primary key (a) using index pctfree 9) tablespace x",
+            "A DECIMAL(9, 0)",
+        ),
+        (
+            "oracle",
+            "create global temporary table t (a timestamp with local time zone) segment creation deferred",
+            "A TIMESTAMPTZ",
+        ),
+        (
+            "mysql",
+            "create table t (a int unsigned zerofill, g point srid 0, `key` int invisible, key k (a)) x y",
+            "a BIGINT, g POINT, key INT",
+        ),
+        ("mariadb", "create table t (a int, period for p (b, c)) with system versioning", "a INT"),
+        ("postgres", "create table t (a int, b int[] generated always as (f(a)) virtual)", "a INT, b ARRAY<INT>"),
+        ("snowflake", "create hybrid table t (a int, index i (a)) cluster by linear (a)", "A INT"),
+        (
+            "hive",
+            "create table t (a struct<b:int,c:int> frozen) partitioned by (d date)",
+            "a STRUCT<b INT, c INT>, d DATE",
+        ),
+        ("singlestore", "create table t (a vector(4, f32) not null)", "a VECTOR"),
+    ],
+)
+def test_a_table_has_its_columns_whatever_else_is_said_of_it(dialect: str, text: str, expected: str) -> None:
+    (change,) = analysed(text, dialect).changes
+    assert change.kind is StatementKind.CREATE_TABLE
+    assert ", ".join(f"{column.name} {column.type}".strip() for column in change.columns) == expected
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text", "expected"),
+    [
+        ("tsql", "alter table t drop column if exists a, column b", ("", "a b", "")),
+        ("tsql", "alter table t drop constraint c, column b", ("", "b", "")),
+        ("tsql", "alter table t drop c, d", ("", "", "")),
+        ("tsql", "alter table t add a datetime2, period for system_time (a, b)", ("a", "", "")),
+        ("oracle", "alter table t modify (a not null enable)", ("", "", "")),
+        ("oracle", "alter table t drop (a, b) cascade constraints", ("", "A B", "")),
+        ("mysql", "alter table t add column g geometry srid 0, add index i (g)", ("g", "", "")),
+        ("mariadb", "alter table t change column if exists a b int, modify c int", ("", "", "a>b")),
+        ("mariadb", "alter table t add system versioning", ("", "", "")),
+        ("db2", "alter table t add column a int not null with default activate row access control", ("A", "", "")),
+    ],
+)
+def test_altered_columns_are_told_whatever_else_changes(
+    dialect: str, text: str, expected: tuple[str, str, str]
+) -> None:
+    (change,) = analysed(text, dialect).changes
+    renamed = " ".join(f"{old}>{new}" for old, new in change.renamed_columns)
+    assert (" ".join(column.name for column in change.columns), " ".join(change.dropped_columns), renamed) == expected
+
+
+@pytest.mark.parametrize("text", ["alter table t rename to", "alter table t frobnicate a"])
+def test_what_a_statement_does_to_its_table_is_not_guessed(text: str) -> None:
+    with pytest.raises(Unparsable):
+        analysed(text, "tsql")
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text", "expected"),
+    [("tsql", "drop external table s.a", "s.a"), ("tsql", "rename object s.a to b", "s.a")],
+)
+def test_the_kind_of_table_does_not_matter(dialect: str, text: str, expected: str) -> None:
+    (change,) = analysed(text, dialect).changes
+    assert change.name.dotted == expected
 
 
 def test_a_clone_is_a_change_and_a_flow() -> None:
