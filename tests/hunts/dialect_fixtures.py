@@ -5,7 +5,7 @@
 
 Of sqlfluff the folder needs test/fixtures/dialects, which some of its source distributions leave out: then take a
 checkout of the same version. For each dialect a query log is written (each file as one record, and each statement as a
-record and a session of its own, in a schema of its own), `ingest run` reads it in a process of its own, and what it
+record and a session of its own, in a database of its own), `ingest run` reads it in a process of its own, and what it
 leaves is judged: exit code 0 (the counts add up, or it would be 1), and for every single statement
 
 no edge    by an independent look it writes what it reads elsewhere; it has no edge, and no reason that is true of it
@@ -140,7 +140,8 @@ def hunted(
     found: list[Verdict] = []
     if not ran.returncode:
         counts = json.loads((folder / "report.json").read_text())["counts"]
-        fates, found = verdicts(statements, outcome_of(folder))
+    if (folder / "state.db").exists():
+        fates, found = verdicts(statements, outcome_of(folder, published=not ran.returncode))
     left = []
     for verdict in found:
         explaining = next((one for one in explanations if one.explains(verdict)), None)
@@ -154,14 +155,15 @@ def hunted(
 
 
 def write_log(file: Path, statements: Sequence[FixtureStatement]) -> None:
-    """A query log with a record for each; single statements are in sessions and schemas of their own."""
+    """A query log with a record for each; single statements are in a session, database and schema of their own."""
     with file.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream)
-        writer.writerow(("query_text", "start_time", "session_id", "schema_name"))
+        writer.writerow(("query_text", "start_time", "session_id", "database_name", "schema_name"))
         for number, statement in enumerate(statements):
-            schema = "" if statement.number == WHOLE else f"s{number}"
+            own = ("", "") if statement.number == WHOLE else (f"d{number}", f"s{number}")
+            text = statement.text.replace("\0", "")  # a file with it is no CSV file
             moment = _MORNING + timedelta(seconds=number)
-            writer.writerow((statement.text, moment.isoformat(sep=" "), f"session{number}", schema))
+            writer.writerow((text, moment.isoformat(sep=" "), f"session{number}", *own))
 
 
 def configuration(dialect: str, folder: Path) -> dict[str, Any]:

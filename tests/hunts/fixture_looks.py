@@ -18,6 +18,7 @@ _NOT_RELATIONS = keywords(
 _FROM_IN_FUNCTIONS = keywords("extract substring trim overlay position date_part substr btrim ltrim rtrim")
 _INTRODUCES = keywords("from join using")
 _WRITING = keywords("insert ins replace upsert merge update upd")
+_SELECT_INTO_MAKES_TABLES = keywords("tsql fabric postgres redshift greenplum vertica ansi")  # else it fills variables
 _STORAGE = keywords("copy unload load export import bulk")
 _RESERVED = keywords(
     "select from where group order by having join inner outer cross on using as with union except intersect insert into"
@@ -37,6 +38,7 @@ class Look:
 
     words: tuple[str, ...]
     tokens: tuple[Token, ...]
+    dialect: str
 
     @property
     def writes_from_source(self) -> bool:
@@ -57,8 +59,8 @@ class Look:
             if not objects or routines & set(head[: min(head.index(word) for word in objects)]):
                 return ""
             return verb if self._as_query() else ""
-        if verb in ("select", "with"):
-            places = [at for at, word in self._outer() if word == "into"]
+        if verb in ("select", "with") and self.dialect in _SELECT_INTO_MAKES_TABLES:
+            places = [at for at, word in self._outer() if word == "into" and self.words[at - 1] != "as"]
             if places and not words[places[0] + 1].startswith((":", "@")):
                 return "select into"
         return ""
@@ -177,4 +179,4 @@ class Look:
 def look_at(text: str, dialect: str) -> Look:
     """The look at one statement."""
     found: Sequence[Token] = tuple(tokens(text, dialect))
-    return Look(tuple(token.text.lower() for token in found), tuple(found))
+    return Look(tuple(token.text.lower() for token in found), tuple(found), dialect)

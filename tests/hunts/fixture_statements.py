@@ -75,7 +75,8 @@ def _sqlglot(folder: Path) -> Iterator[FixtureStatement]:
         else:
             dialects = set(_OPTIMIZER_DIALECT.findall(text))
             dialect = dialects.pop() if len(dialects) == 1 else "ansi"
-            yield from _of_file(_SPELLINGS.get(dialect, dialect), name, _HASH_LINE.sub("", text))
+            found = _of_file(_SPELLINGS.get(dialect, dialect), name, _HASH_LINE.sub("", text))
+            yield from (one for one in found if one.number != WHOLE and _is_statement(one.text, one.dialect))
     for file in sorted(folder.glob("tests/dialects/test_*.py")):
         yield from _of_module(file)
 

@@ -39,8 +39,9 @@ class Verdict:
 
 @dataclass(slots=True)
 class Outcome:
-    """What a run left: each template by fingerprint, and who contributed to edges."""
+    """What a run left: each template by fingerprint, and who contributed to edges where it came to publish them."""
 
+    published: bool
     symbolic: dict[str, bytes | None] = field(default_factory=dict)
     dead: dict[str, str] = field(default_factory=dict)
     tiers: dict[str, str] = field(default_factory=dict)
@@ -48,14 +49,17 @@ class Outcome:
     targets: set[str] = field(default_factory=set)
 
 
-def outcome_of(folder: Path) -> Outcome:
-    """The templates of the state store and the contributions of the catalog that a run left in a folder."""
-    found = Outcome()
+def outcome_of(folder: Path, *, published: bool) -> Outcome:
+    """The templates of the state store that a run left in a folder, and, of one that came to its end, the catalog's
+    contributions."""
+    found = Outcome(published)
     with sqlite3.connect(folder / "state.db") as state:
         for row in state.execute("select fingerprint, tier, symbolic, dead from headwater_template"):
             found.symbolic[row[0]], found.tiers[row[0]] = row[2], row[1]
             if row[2] is None:
                 found.dead[row[0]] = row[3] or "unparsable"
+    if not published:
+        return found
     with sqlite3.connect(folder / "catalog.db") as catalog:
         found.fingerprints = {row[0] for row in catalog.execute("select key from contributions")}
         query = "select e.fqn from contributions c join entities e on e.id = c.to_id"
@@ -140,7 +144,7 @@ def _says_why(lineage: StatementLineage) -> bool:
 
 def _in_catalog(lineage: StatementLineage, fingerprint: str, outcome: Outcome) -> bool:
     flows = [flow for flow in lineage.flows if flow.target is not None and _has_edge(flow)]
-    if fingerprint in outcome.fingerprints:
+    if not outcome.published or fingerprint in outcome.fingerprints:
         return True
     for flow in flows:
         if flow.target is None or flow.target.temporary:
