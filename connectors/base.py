@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pyspark.sql.types import BinaryType, DoubleType, StringType, StructField, StructType
 
+UNSUPPORTED = "unsupported:"
+"""How the status of a write begins that ran and of which nothing is understood: its kind follows."""
+
 RECORD_SCHEMA = StructType(
     [
         # where the record stands: "<file>:<line>", stable from run to run, unique in a run
@@ -19,7 +22,8 @@ RECORD_SCHEMA = StructType(
         StructField("schema", StringType()),
         StructField("dialect", StringType()),  # null: the source's configured dialect
         StructField("query_type", StringType()),
-        # null = ran; otherwise a short reason without literals ("failed": ran and failed at the source)
+        # null = ran; otherwise a short reason without literals ("failed": ran and failed at the source;
+        # "unsupported:<kind>": a write that ran and of which nothing is understood)
         StructField("status", StringType()),
         # null = readable; otherwise why the row is malformed, without its content
         StructField("problem", StringType()),

@@ -20,6 +20,7 @@ from workflows.before import before_of
 from workflows.config import RunConfig
 from workflows.counting import edge_counts, fate_counts, name_counts, parse_counts
 from workflows.dead_letters import Undertaker, check_dead_letters, read_again, write_dead_letters
+from workflows.history_report import history_warnings
 from workflows.journal_frames import segments
 from workflows.lineage_source import LineageSource, SourceSettings
 from workflows.memory import Harvest, Memory
@@ -113,9 +114,10 @@ class Pipeline:
             warnings: tuple[str, ...] = ()
             if statements.survey.bearing or self._memory.must_rebind:
                 lineage, warnings = self._lineage(statements)
+            counts = statements.counts + lineage.counts
+            warnings = (*warnings, *history_warnings(statements, counts.dead))
             if not self._options.dry_run:
                 self._remember(statements, lineage)
-        counts = statements.counts + lineage.counts
         if self._events is not None and counts.statements:
             self._events.conclude(counts)
         return counts, warnings

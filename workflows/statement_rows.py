@@ -21,6 +21,7 @@ from pyspark.sql.types import (
     StructType,
 )
 
+from connectors.base import UNSUPPORTED
 from ingestion.errors import Unparsable
 from ingestion.masking import fingerprint
 from ingestion.routines import Step, block_steps, called_routine
@@ -136,7 +137,8 @@ def _statements_of(record: Row, state: TaskState) -> list[Row]:
     if record["problem"]:
         return [{**row, "dead": "malformed_record"}]
     if record["status"]:
-        return [{**row, "skipped": record["status"]}]
+        lost = str(record["status"]).startswith(UNSUPPORTED)
+        return [{**row, "dead" if lost else "skipped": record["status"]}]
     if record["symbolic"] is not None:
         return [_planned(row, record)]
     return [{**row, **found} for found in _of_text(str(record["text"] or ""), dialect, state)]

@@ -1,12 +1,14 @@
-"""The bytes of an event log, decompressed as its file name says: zstd, lz4, snappy, lzf (Spark's framings) or plain.
+"""The bytes of an event log, decompressed: zstd, lz4, snappy, lzf (Spark's framings), gzip (Databricks') or plain.
 
 Spark's own readers are not used: reading an lz4 or snappy log as text gives no rows and no error.
 """
 
 from __future__ import annotations
 
+import gzip
 import re
 import struct
+import zlib
 from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
@@ -31,19 +33,38 @@ class DamagedLog(RecordError):
     code = "damaged_log"
 
 
-def codec_of(name: str) -> str:
-    """The codec that a file's name tells: `.inprogress` and `.compact` may follow it; "" for plain text.
+MAGIC = (
+    (b"\x28\xb5\x2f\xfd", "zstd"),
+    (b"\x1f\x8b", "gz"),
+    (b"LZ4Block", "lz4"),
+    (b"\x82SNAPPY\x00", "snappy"),
+    (b"ZV", "lzf"),
+)
+"""How the bytes of each codec begin."""
 
-    Raises:
-        DamagedLog: the name ends in a suffix that is no codec of Spark's.
-    """
+LONGEST_MAGIC = 16
+
+
+def named_codec(name: str) -> str | None:
+    """The codec that a file's name tells: `.inprogress` and `.compact` may follow it; None for one not known here."""
     match = SUFFIX.search(name)
     codec = match.group(1) if match else ""
     if codec in ("inprogress", "compact"):
         return ""
-    if codec not in DECODERS:
-        raise DamagedLog(f"the codec .{codec} is not known: zstd, lz4, snappy, lzf or none can be read")
-    return codec
+    return codec if codec in DECODERS else None
+
+
+def codec_of(name: str, stream: BinaryIO) -> str | None:
+    """The codec of a file that is at its beginning, and stays there: as its bytes tell, or failing that its name.
+
+    None where neither tells one that is known here. "" is plain text.
+    """
+    beginning = stream.read(LONGEST_MAGIC)
+    stream.seek(0)
+    found = next((codec for magic, codec in MAGIC if beginning.startswith(magic)), None)
+    if found is not None or not beginning:
+        return found or ""
+    return "" if beginning.lstrip().startswith(b"{") else named_codec(name)
 
 
 def decoded(stream: BinaryIO, codec: str) -> Iterator[bytes]:
@@ -71,6 +92,17 @@ def zstd(stream: BinaryIO) -> Iterator[bytes]:
 
 class TornLog(DamagedLog):
     """The bytes end in the middle of a block, as they do while they are written."""
+
+
+def gzipped(stream: BinaryIO) -> Iterator[bytes]:
+    try:
+        with gzip.GzipFile(fileobj=stream) as reader:
+            while chunk := reader.read1(CHUNK):
+                yield chunk
+    except EOFError as error:
+        raise TornLog("the gzip stream ends in the middle of a block") from error
+    except (gzip.BadGzipFile, zlib.error) as error:
+        raise DamagedLog("the gzip stream is damaged or not gzip") from error
 
 
 LZ4_HEADER = struct.Struct("<8sBiiI")
@@ -198,4 +230,5 @@ DECODERS: dict[str, Callable[[BinaryIO], Iterator[bytes]]] = {
     "lz4": lz4_blocks,
     "snappy": snappy_blocks,
     "lzf": lzf_chunks,
+    "gz": gzipped,
 }

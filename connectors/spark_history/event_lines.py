@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import astuple, dataclass
+from itertools import chain
 from typing import Any
 
 from connectors.spark_history.codecs import DamagedLog, TornLog
@@ -14,8 +15,9 @@ from ingestion.jdbc_urls import jdbc_url
 LONGEST_LINE = 64 << 20
 """Bytes of one event beyond which it is skipped and counted."""
 
-PROBLEM, TORN, UNREAD = "problem", "torn", "unread"
-"""Kinds of lines that stand for what is damaged, for an end that is cut off, for a file that could not be had."""
+PROBLEM, TORN, UNREAD, FOREIGN = "problem", "torn", "unread", "foreign"
+"""Kinds of lines that stand for what is damaged, for an end that is cut off, for a file that could not be had, and for
+one that does not begin as an event log does."""
 
 NO_EVENT = "not an event: the file is no event log, or is damaged"
 
@@ -67,7 +69,7 @@ A pattern that begins with one certain byte is searched a hundred times as fast 
 """
 
 LONGEST_BEGINNING = 50
-BEGINNINGS = (b"{", b"\n", b"\r")
+EVENT = b'{"Event":"'
 CHOSEN = (*PREFIXES, *JOB_PREFIXES)
 _KIND = re.compile(rb'^\{"Event":"([\w.$]+)"')
 _JOB = re.compile(rb'"Job ID":(\d+)')
@@ -89,10 +91,20 @@ class EventLine:
 
 
 def event_lines(chunks: Iterable[bytes]) -> Iterator[EventLine]:
-    """The events that lineage needs out of a log's bytes, and one that says so for what is damaged or cut off."""
-    number, wanted = 0, WANTED
-    blocks = Blocks(chunks)
+    """The events that lineage needs out of a log's bytes, and one that says so for what is damaged or cut off.
+
+    Bytes among whose first no event begins give one line, which is FOREIGN.
+    """
+    number, wanted, rest = 0, WANTED, iter(chunks)
     try:
+        first = first_bytes(rest)
+        rest = chain((first,), rest)
+        if is_rewritten(first):
+            rest = compacted(rest)
+        elif not EVENT.startswith(first.lstrip()[: len(EVENT)]) and b"\n" + EVENT not in first:
+            yield EventLine(1, FOREIGN)
+            return
+        blocks = Blocks(rest)
         for block in blocks:
             if not block:
                 number += 1
@@ -101,13 +113,50 @@ def event_lines(chunks: Iterable[bytes]) -> Iterator[EventLine]:
             if number == 0 and JOBS_NEEDED in block[: block.find(b"\n")]:
                 wanted = WANTED_WITH_JOBS
             number = yield from lines_of(block, number, wanted)
-            if number < 0:
-                return
     except DamagedLog as error:
         yield EventLine(number + 1, TORN if isinstance(error, TornLog) else PROBLEM, problem=str(error))
         return
     if blocks.rest:
         yield from last_line(number + 1, blocks.rest)
+
+
+def first_bytes(chunks: Iterator[bytes]) -> bytes:
+    """As many bytes as tell whether an event begins there, or all there are."""
+    held = b""
+    for chunk in chunks:
+        held += chunk
+        if len(held.lstrip()) >= len(EVENT):
+            break
+    return held
+
+
+def is_rewritten(first: bytes) -> bool:
+    """Whether the first line is an event as another program than Spark writes it: with spaces, or in another order."""
+    line = first.lstrip().partition(b"\n")[0]
+    if line.startswith(EVENT) or not line.startswith(b"{"):
+        return False
+    try:
+        return "Spark" in str(json.loads(line).get("Event"))
+    except ValueError:
+        return False
+
+
+def compacted(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """The lines as Spark would have written them; what is no JSON stays as it is."""
+    blocks = Blocks(chunks)
+    for block in blocks:
+        yield b"".join(compact(line) + b"\n" for line in block.splitlines())
+    yield compact(blocks.rest)
+
+
+def compact(line: bytes) -> bytes:
+    try:
+        event = json.loads(line)
+    except ValueError:
+        return line
+    if not isinstance(event, dict):
+        return line
+    return json.dumps({"Event": event.get("Event"), **event}, separators=(",", ":")).encode()
 
 
 class Blocks:
@@ -122,12 +171,8 @@ class Blocks:
 
     def __iter__(self) -> Iterator[bytes]:
         held: list[bytes] = []
-        size, dropping, begun = 0, False, False
+        size, dropping = 0, False
         for chunk in self._chunks:
-            if not begun and chunk[:1] not in BEGINNINGS:
-                yield chunk  # the rest would say no more
-                return
-            begun = True
             end = chunk.rfind(b"\n") + 1
             start = 0
             if end:
@@ -152,13 +197,7 @@ class Blocks:
 
 
 def lines_of(block: bytes, number: int, wanted: re.Pattern[bytes]) -> Generator[EventLine, None, int]:
-    """The chosen lines of a block whose first follows line `number`; gives the number of its last.
-
-    Gives -1 where the file does not even begin as an event log.
-    """
-    if number == 0 and block[:1] not in BEGINNINGS:
-        yield EventLine(1, PROBLEM, problem=NO_EVENT)
-        return -1
+    """The chosen lines of a block whose first follows line `number`; gives the number of its last."""
     position = 0
     for start in places(block, wanted):
         number += block.count(b"\n", position, start)

@@ -20,8 +20,8 @@ from urllib.parse import quote, urlparse
 import requests
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential
 
-from connectors.spark_history.codecs import CHUNK, DamagedLog, codec_of, decoded
-from connectors.spark_history.event_lines import PROBLEM, UNREAD, EventLine, event_lines
+from connectors.spark_history.codecs import CHUNK, codec_of, decoded
+from connectors.spark_history.event_lines import FOREIGN, NO_EVENT, PROBLEM, UNREAD, EventLine, event_lines
 from connectors.spark_history.log_files import ROLLING, LogFile
 from ingestion.errors import ConfigError, TargetDown
 
@@ -129,12 +129,10 @@ def zipped_events(log: LogFile, spool: Any) -> Iterator[tuple[LogFile, EventLine
             if entry.is_dir() or name.startswith(("appstatus_", ".")):
                 continue
             file = replace(log, path=f"{log.log}/{entry.filename}", index=entry_index(entry.filename))
-            try:
-                with archive.open(entry) as stream:
-                    for line in event_lines(decoded(stream, codec_of(name))):  # type: ignore[arg-type]
-                        yield file, line
-            except DamagedLog as error:
-                yield file, EventLine(0, PROBLEM, problem=str(error))
+            with archive.open(entry) as stream:
+                codec = codec_of(name, stream)  # type: ignore[arg-type]
+                for line in event_lines(decoded(stream, codec or "")):  # type: ignore[arg-type]
+                    yield file, EventLine(1, PROBLEM, problem=NO_EVENT) if line.kind == FOREIGN else line
 
 
 def entry_index(name: str) -> int:

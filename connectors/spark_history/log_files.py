@@ -1,4 +1,4 @@
-"""Event logs in a directory: which files there are, which application each is of, and whether it still runs."""
+"""Event logs in a directory: which files there are, which log each is of, and whether its application still runs."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 import stat
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote, urlparse
@@ -23,6 +24,12 @@ GROWS_UNSEEN = re.compile(r"^(?:web|sweb)?hdfs:|^viewfs:")
 """Storage that lists a file with the size that it had when its last block was full, as long as it is written to."""
 
 SINGLE = re.compile(r"^(?P<log>.*/(?:application_|app-|local-|spark-)[\w-]+)(?:\.[a-z]\w*)?$")
+DATABRICKS = re.compile(r"^(?P<log>.*)/eventlog(?:-(?P<date>\d{4}-\d\d-\d\d--\d\d-\d\d))?(?:\.(?:gz|zst|zstd))?$")
+"""One application's log on Databricks: a folder of files named by their date, and one that is written to."""
+
+LAST = (1 << 31) - 1
+NAMED = re.compile(r"/(?:application_\d|app-\d|local-\d|spark-[0-9a-f]{32}|spark-application-\d)[\w-]*(?:\.[\w.]*)?$")
+"""Names that Spark gives to event logs and nobody to anything else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +48,7 @@ class LogFile:
 
 
 def list_log_files(spark: SparkSession, directory: str) -> list[LogFile]:
-    """The event logs of a directory at any URI that Spark reads, in order; other files are not listed.
+    """The files of a directory at any URI that Spark reads, in the order of the logs that they are, if they are logs.
 
     Raises:
         ConfigError: the directory does not exist or cannot be read.
@@ -56,10 +63,13 @@ def list_log_files(spark: SparkSession, directory: str) -> list[LogFile]:
             place = system.makeQualified(path).toUri().getPath()
             if system.exists(path):
                 return local_files(place)
+        root = system.makeQualified(path).toString().rstrip("/")
         listing = system.listFiles(path, True)
         while listing.hasNext():
             file = listing.next()
-            found.append((file.getPath().toString(), file.getLen(), file.getModificationTime() / 1000))
+            place = file.getPath().toString()
+            if "/." not in place.removeprefix(root):
+                found.append((place, file.getLen(), file.getModificationTime() / 1000))
     except Py4JJavaError as error:
         msg = f"the event log directory {clean_location(directory)} cannot be read: check eventLogDirectory"
         raise ConfigError(msg) from error
@@ -67,7 +77,7 @@ def list_log_files(spark: SparkSession, directory: str) -> list[LogFile]:
 
 
 def local_files(directory: str) -> list[LogFile]:
-    """The event logs below a directory of this machine: each once, though links lead to it in circles.
+    """The files below a directory of this machine that are not hidden: each once, though links lead to it in circles.
 
     A folder that cannot be listed stands for the logs in it: reading it fails, which is told.
     """
@@ -85,9 +95,10 @@ def local_files(directory: str) -> list[LogFile]:
             folders.clear()
             continue
         visited.add(real)
-        for path in (Path(folder, name) for name in names):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        for path in (Path(folder, name) for name in names if not name.startswith(".")):
             status = path.stat() if path.exists() else path.lstat()
-            if not stat.S_ISFIFO(status.st_mode) and not stat.S_ISSOCK(status.st_mode):
+            if stat.S_ISREG(status.st_mode) or stat.S_ISLNK(status.st_mode):
                 found.append((file_uri(str(path)), status.st_size, status.st_mtime))
     return [*recognised(found), *unread]
 
@@ -98,23 +109,44 @@ def file_uri(path: str) -> str:
 
 
 def recognised(found: Iterable[tuple[str, int, float]]) -> list[LogFile]:
-    """The files that are event logs by their names, in the order of logs and of files in a log."""
+    """The files that may be event logs, in the order of logs and of files in a log.
+
+    What a file is, only its content tells: as with Spark's history server, any name will do.
+    """
     files: list[LogFile] = []
     listed = list(found)
     finished = {m.group("log") for path, _, _ in listed if (m := STATUS.match(path)) and not m.group("running")}
     for path, size, modified in listed:
-        if STATUS.match(path) or path.endswith(".crc"):
+        if STATUS.match(path):
             continue
-        rolling = ROLLING.match(path)
+        rolling, databricks = ROLLING.match(path), DATABRICKS.match(path)
         if rolling:
             log = rolling.group("log")
             files.append(LogFile(path, size, modified, log, int(rolling.group("index")), log not in finished))
-            continue
-        running = path.endswith(".inprogress")
-        single = SINGLE.match(path.removesuffix(".inprogress").removesuffix(".compact"))
-        if single:
-            files.append(LogFile(path, size, modified, single.group("log"), 0, running))
+        elif databricks:
+            files.append(
+                LogFile(path, size, modified, databricks.group("log"), index_of(databricks.group("date")), False)
+            )
+        else:
+            bare = path.removesuffix(".inprogress")
+            single = SINGLE.match(bare.removesuffix(".compact"))
+            files.append(LogFile(path, size, modified, single.group("log") if single else bare, 0, bare != path))
     return sorted(without_replaced(files), key=lambda file: (file.log, file.index, file.path))
+
+
+def index_of(date: str | None) -> int:
+    """The place of a file of Databricks' in its log: minutes since the epoch, and the one without a date at the end."""
+    return LAST if date is None else int(datetime.strptime(date + "Z", "%Y-%m-%d--%H-%M%z").timestamp()) // 60
+
+
+def is_named(file: LogFile) -> bool:
+    """Whether a file has a name that only event logs have: if its content is none, it is damaged."""
+    return bool(ROLLING.match(file.path) or DATABRICKS.match(file.path) or NAMED.search(file.path))
+
+
+def may_grow(file: LogFile) -> bool:
+    """Whether a file may be written to: its last event may be half there."""
+    return file.running or file.index == LAST
 
 
 def without_replaced(files: list[LogFile]) -> list[LogFile]:

@@ -14,14 +14,14 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import IntegerType, LongType, StringType, StructField, StructType
 
 from connectors.base import RECORD_SCHEMA
-from connectors.spark_history.codecs import DamagedLog, codec_of, decoded
-from connectors.spark_history.event_lines import PROBLEM, TORN, UNREAD, EventLine, event_lines
+from connectors.spark_history.codecs import codec_of, decoded, named_codec
+from connectors.spark_history.event_lines import FOREIGN, NO_EVENT, PROBLEM, TORN, UNREAD, EventLine, event_lines
 from connectors.spark_history.history_server import is_served, served_events
 from connectors.spark_history.listing import Listing, SparkHistoryOptions, list_history
-from connectors.spark_history.log_files import LogFile, local_path
+from connectors.spark_history.log_files import LogFile, is_named, local_path, may_grow
 from connectors.spark_history.names import NameMapping
 from connectors.spark_history.plan_cache import kept_plans
-from connectors.spark_history.records import DIALECT, UNFINISHED, RecordWriter, Row, problem_row
+from connectors.spark_history.records import DIALECT, NOT_A_LOG, UNFINISHED, RecordWriter, Row, problem_row
 from connectors.spark_history.statement_text import TextReader
 from connectors.spark_history.statements import ApplicationLog
 
@@ -93,13 +93,12 @@ def chosen_events(spark: SparkSession, files: list[LogFile]) -> DataFrame:
         )
     if remote:
         by_path = {file.path: file for file in remote}
-        small = [file.path for file in remote if file.size <= LARGEST_REMOTE_FILE]
-        if small:
-            contents = spark.read.format("binaryFile").load(small).select("path", "content")
+        loaded = [file.path for file in remote if not left_out(file)]
+        if loaded:
+            contents = spark.read.format("binaryFile").load(loaded).select("path", "content")
             parts.append(contents.mapInArrow(lambda b: events_of_contents(b, by_path), EVENT_SCHEMA))
-        large = [file for file in remote if file.size > LARGEST_REMOTE_FILE]
-        if large:
-            rows = [event_row(file, EventLine(0, PROBLEM, problem=too_large())) for file in large]
+        rows = [event_row(file, line) for file in remote if (line := left_out(file)) is not None]
+        if rows:
             parts.append(spark.createDataFrame(rows, EVENT_SCHEMA))
     together = parts[0]
     for part in parts[1:]:
@@ -112,14 +111,20 @@ def streamed(path: str) -> bool:
     return local_path(path) is not None or is_served(path)
 
 
-def too_large() -> str:
+def left_out(file: LogFile) -> EventLine | None:
+    """What is told of a file of other storage that cannot be read as one value; None of one that can."""
+    if file.path.rpartition("/")[2].startswith("_"):
+        return EventLine(0, UNREAD)  # Spark gives no rows of it, and no error
+    if file.size <= LARGEST_REMOTE_FILE:
+        return None
     limit = LARGEST_REMOTE_FILE >> 30
-    return f"a file of more than {limit} GiB can only be read from a local path: let Spark roll its event logs"
+    problem = f"a file of more than {limit} GiB can only be read from a local path: let Spark roll its event logs"
+    return EventLine(0, PROBLEM, problem=problem)
 
 
 def packed(files: list[LogFile], parallelism: int) -> list[list[LogFile]]:
     """Files packed into tasks of about equal size, the largest first; never fewer tasks than files or cores allow."""
-    weights = {file.path: file.size * (1 if codec_suffix(file.path) else 10) for file in files}
+    weights = {file.path: file.size * (10 if named_codec(file.path) else 1) for file in files}
     total = sum(weights.values())
     wanted = max(min(parallelism, len(files)), -(-total // (COMPRESSED_TASK_BYTES * 10)))
     count = int(min(wanted, len(files)))
@@ -130,13 +135,6 @@ def packed(files: list[LogFile], parallelism: int) -> list[list[LogFile]]:
         packs[lightest].append(file)
         loads[lightest] += weights[file.path]
     return packs
-
-
-def codec_suffix(path: str) -> bool:
-    try:
-        return codec_of(path) == ""
-    except DamagedLog:
-        return True
 
 
 def events_of_packs(batches: Iterable[pa.RecordBatch], packs: list[list[LogFile]]) -> Iterator[pa.RecordBatch]:
@@ -176,16 +174,25 @@ def events_of_contents(batches: Iterable[pa.RecordBatch], by_path: Mapping[str, 
 
 def stream_rows(file: LogFile, stream: BinaryIO) -> Iterator[Row]:
     """One file's events; the last of a running application may still be half written, which is no problem."""
-    try:
-        codec = codec_of(file.path.rpartition("/")[2])
-    except DamagedLog as error:
-        yield event_row(file, EventLine(0, PROBLEM, problem=str(error)))
+    codec = codec_of(file.path.rpartition("/")[2], stream)
+    if codec is None:
+        codec_unknown = (
+            "the codec that the file's name tells is not known: zstd, lz4, snappy, lzf, gz or none can be read"
+        )
+        yield event_row(file, without_events(file, codec_unknown))
         return
     for line in event_lines(decoded(stream, codec)):
-        if line.kind == TORN and not file.running:
+        if line.kind == TORN and not may_grow(file):
             line = replace(line, kind=PROBLEM)
+        if line.kind == FOREIGN:
+            line = without_events(file, NO_EVENT)
         if line.kind != "ignored":
             yield event_row(file, line)
+
+
+def without_events(file: LogFile, problem: str) -> EventLine:
+    """What is told of a file in which no event was found: a problem where its name is that of a log."""
+    return EventLine(1, PROBLEM, problem=problem) if is_named(file) else EventLine(1, FOREIGN)
 
 
 def event_row(file: LogFile, line: EventLine) -> Row:
@@ -221,7 +228,7 @@ def records_of(
                 current = event["log"]
                 reading, writer = ApplicationLog(), RecordWriter.of(current, names, texts)
                 writer.plans, writer.read_until = plans, before.get(current)
-            if event["kind"] in (PROBLEM, TORN, UNREAD):
+            if event["kind"] in (PROBLEM, TORN, UNREAD, FOREIGN):
                 yield unread_row(event)
                 continue
             for statement in reading.read(EventLine(event["number"], event["kind"], event["json"])):
@@ -233,8 +240,8 @@ def records_of(
 
 
 def unread_row(event: Row) -> Row:
-    """The record of what could not be read, or not yet."""
-    status = {TORN: UNFINISHED, UNREAD: UNREAD}.get(event["kind"])
+    """The record of what could not be read, not yet, or is not to be read."""
+    status = {TORN: UNFINISHED, UNREAD: UNREAD, FOREIGN: NOT_A_LOG}.get(event["kind"])
     return problem_row(f"{event['file']}:{event['number']}", None if status else event["problem"], status)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from connectors.base import UNSUPPORTED
 from connectors.spark_history.canonical import canonical
 from connectors.spark_history.executions import Environment, Statement
 from connectors.spark_history.name_changes import name_changes
@@ -16,6 +17,7 @@ from connectors.spark_history.plan_lineage import Application
 from connectors.spark_history.reconciliation import KnownViews, Resolve, folded, reconcile
 from connectors.spark_history.session_state import SessionDefaults
 from connectors.spark_history.statement_text import TextReader
+from connectors.spark_history.unread_writes import unread_write
 from ingestion.model import NameKind, StatementKind, StatementLineage, TableName, Target, WriteMode
 from ingestion.symbolic import dumps
 
@@ -27,6 +29,9 @@ FILE_SINK = re.compile(r"^(?:FileSink|DeltaSink)\[(.*)\]$")
 
 UNFINISHED = "unfinished"
 """Status of a statement whose end the log does not have yet."""
+
+NOT_A_LOG = "not_an_event_log"
+"""Status of a file beside the event logs that is none."""
 
 Row = dict[str, Any]
 
@@ -56,7 +61,7 @@ class RecordWriter:
         """
         catalog, schema = self.defaults.of(statement.spark_session)
         before = self.defaults.current(statement.spark_session)
-        lineage, content, text = None, None, statement.text
+        lineage, content, text, unread = None, None, statement.text, None
         if statement.error == "":
             self._locate(statement)
             planned, content = self.plans.lineage(statement.plans, self.application, statement.stream)
@@ -66,7 +71,10 @@ class RecordWriter:
                 lineage = into_sink(lineage, statement.sink, self.application.names)
             if planned is not None and lineage is not None:
                 text, lineage = self._reconciled(lineage, statement, before)
-            if lineage is None and text is None:
+            if lineage is None or lineage.kind is StatementKind.SELECT:
+                unread = unread_write(statement.plans, statement.sink)
+                lineage = lineage if unread is None else None
+            if lineage is None and text is None and unread is None:
                 lineage = StatementLineage(StatementKind.OTHER)
             if lineage is not None and lineage is not planned:
                 content = dumps(canonical(lineage))
@@ -85,9 +93,9 @@ class RecordWriter:
             "schema": schema,
             "dialect": DIALECT,
             "query_type": lineage.kind.value if lineage is not None else None,
-            "status": {"": None, None: UNFINISHED}.get(statement.error, statement.error),
+            "status": UNSUPPORTED + unread if unread and text is None else status_of(statement),
             "problem": None,
-            "symbolic": content,
+            "symbolic": content if lineage is not None else None,
         }
 
     def _reconciled(
@@ -123,6 +131,11 @@ class RecordWriter:
             self.application.names = replace(
                 self.names, warehouse=found.warehouse, catalogs=found.catalogs, urls=found.urls
             )
+
+
+def status_of(statement: Statement) -> str | None:
+    """None of what ended well."""
+    return {"": None, None: UNFINISHED}.get(statement.error, statement.error)
 
 
 def same_tables(said: StatementLineage, planned: StatementLineage, views: KnownViews, resolve: Resolve) -> bool:

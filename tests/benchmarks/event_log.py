@@ -42,7 +42,7 @@ def real_lines(history: Path) -> list[bytes]:
     """The events of the largest log of a directory."""
     path = max((p for p in history.rglob("events_1_*") if p.is_file()), key=lambda p: p.stat().st_size)
     with path.open("rb") as stream:
-        return b"".join(decoded(stream, codec_of(path.name))).splitlines(keepends=True)
+        return b"".join(decoded(stream, codec_of(path.name, stream) or "")).splitlines(keepends=True)
 
 
 def generate(directory: Path, lines: list[bytes], megabytes: int) -> tuple[int, int]:

@@ -86,3 +86,28 @@ def test_a_later_run_reads_what_is_new_and_counts_nothing_twice(
 def places_of_starts(lines: list[bytes]) -> list[int]:
     """The places right behind the start events of executions, whose ends come later."""
     return [number for number, line in enumerate(lines, 1) if line.startswith(b'{"Event":"' + EXECUTION_START)]
+
+
+def test_a_run_names_the_files_that_are_no_logs_and_the_writes_that_it_did_not_understand(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    logs = tmp_path / "logs" / "0131-cluster" / "eventlog"
+    logs.mkdir(parents=True)
+    start = '{"Event":"org.apache.spark.sql.execution.ui.SparkListenerSQLExecution%s","executionId":%d,"time":%d%s}\n'
+    for name, kinds in (("eventlog", ("VendorInsertInto",)), ("nightly.log", ("VendorInsertInto", "PhotonWriteStage"))):
+        lines = []
+        for number, kind in enumerate(kinds):
+            plan = f',"physicalPlanDescription":"== Physical Plan ==\\n{kind} (2)\\n+- LocalTableScan (1)\\n\\n\\n"'
+            lines += [start % ("Start", number, 1, plan), start % ("End", number, 2, ',"errorMessage":""')]
+        (logs / name).write_text("".join(lines))
+    (logs / "stdout").write_text("what a driver printed")
+    file = configuration(tmp_path, tmp_path / "logs")
+    file.write_text(file.read_text().replace("successThreshold: 50", "successThreshold: 0"))
+    summary = run(file)
+    assert dict(summary.counts.dead) == {"unsupported:VendorInsertInto": 2, "unsupported:PhotonWriteStage": 1}
+    assert dict(summary.counts.skipped) == {"not_an_event_log": 1}
+    assert summary.warnings[-2:] == (
+        f"1 file beside the event logs is none: file:{logs}/stdout",
+        "3 writes not understood: VendorInsertInto 2, PhotonWriteStage 1",
+    )
+    assert run(file, "again").counts.statements == 0

@@ -154,7 +154,7 @@ def read_directory(
             for file in files:
                 path = Path(file.path.removeprefix("file://"))
                 with path.open("rb") as stream:
-                    for line in event_lines(decoded(stream, codec_of(path.name))):
+                    for line in event_lines(decoded(stream, codec_of(path.name, stream) or "")):
                         if line.kind == "problem":
                             rows.append(problem_row(f"{file.path}:{line.number}", line.problem or ""))
                         elif line.kind != "ignored":

@@ -43,7 +43,28 @@ def test_a_last_event_without_its_end_is_named() -> None:
 
 def test_a_binary_file_is_named_once_and_left() -> None:
     found = list(event_lines([b"\x89PNG\r\n\x1a\n\x00\x01" * 1000]))
-    assert [line.kind for line in found] == ["problem"]
+    assert [line.kind for line in found] == ["foreign"]
+
+
+def test_lines_of_json_that_are_no_events_make_no_event_log() -> None:
+    for text in ('{"a":1}\n{"a":2}\n', '{"Even', "{", "[]", '{"Event": 1}'):
+        kinds = [line.kind for line in read(text)]
+        assert kinds == (["foreign"] if not '{"Event":"'.startswith(text) else ["torn"]), text
+    assert read("") == read("\n\n") == []
+
+
+def test_events_that_another_program_wrote_again_are_events() -> None:
+    lines = [json.loads(START % number) for number in (1, 2)]
+    plain = [line.json for line in read("".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines))]
+    assert len(plain) == 2
+    for options in ({}, {"sort_keys": True}, {"ensure_ascii": False, "sort_keys": True}):
+        text = "\n".join(json.dumps(line, **options) for line in lines)
+        assert [line.json for line in read(text)] == plain
+
+
+def test_a_damaged_beginning_costs_one_line() -> None:
+    lines = read(f"garbage\n{START % 1}\n")
+    assert [(line.number, line.kind) for line in lines] == [(1, "problem"), (2, "start")]
 
 
 def test_an_event_of_a_newer_spark_is_named_by_its_kind() -> None:

@@ -97,6 +97,8 @@ def test_what_is_damaged_is_named_and_the_rest_is_read(spark: SparkSession, hist
         "local-4.brotli",
         "local-5.lz4",
     }
+    strays = [row["source_id"] for row in rows if row["status"] == "not_an_event_log"]
+    assert strays == [(tmp_path / "notes.txt").as_uri().replace("///", "/") + ":1"]
     assert "codec" in problems["local-4.brotli"]
     assert "lz4" in problems["local-5.lz4"]
     assert sum(row["problem"] is None and row["query_type"] == "insert" for row in rows) > 3
