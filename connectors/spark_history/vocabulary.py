@@ -6,6 +6,8 @@ taken for a literal and masked.
 
 from __future__ import annotations
 
+from ingestion.functions import Effect, effect_of
+
 _FUNCTIONS = """
     abs acos acosh add_interval add_months aes_decrypt aes_encrypt aggregate ansi_cast any any_value
     approx_count_distinct approx_percentile approx_top_k approx_top_k_accumulate approx_top_k_combine
@@ -86,29 +88,15 @@ _FUNCTIONS = """
 FUNCTIONS = frozenset(_FUNCTIONS.split())
 """Spark's built-in functions (SHOW FUNCTIONS of 4.3) and the internal ones that its plans print."""
 
-_AGGREGATES = """
-    any any_value approx_count_distinct approx_percentile approx_top_k array_agg avg bit_and bit_or bit_xor
-    bitmap_construct_agg bitmap_or_agg bloom_filter_agg bool_and bool_or collect_list collect_set corr count
-    count_if count_min_sketch covar_pop covar_samp every first first_value grouping histogram_numeric
-    hll_sketch_agg hll_union_agg kurtosis last last_value listagg max max_by mean median min min_by mode
-    percentile percentile_approx percentile_cont percentile_disc pivotfirst regr_avgx regr_avgy regr_count
-    regr_intercept regr_r2 regr_slope regr_sxx regr_sxy regr_syy schema_of_variant_agg skewness some std
-    stddev stddev_pop stddev_samp string_agg sum theta_intersection_agg theta_sketch_agg theta_union_agg
-    try_avg try_sum var_pop var_samp variance
-"""
-AGGREGATES = frozenset(_AGGREGATES.split())
+_EFFECTS = {name: effect_of(name.upper(), "spark") for name in FUNCTIONS}
+
+AGGREGATES = frozenset(name for name, effect in _EFFECTS.items() if effect in (Effect.AGGREGATE, Effect.COUNT))
 """Functions of many rows: a use inside one is AGGREGATION."""
 
-_MASKING = """
-    aes_encrypt approx_count_distinct count count_if crc32 hash hmac mask md5 sha sha1 sha2 xxhash64
-"""
-MASKING = frozenset(_MASKING.split())
+MASKING = frozenset(name for name, effect in _EFFECTS.items() if effect in (Effect.COUNT, Effect.HASH))
 """Functions after which the source's values cannot be read any more."""
 
-_ORDER_ONLY = """
-    cume_dist dense_rank grouping grouping_id ntile percent_rank rank row_number
-"""
-ORDER_ONLY = frozenset(_ORDER_ONLY.split())
+ORDER_ONLY = frozenset(name for name, effect in _EFFECTS.items() if effect in (Effect.ORDER, Effect.GROUPING))
 """Functions whose arguments, if a plan prints any, only order or number the rows: no value of theirs flows."""
 
 _TRANSPARENT = """

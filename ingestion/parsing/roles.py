@@ -6,6 +6,7 @@ A role is one of the facet's subtypes, plus MASKING. Roles are integers because 
 
 from __future__ import annotations
 
+from ingestion.functions import Effect
 from ingestion.model import Subtype, Transformation
 
 IDENTITY, TRANSFORMATION, AGGREGATION, JOIN, GROUP_BY, FILTER, SORT, WINDOW, CONDITIONAL = range(9)
@@ -57,3 +58,13 @@ TRANSFORMED = tuple(row[TRANSFORMATION] for row in COMPOSED)
 """The role of what goes into a function whose result has the given role."""
 AGGREGATED = tuple(row[AGGREGATION] for row in COMPOSED)
 """The role of what goes into an aggregate whose result has the given role."""
+
+ARGUMENTS: dict[Effect, tuple[int, ...]] = {
+    Effect.VALUE: TRANSFORMED,
+    Effect.AGGREGATE: AGGREGATED,
+    Effect.COUNT: tuple(row[AGGREGATION | MASKING] for row in COMPOSED),
+    Effect.HASH: tuple(row[TRANSFORMATION | MASKING] for row in COMPOSED),
+    Effect.GROUPING: tuple(row[GROUP_BY] for row in COMPOSED),
+    Effect.ORDER: tuple(row[WINDOW] for row in COMPOSED),
+}
+"""`ARGUMENTS[effect][role]`: what an argument of a function of that effect is to a result that plays `role`."""

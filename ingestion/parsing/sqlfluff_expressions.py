@@ -8,16 +8,15 @@ from dataclasses import dataclass, field
 from sqlfluff.core.parser import BaseSegment
 
 from ingestion.dialects import Dialect
+from ingestion.functions import effect_of, unit_positions
 from ingestion.parsing.relational import AnySlot, Expression, Query, QuerySlot, Slot
-from ingestion.parsing.roles import AGGREGATED, COMPOSED, CONDITIONAL, MASKING, TRANSFORMED, WINDOW
-from ingestion.parsing.sqlfluff_tree import code, column_parts, only_code
+from ingestion.parsing.roles import ARGUMENTS, COMPOSED, CONDITIONAL, TRANSFORMED, WINDOW
+from ingestion.parsing.sqlfluff_tree import code, column_name, column_parts, only_code
 from ingestion.parsing.sqlglot_expressions import ATOM
 from ingestion.parsing.token_words import DATE_PARTS, NO_COLUMN
 
 QUERIES = ("select_statement", "set_expression", "with_compound_statement")
 
-_AGGREGATES = frozenset({"SUM", "MIN", "MAX", "AVG", "ARRAY_AGG", "STRING_AGG", "LISTAGG", "STDDEV", "VARIANCE"})
-_COUNTS = frozenset({"COUNT", "COUNT_BIG"})
 _TRANSPARENT = (
     "expression",
     "bracketed",
@@ -124,15 +123,11 @@ class ExpressionReader:
 
     def _function(self, segment: BaseSegment, role: int) -> None:
         name = "".join(child.raw for child in segment.segments if child.is_type("function_name")).upper()
-        inner = TRANSFORMED[role]
-        if name in _AGGREGATES:
-            inner = AGGREGATED[role]
-        elif name in _COUNTS:
-            inner = AGGREGATED[role] | MASKING
+        inner = ARGUMENTS[effect_of(name.rpartition(".")[2], self.dialect.name)][role]
         self.parts.append(name)
         for child in code(segment):
             if child.is_type("function_contents"):
-                self._arguments(child, inner)
+                self._arguments(child, inner, name)
             elif child.is_type("over_clause"):
                 for part in code(child):
                     self.parts.append(" ")
@@ -140,11 +135,19 @@ class ExpressionReader:
             elif not child.is_type("function_name"):
                 raise NotFollowed(child.get_type())
 
-    def _arguments(self, contents: BaseSegment, role: int) -> None:
+    def _arguments(self, contents: BaseSegment, role: int, name: str) -> None:
         """Arguments; a bare date part among them looks like a column."""
         for bracketed in code(contents):
-            for child in code(bracketed):
-                if child.raw.upper() in DATE_PARTS:
+            arguments = code(bracketed)
+            commas = sum(child.raw == "," for child in arguments)
+            units = unit_positions(name, commas + 1, self.dialect.name)
+            position = 0
+            for child in arguments:
+                position += child.raw == ","
+                if position in units and child.raw.upper() in DATE_PARTS:
                     self.parts.append(child.raw.upper())
+                elif child.is_type("date_part", "datetime_unit"):  # sqlfluff's guess, where only a column can be meant
+                    self.parts.append(len(self.slots))
+                    self.slots.append(Slot((column_name(child, self.dialect),), role, ATOM))
                 else:
                     self._write(child, role)

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from ingestion.functions import effect_of
 from ingestion.parsing.relational import Slot, TypeRule
-from ingestion.parsing.roles import AGGREGATED, COMPOSED, FILTER, SORT, TRANSFORMED, WINDOW
+from ingestion.parsing.roles import AGGREGATED, ARGUMENTS, COMPOSED, FILTER, SORT, TRANSFORMED, WINDOW
 from ingestion.parsing.sqlglot_functions import FUNCTIONS, Behaviour, behaviour_of
 from ingestion.parsing.sqlglot_operators import write_decode
 from ingestion.parsing.sqlglot_terms import called_name
@@ -100,6 +101,24 @@ def _distinct(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> Typ
     return rules[0] if rules else None
 
 
+def _any(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+    """`ANY(a)` is an aggregate; in `b = ANY(a)` it compares with each element."""
+    inner = role if isinstance(node.parent, exp.Predicate) else AGGREGATED[role]
+    w.parts.append("ANY(")
+    rules = _arguments(w, node, inner)
+    w.parts.append(")")
+    return rules[0] if rules and inner is not role else None
+
+
+def _end_value(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+    """FIRST_VALUE(a): another row's value where it is a window function, many rows' where the dialect aggregates."""
+    name = "FIRST_VALUE" if type(node) is exp.FirstValue else "LAST_VALUE"
+    w.parts.append(name + "(")
+    rules = _arguments(w, node, ARGUMENTS[effect_of(name, w.names.dialect.name)][role])
+    w.parts.append(")")
+    return rules[0] if rules else None
+
+
 def write_function(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
     """Any function, and any other node, by its arguments."""
     known: Behaviour = FUNCTIONS.get(type(node)) or behaviour_of(node)
@@ -112,7 +131,7 @@ def write_function(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -
         first = node.args["expressions"][:1] if name == "VALUES" else []
         if first and type(first[0]) is exp.Identifier:  # MySQL: VALUES(a) is the incoming row's a
             return w.slot(("excluded", w.names.column(first[0])), role, tight)
-        known = behaviour_of(node, name)
+        known = behaviour_of(node, name, w.names.dialect.name)
     w.parts.append(name + "(")
     rules = _arguments(w, node, known.inner[role])
     if known.last_filters and w.slots and type(w.slots[-1]) is Slot:
@@ -156,6 +175,9 @@ _TRUNCATIONS = (exp.DateTrunc, exp.TimestampTrunc, exp.DatetimeTrunc)
 _BARE_UNITS = frozenset({"bigquery", "tsql", "fabric"})
 
 HANDLERS: dict[type[exp.Expr], Handler] = {
+    exp.Any: _any,
+    exp.FirstValue: _end_value,
+    exp.LastValue: _end_value,
     exp.Window: _window,
     exp.Ordered: _ordered,
     exp.Order: _ordered_argument,

@@ -6,13 +6,9 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from ingestion.lexing import keywords
+from ingestion.functions import COUNTS, MOVING, Effect, effect_of
 from ingestion.parsing.relational import TypeRule
-from ingestion.parsing.roles import AGGREGATED, AGGREGATION, COMPOSED, GROUP_BY, MASKING, TRANSFORMATION, TRANSFORMED
-
-_MASKED = tuple(row[TRANSFORMATION | MASKING] for row in COMPOSED)
-_COUNTED = tuple(row[AGGREGATION | MASKING] for row in COMPOSED)
-_GROUPED = tuple(row[GROUP_BY] for row in COMPOSED)
+from ingestion.parsing.roles import ARGUMENTS, TRANSFORMED
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,45 +20,6 @@ class Behaviour:
     type: TypeRule = None
     last_filters: bool = False
 
-
-_MOVING = (exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue, exp.NthValue)
-"""Window functions that give another row's value, and aggregate nothing."""
-
-_COUNTING = (exp.Count, exp.CountIf, exp.ApproxDistinct, exp.Hll, exp.HashAgg, exp.RegrCount)
-_HASHING = (
-    exp.MD5,
-    exp.MD5Digest,
-    exp.SHA,
-    exp.SHA2,
-    exp.SHA1Digest,
-    exp.SHA2Digest,
-    exp.FarmFingerprint,
-    exp.StandardHash,
-)
-
-_HASH_NAMES = keywords(
-    "BLAKE3 CHECKSUM BINARY_CHECKSUM CITYHASH64 CRC32 CRYPT DIGEST FARM_FINGERPRINT FARMFINGERPRINT64 FNV_HASH "
-    "FNV1A HALFMD5 HASH HASH64 HASHBYTES HASHROW HIVEHASH HMAC INTHASH32 INTHASH64 JAVAHASH MD4 MD5 MD5_DIGEST "
-    "MD5_HEX MD5_NUMBER_LOWER64 MD5_NUMBER_UPPER64 MURMUR_HASH MURMURHASH2_32 MURMURHASH2_64 MURMURHASH3_128 "
-    "MURMURHASH3_32 MURMURHASH3_64 MURMUR3 ORA_HASH SHA SHA1 SHA1_BINARY SHA1_HEX SHA2 SHA224 SHA256 "
-    "SHA2_BINARY SHA2_HEX SHA384 SHA512 SIPHASH64 SIPHASH128 SPOOKY_HASH_V2_32 SPOOKY_HASH_V2_64 STANDARD_HASH "
-    "XXHASH32 XXHASH64 XXH3 XX_HASH64 HASH_MD5 HASH_SHA1 HASH_SHA256 HASH_SHA512 HASHTYPE_MD5 TO_HEX_HASH "
-    "HASHAMP HASHBUCKET MASK MASK_HASH MASK_FIRST_N MASK_LAST_N MASK_SHOW_FIRST_N MASK_SHOW_LAST_N AES_ENCRYPT "
-    "ENCRYPT ENCRYPT_RAW PGP_SYM_ENCRYPT"
-)
-_COUNT_NAMES = keywords(
-    "APPROXIMATE_COUNT_DISTINCT APPROX_COUNT_DISTINCT APPROX_COUNT_DISTINCT_DS_HLL COUNT COUNTDISTINCT COUNTIF "
-    "COUNT_BIG COUNT_IF HLL HLL_COUNT HLL_SKETCH_AGG HLL_UNION_AGG NDV UNIQ UNIQCOMBINED UNIQCOMBINED64 "
-    "UNIQEXACT UNIQHLL12 HASH_AGG CHECKSUM_AGG UNIQUPTO UNIQTHETA BITMAP_COUNT APPROX_SET"
-)
-_AGGREGATE_NAMES = keywords(
-    "ANY ANYLAST AVG BIT_AND_AGG BIT_OR_AGG BOOL_AND BOOL_OR COLLECT COLLECT_LIST COLLECT_SET EVERY GROUPARRAY "
-    "GROUPUNIQARRAY JSON_AGG JSONB_AGG JSON_ARRAYAGG JSON_OBJECT_AGG JSONB_OBJECT_AGG JSON_OBJECTAGG LISTAGG "
-    "MAX MIN MULTISET_AGG PERCENTILE PERCENTILE_APPROX APPROX_PERCENTILE RANGE_AGG ST_UNION_AGG STRING_AGG SUM "
-    "WM_CONCAT XMLAGG GROUP_CONCAT GROUPBITMAP SUMMAP TOPK RETENTION ARRAY_AGG ARRAYAGG LIST HISTOGRAM "
-    "BITMAP_UNION HLL_UNION REGR_SLOPE CORR PRODUCT MAD ENTROPY RESERVOIR_QUANTILE QUANTILE_CONT QUANTILE_DISC "
-    "TDIGEST_AGG SKETCH_AGG HISTOGRAM_NUMERIC"
-)
 
 _RESULT_TYPES: dict[type[exp.Expr], TypeRule] = {
     **dict.fromkeys((exp.Count, exp.CountIf, exp.ApproxDistinct, exp.RowNumber, exp.Rank, exp.DenseRank), "BIGINT"),
@@ -153,7 +110,7 @@ _RESULT_TYPES: dict[type[exp.Expr], TypeRule] = {
     exp.Uuid: "UUID",
 }
 _NAMED_TYPES: dict[str, TypeRule] = {
-    **dict.fromkeys(_COUNT_NAMES, "BIGINT"),
+    **dict.fromkeys(COUNTS, "BIGINT"),
     **dict.fromkeys(("UPPER", "LOWER", "TRIM", "LTRIM", "RTRIM", "BTRIM", "LPAD", "RPAD", "TO_VARCHAR"), "STRING"),
     **dict.fromkeys(("MD5", "SHA1", "SHA256", "FORMAT", "DATE_FORMAT", "GET_JSON_OBJECT"), "STRING"),
 }
@@ -161,38 +118,36 @@ _NAMED_TYPES: dict[str, TypeRule] = {
 FUNCTIONS: dict[type[exp.Expr], Behaviour] = {}
 """The behaviours met so far, by node type: the rules below are walked once for each."""
 
-_NAMED: dict[str, Behaviour] = {}
+_NAMED: dict[tuple[str, str], Behaviour] = {}
 
 
-def behaviour_of(node: exp.Expr, name: str | None = None) -> Behaviour:
+def behaviour_of(node: exp.Expr, name: str | None = None, dialect: str = "") -> Behaviour:
     """The behaviour of a node's kind; of one function where `name` is the name that the text gives it."""
     if name is not None:
-        return _NAMED.get(name) or _by_name(node, name)
+        return _NAMED.get((dialect, name)) or _by_name(node, name, dialect)
     kind = type(node)
     if isinstance(node, exp.Anonymous | exp.AnonymousAggFunc | exp.ParameterizedAgg):
         FUNCTIONS[kind] = Behaviour(None, TRANSFORMED)
         return FUNCTIONS[kind]
-    FUNCTIONS[kind] = Behaviour(_display_name(kind), _inner(node), _RESULT_TYPES.get(kind))
+    FUNCTIONS[kind] = Behaviour(_display_name(kind), ARGUMENTS[_effect(node)], _RESULT_TYPES.get(kind))
     return FUNCTIONS[kind]
 
 
 def is_count(node: exp.Expr | None) -> bool:
     """Whether a function counts rows or values."""
     if isinstance(node, exp.Anonymous):
-        return str(node.this).upper() in _COUNT_NAMES
-    return isinstance(node, _COUNTING)
+        return effect_of(str(node.this).upper()) is Effect.COUNT
+    return isinstance(node, exp.Func) and _effect(node) is Effect.COUNT
 
 
-def _inner(node: exp.Expr) -> tuple[int, ...]:
-    if isinstance(node, _COUNTING):
-        return _COUNTED
-    if isinstance(node, exp.Grouping | exp.GroupingId):  # says which keys a row is grouped by, not what they hold
-        return _GROUPED
-    if isinstance(node, _HASHING) or type(node).__name__.upper() in _HASH_NAMES:
-        return _MASKED
-    if isinstance(node, _MOVING) or not isinstance(node, exp.AggFunc):
-        return TRANSFORMED
-    return AGGREGATED
+def _effect(node: exp.Expr) -> Effect:
+    """By any of the names that sqlglot knows a function under; else an aggregate is known by its class."""
+    names = type(node).sql_names() if isinstance(node, exp.Func) else ()
+    for name in names:
+        effect = effect_of(name)
+        if effect is not Effect.VALUE:
+            return effect
+    return Effect.AGGREGATE if isinstance(node, exp.AggFunc) and MOVING.isdisjoint(names) else Effect.VALUE
 
 
 def _display_name(kind: type[exp.Expr]) -> str:
@@ -201,20 +156,16 @@ def _display_name(kind: type[exp.Expr]) -> str:
     return kind.__name__.upper()
 
 
-def _by_name(node: exp.Expr, name: str) -> Behaviour:
+def _by_name(node: exp.Expr, name: str, dialect: str) -> Behaviour:
     plain = name.rpartition(".")[2]
     filters = False
     if isinstance(node, exp.AnonymousAggFunc | exp.ParameterizedAgg):  # ClickHouse: sumIf(value, condition)
         filters = plain.endswith("IF")
         plain = plain.removesuffix("IF")
-        inner = _COUNTED if plain in _COUNT_NAMES else AGGREGATED
-    elif plain in _HASH_NAMES:
-        inner = _MASKED
-    elif plain in _COUNT_NAMES:
-        inner = _COUNTED
+        inner = ARGUMENTS[Effect.COUNT if effect_of(plain) is Effect.COUNT else Effect.AGGREGATE]
     else:
-        inner = AGGREGATED if plain in _AGGREGATE_NAMES else TRANSFORMED
+        inner = ARGUMENTS[effect_of(plain, dialect)]
     found = Behaviour(name, inner, _NAMED_TYPES.get(plain), filters)
     if len(_NAMED) < 10_000:  # names come from queries: do not grow without bound
-        _NAMED[name] = found
+        _NAMED[(dialect, name)] = found
     return found
