@@ -48,8 +48,8 @@ _DATA_FUNCTIONS = keywords(
     " get_path get_json_object json_tuple json_extract json_extract_scalar json_extract_path json_extract_path_text"
     " json_extract_string json_value json_query jsonb_extract_path jsonb_extract_path_text jsonextract"
     " jsonextractstring jsonextractraw jsonb_path_query json_table openjson xmltable variant_get try_variant_get"
-    " struct_extract element_at map_extract flatten from_json named_struct json_object object_construct"
-    " json_build_object jsonb_build_object pivot unpivot"
+    " struct_extract get element_at map_extract flatten from_json named_struct json_object object_construct"
+    " object_construct_keep_null json_build_object jsonb_build_object pivot unpivot"
 )
 # These only where a string comes first: elsewhere they are ordinary words.
 _DATA_FUNCTIONS_OF_STRINGS = keywords(

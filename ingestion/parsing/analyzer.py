@@ -18,7 +18,8 @@ from ingestion.model import (
 )
 from ingestion.parsing.analyzer_binding import bind_lineage
 from ingestion.parsing.analyzer_queries import QueryAnalysis
-from ingestion.parsing.analyzer_rows import Entry, Rows, SchemaLookup, StarRun
+from ingestion.parsing.analyzer_rows import Entry, Rows, SchemaLookup
+from ingestion.parsing.analyzer_runs import StarRun
 from ingestion.parsing.analyzer_targets import Place, places_of, target_spelling
 from ingestion.parsing.analyzer_values import ROLE_MASK, Value
 from ingestion.parsing.relational import RelationalStatement, Write
@@ -101,8 +102,11 @@ def _entry_outputs(
     analysis: QueryAnalysis, entry: Entry, place: Place, spell: Callable[[str], str]
 ) -> Iterator[Output]:
     if isinstance(entry, StarRun):
-        star = StarOutput(entry.table, tuple(sorted(entry.excluded)), entry.renamed)
-        yield Output("*", (), "", star, place.assumed)
+        if entry.value is not None:
+            yield Output("*", references_of(analysis, entry.whole(analysis.sources)), "", None, True)
+        else:
+            star = StarOutput(entry.table, tuple(sorted(entry.excluded)), entry.renamed)
+            yield Output("*", (), "", star, place.assumed)
         for other in entry.others:  # the same positions in other branches, so under names of the first
             beside = other if isinstance(other, StarRun) else ("*", other)
             yield from _entry_outputs(analysis, beside, Place(None, True), spell)

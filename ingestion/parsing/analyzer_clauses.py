@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from ingestion.parsing.analyzer_rows import Rows, StarRun, TableRows
+from ingestion.parsing.analyzer_rows import Rows, TableRows
 from ingestion.parsing.analyzer_rules import Rules
+from ingestion.parsing.analyzer_runs import StarRun
 from ingestion.parsing.analyzer_scopes import OutputNames, Scope
 from ingestion.parsing.analyzer_values import ROLE_MASK, Value
 from ingestion.parsing.relational import Clause, Slot
@@ -68,7 +69,7 @@ def all_columns(analysis: QueryAnalysis, rows: Rows, role: int, indirect: dict[i
     """Let every column of rows act on all outputs (DISTINCT, set operations)."""
     for entry in rows.entries:
         if isinstance(entry, StarRun):
-            act(indirect, analysis.sources.column(entry.table, "*"), role)
+            act(indirect, entry.whole(analysis.sources), role)
         else:
             act(indirect, entry[1], role)
 

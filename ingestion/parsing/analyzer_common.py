@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ingestion.model import NameKind, TableName
-from ingestion.parsing.analyzer_rows import Entry, Rows, StarRun
+from ingestion.parsing.analyzer_rows import Entry, Rows
+from ingestion.parsing.analyzer_runs import StarRun
 from ingestion.parsing.analyzer_values import Sources, Value
 from ingestion.parsing.relation_names import named_relations
 from ingestion.parsing.relational import CommonTable, Projection, Select, SetOperation
@@ -134,7 +135,7 @@ def renamed(sources: Sources, rows: Rows, columns: tuple[str, ...]) -> Rows:
         if not left:
             entries.append(entry)
         elif isinstance(entry, StarRun):
-            unknown = sources.column(entry.table, "*")
+            unknown = entry.whole(sources)
             rest = len(rows.entries) - len(entries) - 1
             take = max(len(left) - rest, 0) if rest < len(left) else 0
             entries += [(name, unknown) for name in left[:take]]

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 from ingestion.model import ProblemKind
 from ingestion.parsing.analyzer_clauses import act
 from ingestion.parsing.analyzer_common import renamed
-from ingestion.parsing.analyzer_rows import Entry, Rows, StarRun, spelled
+from ingestion.parsing.analyzer_rows import Entry, Rows, spelled
+from ingestion.parsing.analyzer_runs import StarRun
 from ingestion.parsing.analyzer_scopes import Scope
 from ingestion.parsing.analyzer_stars import star_entries
 from ingestion.parsing.analyzer_values import Value, combined, union_of
 from ingestion.parsing.analyzer_visible import Visible
+from ingestion.parsing.expression_slots import all_slots
 from ingestion.parsing.relational import Pivot, Relation, Select, Slot
 from ingestion.parsing.roles import CONDITIONAL, GROUP_BY, IDENTITY
 
@@ -24,7 +26,7 @@ def pivoted(analysis: QueryAnalysis, rows: Rows, pivot: Pivot, alias: str) -> Ro
     scope = Scope(analysis, None)
     scope.add(Visible(Relation(Select(())), rows, alias))
     starred = star_entries(analysis, pivot.star, scope) if pivot.star is not None else []
-    named = {slot.parts[-1] for expression in pivot.consumed for slot in expression.slots if isinstance(slot, Slot)}
+    named = {slot.parts[-1] for slot in all_slots(pivot.consumed) if isinstance(slot, Slot)}
     named |= {entry[0] for entry in starred if isinstance(entry, tuple)}
     consumed = spelled(rows.names(), named)
     chosen = [scope.evaluate(key) for key in pivot.keys]
@@ -39,7 +41,7 @@ def pivoted(analysis: QueryAnalysis, rows: Rows, pivot: Pivot, alias: str) -> Ro
         ]
     if pivot.keys:  # PIVOT groups by what is left
         for entry in kept:
-            value = entry[1] if isinstance(entry, tuple) else analysis.sources.column(entry.table, "*")
+            value = entry[1] if isinstance(entry, tuple) else entry.whole(analysis.sources)
             act(indirect, value, GROUP_BY)
     made: list[tuple[str, Value]] = []
     for column in pivot.columns:
@@ -50,7 +52,7 @@ def pivoted(analysis: QueryAnalysis, rows: Rows, pivot: Pivot, alias: str) -> Ro
         made.append((column.name, value))
     if starred and made:
         name, last = made[-1]
-        values = [e[1] if isinstance(e, tuple) else analysis.sources.column(e.table, "*") for e in starred]
+        values = [e[1] if isinstance(e, tuple) else e.whole(analysis.sources) for e in starred]
         made[-1] = (name, union_of([*([last] if last.keys else []), *values]))
         if any(isinstance(entry, StarRun) for entry in kept):  # which of its columns are left is not known
             analysis.problem(ProblemKind.UNSUPPORTED, "UNPIVOT over unknown columns")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ingestion.model import ColumnRef, Problem, ProblemKind, Reference, TableName
 from ingestion.parsing.analyzer_clauses import all_columns, apply_clauses
 from ingestion.parsing.analyzer_common import CommonTables, renamed
+from ingestion.parsing.analyzer_expressions import fields_of, with_role
 from ingestion.parsing.analyzer_joins import join_relation
 from ingestion.parsing.analyzer_pivots import pivoted
 from ingestion.parsing.analyzer_rows import AnyRows, Entry, FunctionRows, Rows, SchemaLookup, TableRows
@@ -26,6 +27,8 @@ from ingestion.parsing.relational import (
     Values,
 )
 from ingestion.parsing.roles import COMPOSED, GROUP_BY, IDENTITY, TRANSFORMATION, TRANSFORMATIONS
+
+_ELEMENTS = frozenset({"unnest", "explode", "explode_outer"})
 
 
 class QueryAnalysis:
@@ -123,9 +126,9 @@ class QueryAnalysis:
 
     def whole_row(self, scope: Scope) -> Value:
         """The value that stands for all columns of all relations in a scope: STRUCT(*)."""
-        column = self.sources.column
-        values = [entry[1] if isinstance(entry, tuple) else column(entry.table, "*") for entry in all_entries(scope)]
-        return Value(combined((TRANSFORMATION, value) for value in values)).known_as("*")
+        rows = Rows(self.sources, all_entries(scope))
+        values = [entry[1] if isinstance(entry, tuple) else entry.whole(self.sources) for entry in rows.entries]
+        return Value(combined((TRANSFORMATION, value) for value in values)).known_as("*").made_of(rows)
 
     def rows_of(self, relation: Relation, scope: Scope) -> tuple[AnyRows, str]:
         """The rows of a FROM item and the name it goes by."""
@@ -165,7 +168,9 @@ class QueryAnalysis:
         value.known_as(f"{function.label.upper()}({texts})")
         columns = relation.columns or tuple(name for name, _ in function.columns)
         tables = {function.name: None} if function.name is not None else {}
-        rows = FunctionRows(value, columns, relation.alias or function.label, tables)
+        if len(values) == 1 and function.label in _ELEMENTS:
+            self._as_element(value, values[0], scope)
+        rows = FunctionRows(self.sources, value, columns, relation.alias or function.label, tables)
         if function.aligned:
             own = [Value(combined([(TRANSFORMATION, each)])).known_as(f"UNNEST({each.text()})") for each in values]
             if function.aligned > len(own):  # a map of Trino's gives two columns, and which argument is one is not said
@@ -173,6 +178,14 @@ class QueryAnalysis:
                 own = [own[0], *[between] * (function.aligned - 2), own[-1]]
             rows.entries = [*zip(columns, own, strict=False), *((name, value) for name in columns[len(own) :])]
         return rows
+
+    @staticmethod
+    def _as_element(value: Value, array: Value, scope: Scope) -> None:
+        """Give the value of an array's elements their type and their fields."""
+        fields = fields_of(array, scope)
+        type_ = array.type()
+        value.known_as(value.text(), type_[6:-1] if type_.startswith("ARRAY<") else "")
+        value.made_of(with_role(fields, TRANSFORMATION, {}, value) if fields is not None else None)
 
     # -- set operations, VALUES, subqueries
 
@@ -224,9 +237,7 @@ class QueryAnalysis:
         """The value of a subquery in an expression; its conditions act on this value alone."""
         rows = self.query(slot.query, scope)
         scope.tables.update(rows.tables)
-        values = [
-            entry[1] if isinstance(entry, tuple) else self.sources.column(entry.table, "*") for entry in rows.entries
-        ]
+        values = [entry[1] if isinstance(entry, tuple) else entry.whole(self.sources) for entry in rows.entries]
         keys = combined((slot.role, value) for value in values) if not slot.exists else {}
         row = COMPOSED[slot.role]
         origins: dict[int, Value] = {}
@@ -237,7 +248,13 @@ class QueryAnalysis:
         text = f"(SELECT {values[0].text() if values and not slot.exists else '?'})"
         value = Value(keys).known_as(text, values[0].type() if len(values) == 1 else "")
         value.origins = origins
-        return value
+        fields = rows if slot.struct else values[0].fields if len(values) == 1 else None
+        acting = dict.fromkeys(origins)
+        return value.made_of(with_role(fields, slot.role, acting, value) if fields is not None else None)
+
+    def starred(self, star: Star, scope: Scope) -> list[Entry]:
+        """What a star stands for."""
+        return star_entries(self, star, scope)
 
 
 def _as_rows(sources: Sources, rows: AnyRows) -> Rows:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 from ingestion.model import Column, TableName
-from ingestion.parsing.analyzer_values import Sources, Value, union_of
+from ingestion.parsing.analyzer_runs import StarRun, star_value
+from ingestion.parsing.analyzer_values import Sources, Value, built_field
 from ingestion.types import standard_type
 
 SchemaLookup: TypeAlias = Callable[[TableName], "Sequence[Column] | None"]
@@ -25,60 +26,17 @@ def spelled(names: Iterable[str], wanted: Collection[str]) -> frozenset[str]:
     )
 
 
-class StarRun:
-    """All columns of a table of unknown schema but `excluded`; `renamed` is old name to new.
-
-    `others` run beside it: the columns at the same positions in the other branches of a set operation.
-    """
-
-    __slots__ = ("excluded", "others", "renamed", "table")
-
-    def __init__(
-        self,
-        table: TableName,
-        excluded: frozenset[str] = frozenset(),
-        renamed: tuple[tuple[str, str], ...] = (),
-        others: tuple[StarRun | Value, ...] = (),
-    ) -> None:
-        self.table = table
-        self.excluded = excluded
-        self.renamed = renamed
-        self.others = others
-
-    def without(self, names: frozenset[str]) -> StarRun:
-        """This run with some columns gone, given by the names they have now."""
-        back = {new: old for old, new in self.renamed}
-        gone = frozenset(back.get(name, name) for name in names)
-        kept = tuple(pair for pair in self.renamed if pair[1] not in names)
-        return StarRun(self.table, self.excluded | gone, kept, self.others)
-
-    def with_renamed(self, pairs: Sequence[tuple[str, str]]) -> StarRun:
-        """This run with columns renamed."""
-        back = {new: old for old, new in self.renamed}
-        kept = dict(self.renamed)
-        kept.update({back.get(old, old): new for old, new in pairs})
-        return StarRun(self.table, self.excluded, tuple(kept.items()), self.others)
-
-    def original(self, name: str) -> str | None:
-        """The table's own name of the column that is called `name` here; None where it cannot be in the run."""
-        for old, new in self.renamed:
-            if new == name:
-                return old
-            if old == name:
-                return None
-        return None if name in self.excluded else name
-
-
 Entry: TypeAlias = "tuple[str, Value] | StarRun"
 
 
 class Rows:
     """The columns of a query or derived table in order, with what acts on all of its rows, and the tables behind it.
 
-    `loose` rows go by other names than their own, and which is which is not known.
+    `loose` rows go by other names than their own, and which is which is not known. `keyed` ones are the fields of an
+    object, which has them by name alone and in no order.
     """
 
-    __slots__ = ("_folded", "_index", "entries", "indirect", "loose", "sources", "stars", "tables")
+    __slots__ = ("_folded", "_index", "entries", "indirect", "keyed", "loose", "sources", "stars", "tables")
 
     def __init__(
         self,
@@ -92,6 +50,7 @@ class Rows:
         self.sources = sources
         self.entries = entries
         self.loose = loose
+        self.keyed = False
         self.indirect = indirect if indirect is not None else {}
         self.tables = tables if tables is not None else {}
         self.stars = [entry for entry in entries if type(entry) is StarRun]
@@ -146,28 +105,13 @@ class Rows:
                 yield entry[0]
 
 
-def star_value(sources: Sources, star: StarRun, column: str) -> Value:
-    """A column out of a run: certain in its own table, and some column of the runs beside it."""
-    own = sources.column(star.table, column)
-    if not star.others:
-        return own
-    branches = [own]
-    for other in star.others:
-        if isinstance(other, StarRun):
-            inside = other.original(column)
-            candidates = [sources.column(other.table, name) for name in (inside or column, "*")]
-            branches.append(sources.one_of(candidates, f"{other.table.dotted}.*"))
-        else:
-            branches.append(other)
-    return union_of(branches)
-
-
 class TableRows:
     """A base table. Without a schema it is one run of unknown columns; `proven` are those it surely has."""
 
     __slots__ = ("_folded", "_guesses", "_schema", "columns", "proven", "sources", "table")
 
     indirect: dict[int, Value] = {}
+    keyed = False
 
     def __init__(self, sources: Sources, table: TableName, columns: Sequence[Column] | None) -> None:
         self.sources = sources
@@ -243,11 +187,15 @@ class FunctionRows:
     Where the columns are not declared, any name that is prefixed may be one, and an unprefixed one that of its alias.
     """
 
-    __slots__ = ("declared", "entries", "indirect", "label", "tables", "value")
+    __slots__ = ("declared", "entries", "indirect", "label", "sources", "tables", "value")
 
     stars: list[StarRun] = []
+    keyed = False
 
-    def __init__(self, value: Value, columns: Sequence[str], label: str, tables: dict[TableName, None]) -> None:
+    def __init__(
+        self, sources: Sources, value: Value, columns: Sequence[str], label: str, tables: dict[TableName, None]
+    ) -> None:
+        self.sources = sources
         self.value = value
         self.label = label
         self.declared = bool(columns)
@@ -272,6 +220,11 @@ class FunctionRows:
     def guesses(self, name: str) -> list[Value]:
         """The columns that may be called `name`: none unprefixed, as its rows are seldom more than one column."""
         return []
+
+    def field(self, name: str) -> Value:
+        """What a name that is no declared column means: a field of what the rows are, where that is known."""
+        inner, left = built_field(self.value, (name,))
+        return self.value if left else inner
 
 
 AnyRows: TypeAlias = "Rows | TableRows | FunctionRows"

@@ -7,11 +7,12 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from ingestion.model import ProblemKind, TableName
+from ingestion.parsing.analyzer_expressions import evaluated
 from ingestion.parsing.analyzer_rows import FunctionRows, TableRows, spelled
 from ingestion.parsing.analyzer_values import Value, combined, field_of
 from ingestion.parsing.analyzer_visible import Visible, called, qualified_names
-from ingestion.parsing.relational import CallSlot, Expression, Select, Slot
-from ingestion.parsing.roles import COMPOSED, TRANSFORMATION
+from ingestion.parsing.relational import Expression, Select
+from ingestion.parsing.roles import TRANSFORMATION
 
 if TYPE_CHECKING:
     from ingestion.parsing.analyzer_queries import QueryAnalysis
@@ -118,7 +119,7 @@ class Scope:
         if found is not None:
             return found
         if isinstance(rows, FunctionRows):
-            return rows.value if rows.open else None
+            return rows.field(name) if rows.open else None
         guesses = rows.guesses(name)
         if not guesses:
             return self._by_position([visible], int(name[1:]), name) if _is_position(name) else None
@@ -180,7 +181,7 @@ class Scope:
                 return value
             whole = self._maybe_whole_row(visible, name)
             if whole is not None:
-                return self.analysis.sources.one_of([value, whole], name)
+                return self.analysis.sources.one_of([value, whole], name).made_of(whole.fields)
             if alias is not None and alias is not value:
                 if self._visible is OutputNames.AFTER_COLUMNS:
                     return alias
@@ -240,13 +241,13 @@ class Scope:
         functions = [v.rows for v in self.relations if isinstance(v.rows, FunctionRows) and (fields or v.rows.open)]
         function = functions[0] if len(functions) == 1 else None
         if self.parent is None:
-            return function.value if function is not None else None
+            return function.field(name) if function is not None else None
         if function is not None and fields:
             outer = self.parent.known_outside(name)
             if outer is None and (function.open or not self.parent.open):
-                return function.value
+                return function.field(name)
             if outer is not None and function.open:
-                return self._ambiguous([function.value, outer], name)
+                return self._ambiguous([function.field(name), outer], name)
         return self.parent._unprefixed(name)
 
     @property
@@ -269,11 +270,11 @@ class Scope:
     def whole_row(self, visible: Visible) -> Value:
         """The value that stands for all columns of a relation."""
         sources = self.analysis.sources
-        values = [
-            entry[1] if isinstance(entry, tuple) else sources.column(entry.table, "*") for entry in visible.rows.entries
-        ]
+        values = [entry[1] if isinstance(entry, tuple) else entry.whole(sources) for entry in visible.rows.entries]
         label = visible.alias or ".".join(visible.parts)
-        return Value(combined((TRANSFORMATION, value) for value in values)).known_as(f"{label}.*")
+        whole = Value(combined((TRANSFORMATION, value) for value in values)).known_as(f"{label}.*")
+        rows = visible.rows
+        return whole.made_of(rows.value.fields if isinstance(rows, FunctionRows) and not rows.declared else rows)
 
     def _ambiguous(self, candidates: Sequence[Value], name: str) -> Value:
         self.analysis.problem(ProblemKind.AMBIGUOUS_COLUMN, name)
@@ -283,29 +284,7 @@ class Scope:
 
     def evaluate(self, expression: Expression) -> Value:
         """The value of an expression in this scope."""
-        slots = expression.slots
-        if len(slots) == 1 and len(expression.parts) == 1 and type(slots[0]) is Slot:
-            return self.resolve(slots[0].parts)  # a bare column: whoever uses it adds the role
-        inputs: list[Value] = []
-        keys: dict[int, None] = {}
-        origins: dict[int, Value] = {}
-        for slot in slots:
-            if isinstance(slot, Slot):
-                value = self.resolve(slot.parts)
-                row = COMPOSED[slot.role]
-                for key in value.keys:
-                    keys[key & ~31 | row[key & 31]] = None
-            else:
-                analysis = self.analysis
-                value = analysis.called(slot, self) if isinstance(slot, CallSlot) else analysis.subquery(slot, self)
-                for key in value.keys:
-                    keys[key] = None
-                if value.origins:
-                    origins.update(value.origins)
-            inputs.append(value)
-        made = Value(keys, expression, inputs)
-        made.origins = origins or None
-        return made
+        return evaluated(self, expression)
 
 
 def _is_position(name: str) -> bool:

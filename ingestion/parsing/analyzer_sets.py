@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ingestion.parsing.analyzer_rows import Entry, Rows, StarRun, spelled
+from ingestion.parsing.analyzer_rows import Entry, Rows, spelled
+from ingestion.parsing.analyzer_runs import StarRun
 from ingestion.parsing.analyzer_values import Sources, Value, union_of
 from ingestion.parsing.relational import SetOperation
 
@@ -58,8 +59,8 @@ def _middle(sources: Sources, middles: list[list[Entry]]) -> list[Entry]:
         for number, entry in enumerate(first):
             if isinstance(entry, StarRun):
                 others = tuple(middle[number] for middle in middles[1:])
-                beside = (*entry.others, *(other for other in others if isinstance(other, StarRun)))
-                found.append(StarRun(entry.table, entry.excluded, entry.renamed, beside))
+                beside = tuple(other for other in others if isinstance(other, StarRun))
+                found.append(entry.beside(beside))
             else:
                 found.append(_opposite([middle[number] for middle in middles]))
         return found
@@ -71,22 +72,22 @@ def _misaligned(sources: Sources, middles: list[list[Entry]]) -> list[Entry]:
     first = middles[0]
     loose: list[StarRun | Value] = []
     for middle in middles[1:]:
-        candidates = [entry[1] if isinstance(entry, tuple) else sources.column(entry.table, "*") for entry in middle]
+        candidates = [entry[1] if isinstance(entry, tuple) else entry.whole(sources) for entry in middle]
         if not candidates:
             continue
         loose.append(sources.one_of(candidates, "?"))
     found: list[Entry] = []
     for entry in first:
         if isinstance(entry, StarRun):
-            found.append(StarRun(entry.table, entry.excluded, entry.renamed, (*entry.others, *loose)))
+            found.append(entry.beside(loose))
         else:
             name = entry[0]
             branches = [entry[1]]
             for middle, fallback in zip(middles[1:], loose, strict=False):
                 stars = [item for item in middle if isinstance(item, StarRun)]
                 if len(middle) == 1 and stars:
-                    named = sources.column(stars[0].table, name)
-                    branches.append(sources.one_of([named, sources.column(stars[0].table, "*")], name))
+                    candidates = [stars[0].column(sources, name), stars[0].whole(sources)]
+                    branches.append(sources.one_of(candidates, name))
                 elif isinstance(fallback, Value):
                     branches.append(fallback)
             found.append((name, union_of(branches)))

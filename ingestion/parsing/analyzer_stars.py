@@ -5,21 +5,27 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ingestion.model import ProblemKind
-from ingestion.parsing.analyzer_rows import Entry, StarRun, spelled
+from ingestion.model import ProblemKind, TableName
+from ingestion.parsing.analyzer_expressions import fields_of
+from ingestion.parsing.analyzer_rows import Entry, spelled
+from ingestion.parsing.analyzer_runs import StarRun
 from ingestion.parsing.analyzer_scopes import Scope
-from ingestion.parsing.analyzer_values import Value, combined, field_of
+from ingestion.parsing.analyzer_values import Value, combined
 from ingestion.parsing.relational import Star
 from ingestion.parsing.roles import TRANSFORMATION
-from ingestion.types import struct_fields
 
 if TYPE_CHECKING:
     from ingestion.parsing.analyzer_queries import QueryAnalysis
 
+_NO_TABLE = TableName(("*",))
+
 
 def star_entries(analysis: QueryAnalysis, star: Star, scope: Scope) -> list[Entry]:
     """What a star stands for, after EXCEPT, REPLACE and RENAME."""
-    entries = _qualified_star(analysis, star, scope) if star.qualifier else all_entries(scope)
+    if star.value is not None:
+        entries = _fields(analysis, scope.evaluate(star.value), scope)
+    else:
+        entries = _qualified_star(analysis, star, scope) if star.qualifier else all_entries(scope)
     if star.excluded or star.renamed or star.replaced:
         entries = _altered(analysis, entries, star, scope)
     if star.pattern:
@@ -45,11 +51,16 @@ def _qualified_star(analysis: QueryAnalysis, star: Star, scope: Scope) -> list[E
     if value is None:
         analysis.problem(ProblemKind.UNKNOWN_COLUMN, ".".join((*star.qualifier, "*")))
         return []
-    known = struct_fields(value.type())
-    if known:
-        return [(name, field_of(value, (name,))) for name, _ in known]
-    fields = Value(combined([(TRANSFORMATION, value)])).known_as(f"{value.text()}.*")
-    return [("*", fields)]
+    return _fields(analysis, value, scope)
+
+
+def _fields(analysis: QueryAnalysis, value: Value, scope: Scope) -> list[Entry]:
+    """The fields of a value; a run of them, of which neither names nor number are known, where nothing says them."""
+    known = fields_of(value, scope)
+    if known is not None:
+        return list(known.entries)
+    analysis.problem(ProblemKind.UNSUPPORTED, "fields of a value of unknown type")
+    return [StarRun(_NO_TABLE, value=value)]
 
 
 def _altered(analysis: QueryAnalysis, entries: list[Entry], star: Star, scope: Scope) -> list[Entry]:

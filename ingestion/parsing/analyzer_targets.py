@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from ingestion.model import WriteMode
-from ingestion.parsing.analyzer_rows import Entry, SchemaLookup, StarRun
+from ingestion.parsing.analyzer_rows import Entry, SchemaLookup
+from ingestion.parsing.analyzer_runs import StarRun
 from ingestion.parsing.relational import Write
 
 

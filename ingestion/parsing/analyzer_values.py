@@ -7,26 +7,31 @@ types are put together only for the values that reach an output.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from ingestion.model import ColumnRef, TableName
-from ingestion.parsing.relational import Expression
+from ingestion.parsing.relational import POSITION, Expression
 from ingestion.parsing.roles import COMPOSED, ROLES, TRANSFORMED
 from ingestion.types import field_type, rule_type, widest
+
+if TYPE_CHECKING:
+    from ingestion.parsing.analyzer_rows import AnyRows
 
 SHIFT = ROLES.bit_length() - 1
 ROLE_MASK = ROLES - 1
 TEXT_LIMIT = 2000
-_ATOM = 10
+ATOM = 10
 _DEPTH_LIMIT = 150
 
 
 class Value:
     """One column of a relation. `inputs` fill the slots of `expression`; `branches` are those of a set operation.
 
-    `origins` has, for the keys that come from a subquery's conditions, the condition each comes from.
+    `origins` has, for the keys that come from a subquery's conditions, the condition each comes from. `fields` are
+    those of a struct, or of an array's structs, that the statement itself builds.
     """
 
-    __slots__ = ("_text", "_type", "branches", "expression", "inputs", "keys", "origins", "precedence")
+    __slots__ = ("_text", "_type", "branches", "expression", "fields", "inputs", "keys", "origins", "precedence")
 
     def __init__(
         self,
@@ -37,10 +42,11 @@ class Value:
     ) -> None:
         self.keys = tuple(keys)
         self.origins: dict[int, Value] | None = None
+        self.fields: AnyRows | None = None
         self.expression = expression
         self.inputs = inputs
         self.branches = branches
-        self.precedence = expression.precedence if expression is not None else _ATOM
+        self.precedence = expression.precedence if expression is not None else ATOM
         self._text: str | None = None
         self._type: str | None = None
 
@@ -105,6 +111,16 @@ class Value:
         self._text, self._type = text, type_
         return self
 
+    def typed(self, type_: str) -> Value:
+        """This value with its type given."""
+        self._type = type_
+        return self
+
+    def made_of(self, fields: AnyRows | None) -> Value:
+        """This value with its fields given."""
+        self.fields = fields
+        return self
+
 
 def cut(text: str) -> str:
     """The text, cut at the limit."""
@@ -165,12 +181,65 @@ def combined(values: Iterable[tuple[int, Value]]) -> dict[int, None]:
 
 
 def field_of(value: Value, path: Sequence[str]) -> Value:
-    """A field inside a value."""
+    """A field inside a value: what it was built of where the statement builds it, else made of the value."""
+    value, left = built_field(value, path)
+    return value if not left else _inside(value, left)
+
+
+def built_field(value: Value, path: Sequence[str]) -> tuple[Value, Sequence[str]]:
+    """The value behind as much of a path as the statement itself has built, and the rest of the path."""
+    for number, name in enumerate(path):
+        inner = _built(value, name)
+        if inner is None:
+            return value, path[number:]
+        value = inner
+    return value, ()
+
+
+def field_or_part(value: Value, name: str) -> Value:
+    """A field by a name that no text may show: it may be a literal's."""
+    return _built(value, name) or _inside(value, (POSITION,))
+
+
+def _built(value: Value, name: str) -> Value | None:
+    fields = value.fields
+    if fields is None:
+        return _in_branches(value.branches, name)
+    known = fields.find(name) if name != POSITION else None
+    if known is not None:
+        return known
+    guesses = (fields.guesses(name) if name != POSITION else ()) or [
+        entry[1] if isinstance(entry, tuple) else entry.whole(fields.sources) for entry in fields.entries
+    ]
+    return guesses[0] if len(guesses) == 1 else fields.sources.one_of(guesses, f"{value.text()}.{POSITION}")
+
+
+def _in_branches(branches: Sequence[Value], name: str) -> Value | None:
+    """A field of what a set operation gives: of structs by the place that the first of them has it at."""
+    found = [_built(branch, name) for branch in branches]
+    first = next((rows for branch in branches if (rows := branch.fields) is not None), None)
+    if not any(found):
+        return None
+    names = [entry[0] if isinstance(entry, tuple) else "" for entry in first.entries] if first is not None else []
+    if first is None or first.keyed or name not in names:
+        return union_of([field_or_part(branch, name) for branch in branches if branch.keys])
+    place = names.index(name)
+    return union_of([_at(branch, place, name) for branch in branches if branch.keys])
+
+
+def _at(value: Value, place: int, name: str) -> Value:
+    entries = value.fields.entries if value.fields is not None else ()
+    entry = entries[place] if place < len(entries) else None
+    return entry[1] if isinstance(entry, tuple) else field_or_part(value, name)
+
+
+def _inside(value: Value, path: Sequence[str]) -> Value:
     keys = [key & ~ROLE_MASK | TRANSFORMED[key & ROLE_MASK] for key in value.keys]
     type_ = value.type()
     for name in path:
         type_ = field_type(type_, name)
-    return Value(keys).known_as(cut(".".join((value.text(), *path))), type_)
+    text = value.text() if value.precedence == ATOM else f"({value.text()})"
+    return Value(keys).known_as(cut(".".join((text, *path))), type_)
 
 
 def union_of(branches: Sequence[Value]) -> Value:

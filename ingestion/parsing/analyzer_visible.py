@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from ingestion.model import TableName
 from ingestion.parsing.analyzer_rows import AnyRows
-from ingestion.parsing.relational import Projection, Relation, Select, Slot
+from ingestion.parsing.expression_slots import all_slots, projected
+from ingestion.parsing.relational import Relation, Select, Slot
 
 
 class Visible:
@@ -68,8 +69,8 @@ def qualified_names(select: Select | None) -> dict[str, set[str]]:
 
 
 def _slots_of(select: Select) -> list[Slot]:
-    expressions = [item.expression for item in select.projections if isinstance(item, Projection)]
+    expressions = list(projected(select))
     expressions += [clause.expression for clause in select.clauses if clause.expression is not None]
     for relation in select.relations:
         expressions += [clause.expression for clause in relation.on if clause.expression is not None]
-    return [slot for expression in expressions for slot in expression.slots if type(slot) is Slot]
+    return [slot for slot in all_slots(expressions) if type(slot) is Slot]

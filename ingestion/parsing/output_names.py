@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from ingestion.dialects import fold_column
-from ingestion.parsing.relational import Expression, Slot
+from ingestion.parsing.relational import AnySlot, Expression, FieldSlot, Slot
 from ingestion.parsing.sqlglot_names import Names
 
 _BY_FUNCTION = frozenset({"postgres", "redshift", "greenplum", "cockroach", "materialize", "risingwave", "vertica"})
@@ -44,8 +44,16 @@ def plain_text(expression: Expression, limit: int = 200) -> str:
             words.append(part)
         else:
             slot = expression.slots[part]
-            words.append(".".join(slot.parts) if isinstance(slot, Slot) else "(subquery)")
+            words.append(_slot_text(slot))
     return "".join(words)[:limit]
+
+
+def _slot_text(slot: AnySlot) -> str:
+    if isinstance(slot, Slot):
+        return ".".join(slot.parts)
+    if isinstance(slot, FieldSlot):
+        return ".".join((plain_text(slot.value), *(slot.path if slot.said else ())))
+    return "(subquery)"
 
 
 def _field_name(names: Names, node: exp.Expr) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ingestion.model import TableName
-from ingestion.parsing.relational import Expression, Query, QuerySlot, Select, SetOperation, Star, TableFunction
+from ingestion.parsing.expression_slots import all_slots, projected
+from ingestion.parsing.relational import Expression, Query, QuerySlot, Select, SetOperation, TableFunction
 
 
 def named_relations(query: Query) -> Iterator[TableName]:
@@ -17,11 +18,7 @@ def named_relations(query: Query) -> Iterator[TableName]:
         if isinstance(current, SetOperation):
             queries += current.branches
         elif isinstance(current, Select):
-            for item in current.projections:
-                if isinstance(item, Star):
-                    expressions += [replaced.expression for replaced in item.replaced]
-                else:
-                    expressions.append(item.expression)
+            expressions += projected(current)
             for relation in current.relations:
                 source = relation.source
                 if isinstance(source, TableName):
@@ -36,5 +33,4 @@ def named_relations(query: Query) -> Iterator[TableName]:
         if isinstance(current, Select | SetOperation):
             expressions += [clause.expression for clause in current.clauses if clause.expression is not None]
             queries += [common.query for common in current.common_tables]
-        for expression in expressions:
-            queries += [slot.query for slot in expression.slots if isinstance(slot, QuerySlot)]
+        queries += [slot.query for slot in all_slots(expressions) if isinstance(slot, QuerySlot)]

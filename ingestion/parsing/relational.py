@@ -28,12 +28,16 @@ class Slot(NamedTuple):
 
 
 class QuerySlot(NamedTuple):
-    """A subquery used in an expression; its columns play `role`. Of EXISTS only its rows count, not its columns."""
+    """A subquery used in an expression; its columns play `role`. Of EXISTS only its rows count, not its columns.
+
+    `struct` says that the rows are structs, whose fields the columns are: SELECT AS STRUCT.
+    """
 
     query: Query
     role: int
     tight: int = 0
     exists: bool = False
+    struct: bool = False
 
 
 class CallSlot(NamedTuple):
@@ -44,7 +48,40 @@ class CallSlot(NamedTuple):
     tight: int = 0
 
 
-AnySlot: TypeAlias = Slot | QuerySlot | CallSlot
+POSITION = "?"
+"""In a path: a field by its place. Places are numbers, numbers are values to a fingerprint, so any field is meant."""
+
+
+class FieldSlot(NamedTuple):
+    """A field inside a value that is no column: `(SELECT AS STRUCT ...).a`, `ARRAY_AGG(t)[OFFSET(0)].a`, `o['a']`.
+
+    `said` is False where the text does not show the path, since it stands in a string.
+    """
+
+    value: Expression
+    path: tuple[str, ...]
+    role: int
+    tight: int = 0
+    said: bool = True
+
+
+AnySlot: TypeAlias = Slot | QuerySlot | CallSlot | FieldSlot
+
+
+class Fields(NamedTuple):
+    """The fields of the value that an expression makes.
+
+    `own` are those of a struct that it builds. Else the value is one of those of `among`, each in its role, or an array
+    of them: `acting` acts on every field then, and `names` are the fields' names by position where a type says them.
+    Without either it is one of the expression's own direct slots, and the others act on it. `keyed` fields have names
+    and no places: those of an object.
+    """
+
+    own: tuple[Projection | Star, ...] = ()
+    among: tuple[tuple[Expression, int], ...] = ()
+    acting: tuple[tuple[Expression, int], ...] = ()
+    names: tuple[str, ...] = ()
+    keyed: bool = False
 
 
 class Expression(NamedTuple):
@@ -57,6 +94,7 @@ class Expression(NamedTuple):
     slots: tuple[AnySlot, ...]
     precedence: int
     type: TypeRule = None
+    fields: Fields | None = None
 
 
 class Projection(NamedTuple):
@@ -67,7 +105,10 @@ class Projection(NamedTuple):
 
 
 class Star(NamedTuple):
-    """`*` or `t.*`; `pattern` is that of COLUMNS('...'), `wrapped` says that a function is applied to each column."""
+    """`*` or `t.*`; `pattern` is that of COLUMNS('...'), `wrapped` says that a function is applied to each column.
+
+    `value` is what stands before `.*` where that is no name.
+    """
 
     qualifier: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()
@@ -75,6 +116,7 @@ class Star(NamedTuple):
     renamed: tuple[tuple[str, str], ...] = ()
     pattern: str | None = None
     wrapped: bool = False
+    value: Expression | None = None
 
 
 class Clause(NamedTuple):

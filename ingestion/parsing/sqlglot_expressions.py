@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, TypeAlias
 from sqlglot import exp
 
 from ingestion.model import NameKind, TableName
-from ingestion.parsing import sqlglot_aggregates, sqlglot_operators, sqlglot_terms
-from ingestion.parsing.relational import AnySlot, CallSlot, Expression, Slot, TypeRule
-from ingestion.parsing.roles import COMPOSED, MASKING
+from ingestion.parsing import sqlglot_access, sqlglot_aggregates, sqlglot_operators, sqlglot_terms
+from ingestion.parsing.relational import AnySlot, CallSlot, Expression, FieldSlot, Slot, TypeRule
+from ingestion.parsing.roles import COMPOSED, IDENTITY, MASKING, TRANSFORMATION
 from ingestion.parsing.sqlglot_aggregates import write_function
+from ingestion.parsing.sqlglot_fields import fields_of_node
 from ingestion.parsing.sqlglot_names import Names
 from ingestion.parsing.sqlglot_precedence import ATOM, PRECEDENCE
 
@@ -49,6 +50,17 @@ class ExpressionWriter:
         self.parts.append(number)
         return number
 
+    def inner(self, node: exp.Expr, role: int) -> Expression:
+        """The expression of a node on its own, where this one's windows and parameters are known."""
+        return translate_expression(self.queries, node, role, self.windows, self.shadows)
+
+    def field(self, node: exp.Expr, path: tuple[str, ...], role: int, tight: int, *, said: bool) -> TypeRule:
+        """Append a field inside a value; `said` is whether the text shows the path."""
+        number = len(self.slots)
+        self.slots.append(FieldSlot(self.inner(node, IDENTITY), path, role, tight, said))
+        self.parts.append(number)
+        return number
+
     def call(self, name: str, role: int) -> None:
         """Append what a function of the user's reads itself."""
         self.slots.append(CallSlot(TableName((name.lower(),), name, NameKind.FUNCTION), role))
@@ -78,22 +90,29 @@ def column_expression(names: Names, node: exp.Expr, parts: tuple[str, ...], role
 
 
 def translate_expression(
-    queries: QueryTranslator, node: exp.Expr, role: int, windows: dict[str, exp.Expr]
+    queries: QueryTranslator,
+    node: exp.Expr,
+    role: int,
+    windows: dict[str, exp.Expr],
+    shadows: frozenset[str] = frozenset(),
 ) -> Expression:
     """The expression of a node, its columns playing `role`."""
     while type(node) is exp.Paren:
         node = node.args["this"]
-    if type(node) is exp.Column:
+    if type(node) is exp.Column and not shadows:
         return column_expression(queries.names, node, queries.names.column_parts(node), role)
     writer = ExpressionWriter(queries, windows)
+    writer.shadows = shadows
     rule = writer.write(node, role)
-    return Expression(tuple(writer.parts), tuple(writer.slots), PRECEDENCE.get(type(node), ATOM), rule)
+    fields = fields_of_node(writer, node) if role in (IDENTITY, TRANSFORMATION) else None
+    return Expression(tuple(writer.parts), tuple(writer.slots), PRECEDENCE.get(type(node), ATOM), rule, fields)
 
 
 Handler: TypeAlias = Callable[[ExpressionWriter, exp.Expr, int, int], TypeRule]
 
 _HANDLERS: dict[type[exp.Expr], Handler] = {
     **sqlglot_terms.HANDLERS,
+    **sqlglot_access.HANDLERS,
     **sqlglot_operators.HANDLERS,
     **sqlglot_aggregates.HANDLERS,
 }

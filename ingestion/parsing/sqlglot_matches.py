@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from ingestion.parsing.relational import AnySlot, Clause, Expression, Projection, Relation, Select, Slot, Star
+from ingestion.parsing.relational import (
+    AnySlot,
+    Clause,
+    Expression,
+    FieldSlot,
+    Projection,
+    Relation,
+    Select,
+    Slot,
+    Star,
+)
 from ingestion.parsing.roles import FILTER, WINDOW
 
 if TYPE_CHECKING:
@@ -50,6 +60,8 @@ def _without(expression: Expression, named: set[str]) -> Expression:
     for slot in expression.slots:
         if isinstance(slot, Slot) and len(slot.parts) == 2 and slot.parts[0] not in named:
             slots.append(slot._replace(parts=slot.parts[1:]))
+        elif isinstance(slot, FieldSlot):
+            slots.append(slot._replace(value=_without(slot.value, named)))
         else:
             slots.append(slot)
     return expression._replace(slots=tuple(slots))

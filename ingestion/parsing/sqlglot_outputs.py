@@ -10,6 +10,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from ingestion.lexing import keywords
 from ingestion.model import Problem, ProblemKind, TableName
+from ingestion.parsing.expression_slots import all_slots
 from ingestion.parsing.relational import CommonTable, Projection, Relation, RelationalStatement, Select, Slot, Star
 from ingestion.parsing.sqlglot_edits import at_depth_zero, matching
 
@@ -127,4 +128,4 @@ def _qualifiers(query: Select) -> Iterator[tuple[str, ...]]:
         if isinstance(item, Star):
             yield item.qualifier
         elif isinstance(item, Projection):
-            yield from (slot.parts[:-1] for slot in item.expression.slots if isinstance(slot, Slot))
+            yield from (slot.parts[:-1] for slot in all_slots((item.expression,)) if isinstance(slot, Slot))

@@ -75,7 +75,8 @@ def _unnamed(queries: QueryTranslator, node: exp.Expr, number: int) -> Iterator[
         yield translate_columns(queries, node)
     elif kind is exp.Dot and type(node.expression) is exp.Star:
         parts = _dotted(queries.names, node.this)
-        yield _star(queries, node.expression, parts)
+        star = _star(queries, node.expression, parts)
+        yield star if parts else star._replace(value=queries.expression(node.this))
     elif kind is exp.Apply and type(node.this) is exp.Star:
         yield _star(queries, node.this, ())._replace(wrapped=True)
     elif kind is exp.PropertyEQ:  # T-SQL and MySQL variables: @x := value
@@ -181,10 +182,12 @@ def _merged(function: str, expressions: list[Expression]) -> Expression:
 
 
 def _dotted(names: Names, node: exp.Expr) -> tuple[str, ...]:
+    """The parts of a name, () where something else than names is in it."""
     if type(node) is exp.Column:
         return names.column_parts(node)
     if type(node) is exp.Dot:
-        return (*_dotted(names, node.this), *_dotted(names, node.expression))
+        before, last = _dotted(names, node.this), _dotted(names, node.expression)
+        return (*before, *last) if before and last else ()
     if type(node) is exp.Paren:
         return _dotted(names, node.this)
-    return (names.column(node),) if type(node) is exp.Identifier else (node.name,)
+    return (names.column(node),) if type(node) is exp.Identifier else ()

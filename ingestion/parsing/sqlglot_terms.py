@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from ingestion.parsing.relational import QuerySlot, TypeRule
+from ingestion.parsing.relational import POSITION, QuerySlot, TypeRule
 from ingestion.parsing.roles import COMPOSED, FILTER, TRANSFORMED
 from ingestion.parsing.sqlglot_functions import is_count
 from ingestion.parsing.sqlglot_methods import is_method
@@ -42,6 +42,12 @@ def _dot(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule
             return w.slot((*outer, *reversed(path)), role, tight)
         w.parts.append(".".join((*outer, *reversed(path))))
         return None
+    if path and "*" not in path and type(base) not in (exp.Dot, exp.Identifier):
+        return w.field(base, tuple(reversed(path)), role, tight, said=True)
+    if type(base) is exp.Dot and type(base.expression) is exp.Literal:
+        rule = w.field(base.this, (POSITION,), TRANSFORMED[role], ATOM, said=False)
+        w.parts.append(".?")
+        return rule
     if type(base) is exp.Dot:
         path.clear()
         _method(w, base, role)
@@ -135,9 +141,17 @@ def _parameter(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> Ty
 
 def _query(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
     number = len(w.slots)
-    w.slots.append(QuerySlot(w.queries.query(node), role, tight))
+    w.slots.append(QuerySlot(w.queries.query(node), role, tight, struct=_gives_structs(node)))
     w.parts.append(number)
     return number
+
+
+def _gives_structs(node: exp.Expr) -> bool:
+    """Whether a query is SELECT AS STRUCT, or SELECT AS VALUE of a struct."""
+    while isinstance(node, exp.Subquery | exp.SetOperation | exp.Paren):
+        node = node.this
+    kind = node.args.get("kind")
+    return kind == "STRUCT" or (kind == "VALUE" and [type(item) for item in node.expressions] == [exp.Struct])
 
 
 def _exists(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
@@ -178,27 +192,6 @@ def _comprehension(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -
         w.write(args["condition"], COMPOSED[role][FILTER])
     w.shadows = outer
     return None
-
-
-def _bracket(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
-    rule = w.write(node.args["this"], TRANSFORMED[role], ATOM)
-    w.parts.append("[")
-    w.join(node.args.get("expressions") or [], TRANSFORMED[role])
-    w.parts.append("]")
-    return ("element", rule)
-
-
-def _json_field(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
-    w.parts.append("JSON_EXTRACT(")
-    w.write(node.args["this"], TRANSFORMED[role])
-    path = node.args.get("expression")
-    w.parts.append(", ")
-    if path is None or type(path) is exp.JSONPath:
-        w.parts.append("?")
-    else:
-        w.write(path, TRANSFORMED[role])
-    w.parts.append(")")
-    return "STRING" if isinstance(node, exp.JSONExtractScalar | exp.JSONBExtractScalar) else "JSON"
 
 
 def _interval(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
@@ -264,11 +257,6 @@ HANDLERS: dict[type[exp.Expr], Handler] = {
     exp.Exists: _exists,
     exp.Lambda: _lambda,
     exp.Comprehension: _comprehension,
-    exp.Bracket: _bracket,
-    exp.JSONExtract: _json_field,
-    exp.JSONExtractScalar: _json_field,
-    exp.JSONBExtract: _json_field,
-    exp.JSONBExtractScalar: _json_field,
     exp.Interval: _interval,
     exp.Tuple: _tuple,
     exp.Alias: _aliased,
