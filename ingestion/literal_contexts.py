@@ -44,12 +44,19 @@ _DATA_FUNCTIONS = keywords(
     " read_text read_blob read_files read_xlsx read_avro read_kafka parquet_scan iceberg_scan delta_scan csv_scan"
     " postgres_scan postgres_query mysql_scan mysql_query sqlite_scan sniff_csv st_read query_table s3cluster hdfs gcs"
     " azureblobstorage deltalake iceberg hudi remotesecure mongodb postgresql jdbc odbc result_scan infer_schema"
-    " table_date_range table_query dictget dictgetordefault dictgetornull dicthas joinget"
+    " table_date_range table_query clusterallreplicas dictionary dictgetornull dictgetall dictgethierarchy dictisin"
+    " dictgetchildren dictgetdescendants dicthas joinget joingetornull"
     " get_path get_json_object json_tuple json_extract json_extract_scalar json_extract_path json_extract_path_text"
     " json_extract_string json_value json_query jsonb_extract_path jsonb_extract_path_text jsonextract"
     " jsonextractstring jsonextractraw jsonb_path_query json_table openjson xmltable variant_get try_variant_get"
     " struct_extract get element_at map_extract flatten from_json named_struct json_object object_construct"
     " object_construct_keep_null json_build_object jsonb_build_object pivot unpivot"
+)
+_LOOKED_UP = keywords(
+    "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 date datetime uuid string ipv4 ipv6"
+)
+_DICTIONARY_LOOKUPS = frozenset(
+    f"dictget{type_}{otherwise}" for type_ in ("", *_LOOKED_UP) for otherwise in ("", "ordefault")
 )
 # These only where a string comes first: elsewhere they are ordinary words.
 _DATA_FUNCTIONS_OF_STRINGS = keywords(
@@ -78,7 +85,7 @@ _CONVERTERS = keywords("convert try_convert cast try_cast safe_cast")
 
 _LONGEST_FROM = 60
 _STRINGS = frozenset((STRING_MARK, PREFIXED_MARK))
-NAMING = _DATA_FUNCTIONS | _DATA_FUNCTIONS_OF_STRINGS
+NAMING = _DATA_FUNCTIONS | _DICTIONARY_LOOKUPS | _DATA_FUNCTIONS_OF_STRINGS
 """Functions, and clauses like PIVOT, whose literals may name data."""
 
 
@@ -86,7 +93,7 @@ def opens_names(words: Sequence[str], place: int) -> bool:
     """Whether the function at `place`, one of NAMING, is called here with literals that name data."""
     if words[place + 1 : place + 2] != ["("]:
         return False
-    return words[place] in _DATA_FUNCTIONS or (place + 2 < len(words) and words[place + 2] in _STRINGS)
+    return words[place] not in _DATA_FUNCTIONS_OF_STRINGS or (place + 2 < len(words) and words[place + 2] in _STRINGS)
 
 
 def closing(words: Sequence[str], opening: int) -> int:

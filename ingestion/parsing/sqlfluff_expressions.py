@@ -17,6 +17,8 @@ from ingestion.parsing.token_words import DATE_PARTS, NO_COLUMN
 
 QUERIES = ("select_statement", "set_expression", "with_compound_statement")
 
+_LOOKUPS = ("DICTGET", "DICTHAS", "DICTISIN", "JOINGET")
+"""ClickHouse: what they give comes out of a relation that a string names."""
 _TRANSPARENT = (
     "expression",
     "bracketed",
@@ -123,6 +125,8 @@ class ExpressionReader:
 
     def _function(self, segment: BaseSegment, role: int) -> None:
         name = "".join(child.raw for child in segment.segments if child.is_type("function_name")).upper()
+        if self.dialect.name == "clickhouse" and name.startswith(_LOOKUPS):
+            raise NotFollowed(name.lower())
         inner = ARGUMENTS[effect_of(name.rpartition(".")[2], self.dialect.name)][role]
         self.parts.append(name)
         for child in code(segment):

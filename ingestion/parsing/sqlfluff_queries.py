@@ -33,6 +33,7 @@ from ingestion.parsing.sqlfluff_tree import (
     relation_alias,
     table_name,
 )
+from ingestion.parsing.token_words import GENERATORS, HIVE_FAMILY
 
 _CONDITIONS = {
     "where_clause": (FILTER, 0),
@@ -160,6 +161,8 @@ class QueryReader:
 
     def _projection(self, segments: list[BaseSegment]) -> Projection:
         alias = ""
+        if self.dialect.name in HIVE_FAMILY and segments[0].raw.partition("(")[0].strip().upper() in GENERATORS:
+            raise NotFollowed("columns of a generator")  # how many they are is not sure
         if segments[-1].is_type("alias_expression"):
             alias = column_name(code(segments[-1])[-1], self.dialect)
             segments = segments[:-1]

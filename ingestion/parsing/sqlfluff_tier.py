@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from sqlfluff.core.parser import BaseSegment
 
@@ -20,6 +21,7 @@ from ingestion.parsing.sqlfluff_expressions import NotFollowed
 from ingestion.parsing.sqlfluff_queries import QueryReader, replace_common
 from ingestion.parsing.sqlfluff_targets import Shape, shape_of
 from ingestion.parsing.sqlfluff_tree import code, read_statement, relation_alias, table_name
+from ingestion.parsing.token_words import METADATA_QUERIES
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,9 @@ class _Reads:
 
     tables: tuple[TableName, ...]
     aliases: dict[str, TableName]
+
+
+_Referenced: TypeAlias = tuple[BaseSegment, BaseSegment | None]
 
 
 def parse(text: str, dialect: str) -> RelationalStatement:
@@ -83,7 +88,7 @@ def _reads(statement: BaseSegment, shape: Shape, dialect: Dialect) -> _Reads:
     common = {relation_alias(code(item)[0], dialect) for item in statement.recursive_crawl("common_table_expression")}
     aliases: dict[str, TableName] = {}
     tables: list[TableName] = []
-    for reference, alias in _references(statement, shape):
+    for reference, alias in _references(statement, shape, dialect):
         name = table_name(reference, dialect)
         if len(name.parts) == 1 and name.table in common:
             continue
@@ -93,7 +98,7 @@ def _reads(statement: BaseSegment, shape: Shape, dialect: Dialect) -> _Reads:
     return _Reads(tuple(dict.fromkeys(tables)), aliases)
 
 
-def _references(statement: BaseSegment, shape: Shape) -> Iterator[tuple[BaseSegment, BaseSegment | None]]:
+def _references(statement: BaseSegment, shape: Shape, dialect: Dialect) -> Iterator[_Referenced]:
     """The references to tables in FROM, JOIN and MERGE's USING, each with the identifier that is its alias."""
     if shape.source is not None:
         yield shape.source, None
@@ -103,6 +108,8 @@ def _references(statement: BaseSegment, shape: Shape) -> Iterator[tuple[BaseSegm
         expression = element.get_child("table_expression")
         inner = expression.get_child("table_reference", "file_reference") if expression is not None else None
         if inner is not None:
+            if dialect.name == "duckdb" and name is not None and inner.raw.upper() in METADATA_QUERIES:
+                raise Unparsable("what is told of a table stands for a relation")  # (DESCRIBE t)
             yield inner, name
     for bracketed in statement.recursive_crawl("bracketed"):
         direct = bracketed.get_child("table_expression")

@@ -9,6 +9,7 @@ from sqlglot import exp
 from ingestion.functions import effect_of
 from ingestion.parsing.relational import Slot, TypeRule
 from ingestion.parsing.roles import AGGREGATED, ARGUMENTS, COMPOSED, FILTER, SORT, TRANSFORMED, WINDOW
+from ingestion.parsing.sqlglot_function_tables import write_lookup
 from ingestion.parsing.sqlglot_functions import FUNCTIONS, Behaviour, behaviour_of
 from ingestion.parsing.sqlglot_operators import write_decode
 from ingestion.parsing.sqlglot_terms import called_name
@@ -128,6 +129,8 @@ def write_function(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -
         name = written.upper() if isinstance(written, str) else written.sql()
         if name == "MULTIIF":
             return write_decode(w, node, role, tight)
+        if write_lookup(w, node, name, role):
+            return None
         first = node.args["expressions"][:1] if name == "VALUES" else []
         if first and type(first[0]) is exp.Identifier:  # MySQL: VALUES(a) is the incoming row's a
             return w.slot(("excluded", w.names.column(first[0])), role, tight)

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import pairwise
 
 from sqlglot.tokenizer_core import Token, TokenType
 
 from ingestion.lexing import keywords
 from ingestion.parsing.sqlglot_edits import Edit, Repair, at_depth_zero, matching, span, words
+from ingestion.parsing.sqlglot_lakehouse_repairs import (
+    cloned_version,
+    dictionary,
+    directory_format,
+    expectations,
+    inserted_function,
+    pivot_statement,
+    schema_evolution,
+    shown_relation,
+    table_properties,
+    unloaded_query,
+)
 
 _PHRASES = keywords("TITLE FORMAT CASESPECIFIC CS UPPERCASE COMPRESS")
 _HINTS = keywords("TABLOCK TABLOCKX HOLDLOCK ROWLOCK PAGLOCK UPDLOCK XLOCK NOLOCK READPAST SERIALIZABLE KEEPIDENTITY")
@@ -74,13 +85,6 @@ def _overriding(text: str, tokens: list[Token]) -> Iterator[Edit]:
     """INSERT INTO t OVERRIDING SYSTEM VALUE …."""
     for number in range(2, len(tokens) - 2):
         if tokens[number].text.upper() == "OVERRIDING":
-            yield span(tokens, number, number + 2)
-
-
-def _schema_evolution(text: str, tokens: list[Token]) -> Iterator[Edit]:
-    """MERGE WITH SCHEMA EVOLUTION INTO t …."""
-    for number in range(1, min(len(tokens) - 2, 4)):
-        if words(tokens, number, "WITH", "SCHEMA", "EVOLUTION"):
             yield span(tokens, number, number + 2)
 
 
@@ -201,77 +205,6 @@ def _with_label(text: str, tokens: list[Token]) -> Iterator[Edit]:
             yield span(tokens, number, number + 2)
 
 
-def _directory_format(text: str, tokens: list[Token]) -> Iterator[Edit]:
-    """Spark: INSERT OVERWRITE DIRECTORY 'path' USING format OPTIONS (...) SELECT, without the format."""
-    for number in range(2, min(6, len(tokens) - 2)):
-        if words(tokens, number - 2, "DIRECTORY") and words(tokens, number, "USING"):
-            last = number + 1
-            if words(tokens, last + 1, "OPTIONS", "("):
-                last = matching(tokens, last + 2)
-            yield span(tokens, number, last)
-
-
-def _unloaded_query(text: str, tokens: list[Token]) -> Iterator[Edit]:
-    """Athena: UNLOAD (SELECT ...) TO 'path' WITH (...), with the query as a text and without the options."""
-    if not words(tokens, 0, "UNLOAD", "(") or tokens[2].token_type is TokenType.STRING:
-        return
-    closing = matching(tokens, 1)
-    query = text[tokens[2].start : tokens[closing - 1].end + 1].replace("'", "''")
-    yield tokens[2].start, tokens[closing - 1].end + 1, f"'{query}'"
-    for number in range(closing, len(tokens)):
-        if words(tokens, number, "WITH", "("):
-            yield span(tokens, number, matching(tokens, number + 1))
-
-
-def _pivot_statement(text: str, tokens: list[Token]) -> Iterator[Edit]:
-    """DuckDB: CREATE TABLE t AS PIVOT …, INSERT INTO t UNPIVOT …: the statement as a query of its own."""
-    if not tokens or tokens[0].text.upper() not in ("CREATE", "INSERT"):
-        return
-    for number in at_depth_zero(tokens, 1):
-        word = tokens[number].text.upper()
-        if word in ("SELECT", "FROM", "WITH", "VALUES"):
-            return
-        if word in ("PIVOT", "UNPIVOT"):
-            last = tokens[-1] if tokens[-1].text != ";" else tokens[-2]
-            yield tokens[number].start, tokens[number].start, "FROM ("
-            yield last.end + 1, last.end + 1, ")"
-            return
-
-
-def _cloned_version(text: str, tokens: list[Token]) -> Iterator[Edit]:
-    """Databricks: CLONE t VERSION AS OF 3."""
-    cloned = False
-    for number in range(len(tokens) - 3):
-        word = tokens[number].text.upper()
-        cloned = cloned or word == "CLONE"
-        if cloned and word in ("VERSION", "TIMESTAMP") and words(tokens, number + 1, "AS", "OF"):
-            yield span(tokens, number, number + 3)
-
-
-def _expectations(text: str, tokens: list[Token]) -> Iterator[Edit]:
-    """Databricks: CREATE STREAMING TABLE t (a INT, CONSTRAINT c EXPECT (…) ON VIOLATION …) AS …."""
-    for opening in range(len(tokens)):
-        if tokens[opening].text.upper() == "AS":
-            return
-        if tokens[opening].token_type is TokenType.L_PAREN:
-            break
-    else:
-        return
-    closing = matching(tokens, opening)
-    commas = (n for n in at_depth_zero(tokens[:closing], opening + 1) if tokens[n].text == ",")
-    borders = [opening, *commas, closing]
-    items = [
-        (start, end)
-        for start, end in pairwise(borders)
-        if words(tokens, start + 1, "CONSTRAINT") and "EXPECT" in [token.text.upper() for token in tokens[start:end]]
-    ]
-    if len(items) == len(borders) - 1:
-        yield span(tokens, opening, closing)
-        return
-    for start, end in items:
-        yield span(tokens, start + 1, end) if start == opening else span(tokens, start, end - 1)
-
-
 def _bulk_rows(text: str, tokens: list[Token]) -> Iterator[Edit]:
     """T-SQL: OPENROWSET(BULK 'path', …) WITH (columns) reads a file: a function of the path."""
     for number in range(len(tokens) - 3):
@@ -283,19 +216,21 @@ def _bulk_rows(text: str, tokens: list[Token]) -> Iterator[Edit]:
 
 
 REPAIRS: dict[str, tuple[Repair, ...]] = {
-    "athena": (_unloaded_query,),
+    "athena": (unloaded_query,),
     "bigquery": (_array_with_offset,),
-    "databricks": (_schema_evolution, _directory_format, _expectations, _cloned_version),
+    "databricks": (schema_evolution, directory_format, expectations, cloned_version),
     "db2": (_db2,),
     "doris": (_with_label,),
     "druid": (_druid,),
-    "duckdb": (_pivot_statement,),
+    "clickhouse": (dictionary, inserted_function),
+    "duckdb": (pivot_statement, shown_relation),
     "impala": (_impala,),
     "informix": (_informix,),
     "greenplum": (_overriding,),
     "oracle": (_oracle_merge, _log_errors),
     "postgres": (_overriding,),
-    "spark": (_schema_evolution, _directory_format),
+    "redshift": (table_properties,),
+    "spark": (schema_evolution, directory_format),
     "starrocks": (_with_label,),
     "fabric": (_table_hints, _top_rows, _bulk_rows),
     "tsql": (_table_hints, _top_rows, _bulk_rows),

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from ingestion.parsing.output_names import output_name
-from ingestion.parsing.relational import AnySlot, Expression, Projection, Star
+from ingestion.parsing.relational import Projection, Star
 from ingestion.parsing.roles import IDENTITY, TRANSFORMATION
 from ingestion.parsing.sqlglot_expressions import column_expression
+from ingestion.parsing.sqlglot_generators import Generated, generated, generated_expressions, merged
 from ingestion.parsing.sqlglot_names import Names
-from ingestion.parsing.sqlglot_precedence import ATOM
 
 if TYPE_CHECKING:
     from ingestion.parsing.sqlglot_queries import QueryTranslator
@@ -46,7 +46,8 @@ def translate_projections(queries: QueryTranslator, nodes: list[exp.Expr]) -> It
         elif kind is exp.Star:
             yield _star(queries, node, ())
         else:
-            yield from _unnamed(queries, node, number)
+            made = generated(node.this if kind is exp.Aliases else node, names.dialect.name)
+            yield from _unnamed(queries, node, number) if made is None else _made(queries, node, made)
 
 
 def fields_of(nodes: list[exp.Expr]) -> list[exp.Expr]:
@@ -67,10 +68,12 @@ def _unnamed(queries: QueryTranslator, node: exp.Expr, number: int) -> Iterator[
             yield Projection(queries.names.column(alias), expression._replace(type=None))
     elif kind is exp.QueryTransform:
         expressions = [queries.expression(item, TRANSFORMATION) for item in node.expressions]
-        merged = _merged("TRANSFORM", expressions)
+        transformed = merged("TRANSFORM", expressions)
         schema = node.args.get("schema")
         for column in schema.expressions if schema is not None else ():
-            yield Projection(queries.names.column(column.this if type(column) is exp.ColumnDef else column), merged)
+            yield Projection(
+                queries.names.column(column.this if type(column) is exp.ColumnDef else column), transformed
+            )
     elif kind is exp.Columns:
         yield translate_columns(queries, node)
     elif kind is exp.Dot and type(node.expression) is exp.Star:
@@ -97,6 +100,13 @@ def _unnamed(queries: QueryTranslator, node: exp.Expr, number: int) -> Iterator[
             return
         expression = queries.expression(node)
         yield Projection(output_name(queries.names, node, expression, number), expression)
+
+
+def _made(queries: QueryTranslator, node: exp.Expr, made: Generated) -> Iterator[Projection]:
+    own = [exp.to_identifier(name) for name in made.names]
+    aliases = node.expressions if type(node) is exp.Aliases else own
+    for alias, expression in zip(aliases, generated_expressions(queries, made), strict=False):
+        yield Projection(queries.names.column(alias), expression)
 
 
 def _is_assigned(names: Names, node: exp.Expr) -> bool:
@@ -166,19 +176,6 @@ def _star(queries: QueryTranslator, node: exp.Expr, qualifier: tuple[str, ...]) 
         for c in args.get("rename") or ()
     )
     return Star(qualifier, excluded, replaced, renamed, pattern)
-
-
-def _merged(function: str, expressions: list[Expression]) -> Expression:
-    """One function over several expressions."""
-    parts: list[str | int] = [function + "("]
-    slots: list[AnySlot] = []
-    for number, expression in enumerate(expressions):
-        if number:
-            parts.append(", ")
-        parts.extend(p + len(slots) if isinstance(p, int) else p for p in expression.parts)
-        slots.extend(expression.slots)
-    parts.append(")")
-    return Expression(tuple(parts), tuple(slots), ATOM)
 
 
 def _dotted(names: Names, node: exp.Expr) -> tuple[str, ...]:

@@ -15,6 +15,13 @@ from ingestion.parsing.sqlglot_edits import Edit, at_depth_zero, matching
 _QUERY_STARTS = keywords("SELECT SEL WITH FROM VALUES TABLE (")
 _PHYSICAL_TAIL = keywords("SEGMENTED UNSEGMENTED KSAFE PARTITIONED CLUSTERED ENCODED DISTRIBUTED DISTRIBUTE ORGANIZE")
 _EVOLUTION = re.compile(r"\bwith\s+schema\s+evolution\b", re.IGNORECASE)
+_MISREAD = {
+    "clickhouse": re.compile(r"\bdictionary\s*\(", re.IGNORECASE),
+    "databricks": _EVOLUTION,
+    "duckdb": re.compile(r"\(\s*(?:show|desc|describe|summarize)\b", re.IGNORECASE),
+    "redshift": re.compile(r"\btable\s+properties\b", re.IGNORECASE),
+    "spark": _EVOLUTION,
+}
 
 
 def repaired(text: str, dialect: str, grammar: SqlglotDialect) -> str | None:
@@ -34,8 +41,9 @@ def needs_repair(text: str, dialect: str) -> bool:
     """Whether sqlglot would take the text, and take it wrong."""
     if dialect == "db2":
         return CURRENT.search(text) is not None
-    if dialect in ("databricks", "spark"):
-        return _EVOLUTION.search(text) is not None
+    sign = _MISREAD.get(dialect)
+    if sign is not None:
+        return sign.search(text) is not None
     return dialect == "impala" and ("[" in text or "straight_join" in text.lower())
 
 

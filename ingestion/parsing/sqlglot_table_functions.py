@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from ingestion.lexing import keywords
 from ingestion.model import NameKind, TableName
-from ingestion.parsing.relational import Expression, Pivot, Relation, TableFunction, TypeRule
+from ingestion.parsing.relational import Expression, Pivot, Relation, TableFunction, TypeRule, Values
 from ingestion.parsing.roles import TRANSFORMATION
+from ingestion.parsing.sqlglot_function_tables import function_elsewhere, query_of_view, table_elsewhere
+from ingestion.parsing.sqlglot_generators import generated, generated_expressions
 from ingestion.parsing.sqlglot_paths import function_as_written, function_name, is_reader, path_of
 from ingestion.parsing.sqlglot_types import type_name
 from ingestion.storage_paths import location
@@ -49,6 +52,13 @@ def translate_function(
         function = function.expressions[0]
     if type(function) in (exp.Column, exp.Parameter) or (type(function) is exp.Identifier):
         return _array_relation(queries, function, alias, columns)
+    made = generated(function, queries.names.dialect.name)
+    if made is not None:
+        cells = Values((generated_expressions(queries, made),), made.names)
+        return Relation(cells, alias, columns, lateral=True, pivots=pivots)
+    elsewhere = _elsewhere(queries, function)
+    if elsewhere is not None:
+        return replace(elsewhere, alias=alias, columns=columns, pivots=pivots)
     name = function_name(function)
     path = path_of(function)
     if path is not None:
@@ -72,6 +82,20 @@ def translate_function(
         columns = (*columns, queries.names.column(offset))
     source = TableFunction(arguments, name.lower(), own, known, aligned)
     return Relation(source, alias, columns, "", lateral=True, pivots=pivots)
+
+
+def _elsewhere(queries: QueryTranslator, function: exp.Expr) -> Relation | None:
+    """The relation behind ClickHouse's cluster(…), remote(…) and view(…)."""
+    inner = function_elsewhere(function, queries.names)
+    if inner is not None:
+        function = inner
+    query = query_of_view(function, queries.names)
+    if query is not None:
+        return Relation(queries.query(query))
+    if inner is not None:
+        return translate_function(queries, inner, "", (), ())
+    named = table_elsewhere(function, queries.names)
+    return None if named is None else Relation(named)
 
 
 def _array_relation(queries: QueryTranslator, function: exp.Expr, alias: str, columns: tuple[str, ...]) -> Relation:

@@ -25,6 +25,7 @@ from ingestion.parsing.sqlglot_assignments import assignments, column_name
 from ingestion.parsing.sqlglot_changes import is_temporary
 from ingestion.parsing.sqlglot_clauses import conditions
 from ingestion.parsing.sqlglot_expressions import ATOM
+from ingestion.parsing.sqlglot_function_tables import table_elsewhere
 from ingestion.parsing.sqlglot_paths import function_as_written, path_of
 from ingestion.parsing.sqlglot_queries import QueryTranslator
 from ingestion.storage_paths import location
@@ -57,6 +58,9 @@ def target_of(
     if type(node) is exp.Directory:
         return Target(path_name(node.this), mode), ()
     if isinstance(node, exp.Func):  # ClickHouse: INSERT INTO FUNCTION
+        elsewhere = table_elsewhere(node, queries.names)
+        if elsewhere is not None:
+            return Target(elsewhere, mode), ()
         path = path_of(node)
         written = function_as_written(node)
         name = TableName((written.lower(),), written, NameKind.FUNCTION) if path is None else location(path)

@@ -12,7 +12,7 @@ from ingestion.parsing.token_names import column_parts, name_at, qualifier
 from ingestion.parsing.token_sources import Sources
 from ingestion.parsing.token_stream import Kind, TokenStream
 from ingestion.parsing.token_targets import TargetAt, items_between
-from ingestion.parsing.token_words import NO_COLUMN, SET_OPERATIONS
+from ingestion.parsing.token_words import GENERATORS, HIVE_FAMILY, NO_COLUMN, SET_OPERATIONS
 
 _HAS_QUERY = frozenset(
     {
@@ -49,6 +49,8 @@ def find_columns(stream: TokenStream, dialect: Dialect, writes: TargetAt, source
         projection = _star(stream, item, dialect) or _plain(stream, item, dialect)
         if projection is None and any(stream.word(position) == "*" for position in item[:3]):
             return Columns()  # a star with exceptions, or a product: how many columns it gives is not sure
+        if projection is None and dialect.name in HIVE_FAMILY and stream.word(item.start) in GENERATORS:
+            return Columns()  # several columns, and how many is not sure
         if projection is None:
             name = _alias(stream, item, dialect)
             projection = opaque_column(name)

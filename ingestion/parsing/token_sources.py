@@ -16,7 +16,7 @@ from ingestion.parsing.token_names import (
     table_name,
 )
 from ingestion.parsing.token_stream import TokenStream
-from ingestion.parsing.token_words import ENDS_FROM, QUERY_STARTS, TABLE_HINTS
+from ingestion.parsing.token_words import ENDS_FROM, METADATA_QUERIES, QUERY_STARTS, TABLE_HINTS
 
 _BEFORE_RELATION = frozenset({"ONLY", "LATERAL"})
 
@@ -106,7 +106,9 @@ class _Scan:
 
     def _open(self, position: int, level: _Level) -> None:
         following = self.stream.word(position + 1)
-        nested_join = level.expecting and following not in QUERY_STARTS
+        shown = level.expecting and following in METADATA_QUERIES and self.dialect.name == "duckdb"
+        shown = shown and self.stream.word(position + 2) not in (")", ".", ",")
+        nested_join = level.expecting and following not in QUERY_STARTS and not shown
         self.levels.append(
             _Level(query=nested_join or following in QUERY_STARTS, in_from=nested_join, expecting=nested_join)
         )

@@ -54,6 +54,16 @@ NO_COLUMN = _words(
 )
 """Look like a column and are a value."""
 
+HIVE_FAMILY = frozenset({"hive", "spark", "databricks", "impala"})
+
+GENERATORS = _words(
+    "STACK INLINE INLINE_OUTER EXPLODE EXPLODE_OUTER POSEXPLODE POSEXPLODE_OUTER JSON_TUPLE PARSE_URL_TUPLE"
+)
+"""Give several columns where one function stands, in Hive's family."""
+
+METADATA_QUERIES = _words("DESCRIBE DESC SUMMARIZE SHOW")
+"""Begin what DuckDB takes as a relation in parentheses, besides queries."""
+
 DATE_PARTS = _words(
     """YEAR YEARS QUARTER QUARTERS MONTH MONTHS WEEK WEEKS DAY DAYS HOUR HOURS MINUTE MINUTES SECOND SECONDS MILLISECOND
     MICROSECOND NANOSECOND ISOWEEK ISOYEAR DAYOFWEEK DAYOFYEAR DOW DOY EPOCH YY YYYY QQ Q MM M WK WW DD D HH MI SS MS"""

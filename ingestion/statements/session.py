@@ -57,12 +57,14 @@ def set_(tokens: tuple[Token, ...], dialect: Dialect) -> SessionChange | None:
         setting, values = f"current_{values[0].text.lower()}", values[1:]
     if values and values[0].text.lower() in ("=", "to"):
         values = values[1:]
-    if not values:
+    if not values or values[0].text == ".":  # catalog.setting = value
         return None
     if setting in ("search_path", "@@dataset_id", "schema", "current_schema"):
         return _search_path(values, dialect, local)
     if setting in ("catalog", "database", "@@dataset_project_id"):
         parts = _dotted(values, dialect)
+        if not parts:
+            return None
         return SessionChange(parts[0], None if setting == "@@dataset_project_id" else _default_schemas(dialect))
     return None
 

@@ -30,6 +30,13 @@ def test_partition_columns_are_columns() -> None:
     assert [column.name for column in change.columns] == ["x", "d"]
 
 
+def test_the_properties_of_an_external_table_are_no_query() -> None:
+    text = "create external table s.t (x int, y date) stored as textfile location 's3://b' table properties ('n' = '1')"
+    lineage = analysed(text, "redshift")
+    assert lineage.flows == ()
+    assert [[column.name for column in change.columns] for change in lineage.changes] == [["x", "y"]]
+
+
 @pytest.mark.parametrize(
     ("dialect", "text", "expected"),
     [

@@ -1,0 +1,174 @@
+"""What sqlglot does not know of Spark, Databricks, Athena, Redshift, DuckDB and ClickHouse, written so that it does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from sqlglot import parse_one
+from sqlglot.tokenizer_core import Token, TokenType
+
+from ingestion.dialects import dialect_of
+from ingestion.parsing.sqlglot_edits import Edit, at_depth_zero, matching, span, words
+from ingestion.parsing.sqlglot_function_tables import table_elsewhere
+from ingestion.parsing.sqlglot_names import Names
+from ingestion.parsing.sqlglot_paths import path_of
+
+_SHOWN = {
+    "DESCRIBE": ("column_name", "column_type", "null", "key", "default", "extra"),
+    "SHOW": ("name",),
+    "SHOW ALL TABLES": ("database", "schema", "name", "column_names", "column_types", "temporary"),
+    "SHOW DATABASES": ("database_name",),
+}
+_SUMMED = (
+    ("min", "MIN(*)"),
+    ("max", "MAX(*)"),
+    ("approx_unique", "''"),
+    ("avg", "AVG(*)"),
+    ("std", "STDDEV(*)"),
+    ("q25", "QUANTILE_CONT(*)"),
+    ("q50", "QUANTILE_CONT(*)"),
+    ("q75", "QUANTILE_CONT(*)"),
+    ("count", "''"),
+    ("null_percentage", "''"),
+)
+
+
+def schema_evolution(text: str, tokens: list[Token]) -> Iterator[Edit]:
+    """MERGE WITH SCHEMA EVOLUTION INTO t …."""
+    for number in range(1, min(len(tokens) - 2, 4)):
+        if words(tokens, number, "WITH", "SCHEMA", "EVOLUTION"):
+            yield span(tokens, number, number + 2)
+
+
+def directory_format(text: str, tokens: list[Token]) -> Iterator[Edit]:
+    """Spark: INSERT OVERWRITE DIRECTORY 'path' USING format OPTIONS (...) SELECT, without the format."""
+    for number in range(2, min(6, len(tokens) - 2)):
+        if words(tokens, number - 2, "DIRECTORY") and words(tokens, number, "USING"):
+            last = number + 1
+            if words(tokens, last + 1, "OPTIONS", "("):
+                last = matching(tokens, last + 2)
+            yield span(tokens, number, last)
+
+
+def cloned_version(text: str, tokens: list[Token]) -> Iterator[Edit]:
+    """Databricks: CLONE t VERSION AS OF 3."""
+    cloned = False
+    for number in range(len(tokens) - 3):
+        word = tokens[number].text.upper()
+        cloned = cloned or word == "CLONE"
+        if cloned and word in ("VERSION", "TIMESTAMP") and words(tokens, number + 1, "AS", "OF"):
+            yield span(tokens, number, number + 3)
+
+
+def expectations(text: str, tokens: list[Token]) -> Iterator[Edit]:
+    """Databricks: CREATE STREAMING TABLE t (a INT, CONSTRAINT c EXPECT (…) ON VIOLATION …) AS …."""
+    for opening in range(len(tokens)):
+        if tokens[opening].text.upper() == "AS":
+            return
+        if tokens[opening].token_type is TokenType.L_PAREN:
+            break
+    else:
+        return
+    closing = matching(tokens, opening)
+    commas = (n for n in at_depth_zero(tokens[:closing], opening + 1) if tokens[n].text == ",")
+    borders = [opening, *commas, closing]
+    items = [
+        (start, end)
+        for start, end in pairwise(borders)
+        if words(tokens, start + 1, "CONSTRAINT") and "EXPECT" in [token.text.upper() for token in tokens[start:end]]
+    ]
+    if len(items) == len(borders) - 1:
+        yield span(tokens, opening, closing)
+        return
+    for start, end in items:
+        yield span(tokens, start + 1, end) if start == opening else span(tokens, start, end - 1)
+
+
+def pivot_statement(text: str, tokens: list[Token]) -> Iterator[Edit]:
+    """DuckDB: CREATE TABLE t AS PIVOT …, INSERT INTO t UNPIVOT …: the statement as a query of its own."""
+    if not tokens or tokens[0].text.upper() not in ("CREATE", "INSERT"):
+        return
+    for number in at_depth_zero(tokens, 1):
+        word = tokens[number].text.upper()
+        if word in ("SELECT", "FROM", "WITH", "VALUES"):
+            return
+        if word in ("PIVOT", "UNPIVOT"):
+            last = tokens[-1] if tokens[-1].text != ";" else tokens[-2]
+            yield tokens[number].start, tokens[number].start, "FROM ("
+            yield last.end + 1, last.end + 1, ")"
+            return
+
+
+def unloaded_query(text: str, tokens: list[Token]) -> Iterator[Edit]:
+    """Athena: UNLOAD (SELECT ...) TO 'path' WITH (...), with the query as a text and without the options."""
+    if not words(tokens, 0, "UNLOAD", "(") or tokens[2].token_type is TokenType.STRING:
+        return
+    closing = matching(tokens, 1)
+    query = text[tokens[2].start : tokens[closing - 1].end + 1].replace("'", "''")
+    yield tokens[2].start, tokens[closing - 1].end + 1, f"'{query}'"
+    for number in range(closing, len(tokens)):
+        if words(tokens, number, "WITH", "("):
+            yield span(tokens, number, matching(tokens, number + 1))
+
+
+def shown_relation(text: str, tokens: list[Token]) -> Iterator[Edit]:
+    """DuckDB: (DESCRIBE t), (SHOW …) and (SUMMARIZE t) as a relation: what is told of a table, or of its values."""
+    for number in range(len(tokens) - 2):
+        before = tokens[number - 1].text.upper() if number else ""
+        if tokens[number].token_type is not TokenType.L_PAREN or before not in ("FROM", "JOIN", ",", "AS"):
+            continue
+        word = tokens[number + 1].text.upper()
+        closing = matching(tokens, number)
+        if word in ("DESCRIBE", "DESC", "SHOW"):
+            yield span(tokens, number + 1, closing - 1, _constants(tokens, number + 1))
+        elif word == "SUMMARIZE":
+            values = ", ".join(f'{value} AS "{name}"' for name, value in _SUMMED)
+            yield span(tokens, number + 1, number + 1, f"SELECT '' AS column_name, '' AS column_type, {values} FROM")
+            if tokens[number + 2].token_type in (TokenType.SELECT, TokenType.WITH):
+                yield tokens[number + 2].start, tokens[number + 2].start, "("
+                yield tokens[closing].start, tokens[closing].start, ")"
+
+
+def _constants(tokens: list[Token], number: int) -> str:
+    """A query that gives the columns of what is shown, and reads nothing."""
+    shown = " ".join(token.text.upper() for token in tokens[number : number + 3])
+    about = next((key for key in ("SHOW ALL TABLES", "SHOW DATABASES") if shown.startswith(key)), "DESCRIBE")
+    if shown.startswith("SHOW TABLES"):
+        about = "SHOW"
+    return "SELECT " + ", ".join(f"'' AS \"{name}\"" for name in _SHOWN[about])
+
+
+def table_properties(text: str, tokens: list[Token]) -> Iterator[Edit]:
+    """Redshift: CREATE EXTERNAL TABLE … TABLE PROPERTIES (…), which sqlglot takes for the query TABLE f(…)."""
+    for number in range(3, len(tokens) - 2):
+        if words(tokens, number, "TABLE", "PROPERTIES", "("):
+            yield span(tokens, number, matching(tokens, number + 2))
+
+
+def dictionary(text: str, tokens: list[Token]) -> Iterator[Edit]:
+    """ClickHouse: FROM dictionary('db.d') reads the dictionary of that name."""
+    for number in range(1, len(tokens) - 3):
+        if words(tokens, number, "DICTIONARY", "(") and tokens[number - 1].text.upper() in ("FROM", "JOIN", ","):
+            closing = matching(tokens, number + 1)
+            name = text[tokens[number + 2].start : tokens[closing - 1].end + 1]
+            if tokens[number + 2].token_type is TokenType.STRING:
+                name = ".".join(f"`{part}`" for part in tokens[number + 2].text.replace("`", "").split("."))
+            yield span(tokens, number, closing, name)
+
+
+def inserted_function(text: str, tokens: list[Token]) -> Iterator[Edit]:
+    """ClickHouse: INSERT INTO FUNCTION f(…) (columns) …, with the table or file that the function names."""
+    number = 3 if words(tokens, 0, "INSERT", "INTO", "TABLE", "FUNCTION") else 2
+    if not words(tokens, 0, "INSERT", "INTO") or not words(tokens, number, "FUNCTION"):
+        return
+    closing = matching(tokens, number + 2)
+    if not words(tokens, closing + 1, "(") or words(tokens, closing + 2, "SELECT"):
+        return
+    function = parse_one(text[tokens[number + 1].start : tokens[closing].end + 1], dialect="clickhouse")
+    table = table_elsewhere(function, Names(dialect_of("clickhouse")))
+    path = path_of(function)
+    if table is not None:
+        yield span(tokens, number, closing, ".".join(f"`{part}`" for part in table.parts))
+    elif path is not None and "`" not in path:
+        yield span(tokens, number, closing, f"`{path}`")
