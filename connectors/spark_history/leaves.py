@@ -30,6 +30,9 @@ JDBC_CATALOG = "org.apache.spark.sql.execution.datasources.v2.jdbc.JDBCTableCata
 PUSHED = re.compile(r"\bfilters=(.*?), (?:runtimeFilters|groupedBy|caseSensitive)=", re.DOTALL)
 """The filters that an Iceberg scan applies itself: no Filter node repeats those of partitions."""
 
+_DESCRIBED = re.compile(r"(?P<name>[^\s/]+\.[^\s/]+) \(branch=")
+"""How a stream's scan of an Iceberg table tells its name."""
+
 CATALOG_TABLE = re.compile(r"(?:^|\n)(?:Catalog: (?P<catalog>.+)\n)?Database: (?P<database>.+)\nTable: (?P<table>.+)")
 
 
@@ -212,6 +215,8 @@ def v2_name(node: PlanNode, names: NameMapping) -> TableName | None:
         return names.path(words[1]) if by_path else names.table(plain_parts(words[1]))
     if table := jdbc_table(node.args, names):
         return table
+    if described := _DESCRIBED.match(node.fields.get("Description", "")):
+        return names.table(plain_parts(described.group("name")))
     behind = node.args.rpartition("]")[2] if "[" in node.args else node.args
     if not behind.strip() and "[" in node.args:
         behind = node.args.partition("[")[0]

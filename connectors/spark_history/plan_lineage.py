@@ -7,6 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from connectors.spark_history.attributes import Element, attribute_list
+from connectors.spark_history.child_queries import (
+    Placed,
+    Read,
+    reads_delta_log,
+    reads_rewritten_files,
+    with_queries,
+)
 from connectors.spark_history.evaluation import Evaluation, kind_of
 from connectors.spark_history.flows import (
     Evaluated,
@@ -22,7 +29,7 @@ from connectors.spark_history.leaves import LOCATION
 from connectors.spark_history.names import NameMapping
 from connectors.spark_history.plan_text import PlanNode, PlanText, parse_plan_text
 from connectors.spark_history.relation import Attribute, Relation
-from connectors.spark_history.row_operations import delta_merge, row_operation_kind, without_own
+from connectors.spark_history.row_operations import row_operation_kind, without_own
 from connectors.spark_history.writes import writes
 from ingestion.model import (
     Flow,
@@ -62,26 +69,26 @@ def statement_lineage(
     is kept. `stream` tells a micro-batch, whose first plan is what its others may read. What is missing or was cut is a
     problem of the result, never an error.
     """
-    found: list[Evaluated] = []
-    reads: list[Relation] = []
+    found: list[Placed] = []
+    reads: list[Read] = []
     made: dict[int, Attribute] = {}
-    for description in descriptions:
+    for place, description in enumerate(descriptions):
         text = parse_plan_text(description)
-        if len(descriptions) > 1 and (repeats(text) or housekeeping(description)):
+        if (len(descriptions) > 1 and repeats(text)) or reads_delta_log(text):
             continue
-        evaluated = list(evaluate_writes(text, application, made))
+        evaluated = [Placed(place, item) for item in evaluate_writes(text, application, made)]
         found.extend(evaluated)
         if not evaluated:
-            reads.extend(evaluate_query(text, application, made))
-            application.batch = reads[0] if stream and reads else None
-    found = [completed(item, reads, made) for item in found]
+            rewritten = reads_rewritten_files(text)
+            reads.extend(Read(place, relation, rewritten) for relation in evaluate_query(text, application, made))
+            application.batch = reads[0].relation if stream and reads else None
     application.batch = None
-    merged = merge_writes(found)
+    merged = merge_writes(with_queries(found, reads, made))
     flows = tuple(flow for item in merged if (flow := to_flow(item)) is not None)
     problems = tuple(dict.fromkeys(problem for item in merged for problem in problems_of(item)))
     if flows:
         return StatementLineage(merged[0].write.kind, flows, problems=problems)
-    read = next((relation for relation in reads if relation.sources), None)
+    read = next((each.relation for each in reads if each.relation.sources and (stream or not each.rewritten)), None)
     if read is None:
         return None
     flow = Flow(None, outputs_of(read, None), influence_references(read.indirect), sources_of(read))
@@ -94,40 +101,6 @@ def repeats(text: PlanText) -> bool:
     One that has the analyzed plan too says more than that execution: it has the names of views.
     """
     return text.analyzed is None and text.physical is not None and kind_of(text.physical) == "CommandResult"
-
-
-def housekeeping(description: str) -> bool:
-    """Whether a plan only reads a table format's own log."""
-    return "DeltaLogFileIndex" in description or "checkpointMetadata#" in description
-
-
-def completed(item: Evaluated, reads: Sequence[Relation], made: Mapping[int, Attribute]) -> Evaluated:
-    """A write whose query is in an execution beside it, with that query; Delta's MERGE with the scans beside it."""
-    write = item.write
-    if item.relation is not None:
-        return item
-    relation: Relation | None = None
-    if write.merge is not None:
-        relation = delta_merge(write.merge, made)
-    elif write.outputs:
-        relation = beside(write.outputs, reads)
-    if relation is not None and write.row_operation and write.name is not None:
-        relation = without_own(relation, write.name)
-    return Evaluated(write, relation, item.logical)
-
-
-def beside(outputs: str, reads: Sequence[Relation]) -> Relation | None:
-    """The query that an execution beside a write ran: its columns are those of the write's line, by id or by name.
-
-    Columns that the line leaves out are the table's others, which get nulls.
-    """
-    by_id = [r for r in reads if r.attributes and all(f"{a.name}#{a.id}" in outputs for a in r.attributes)]
-    by_name = [
-        r
-        for r in reads
-        if r.attributes and all(f" {a.name}#" in outputs or not a.lineage.columns for a in r.attributes)
-    ]
-    return next(reversed(by_id or by_name), None)
 
 
 def evaluate_writes(text: PlanText, application: Application, made: dict[int, Attribute]) -> Iterator[Evaluated]:

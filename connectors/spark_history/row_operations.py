@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from connectors.spark_history.attributes import attribute_list, truncated
+from connectors.spark_history.attributes import Element, attribute_list, truncated
 from connectors.spark_history.expressions import Scope, read_expression, read_influences
 from connectors.spark_history.operators import CUT, cut
-from connectors.spark_history.physical import unnamed_list
+from connectors.spark_history.physical import opaque, unnamed_list
 from connectors.spark_history.relation import (
+    MISSING,
     Attribute,
     Influence,
     Lineage,
@@ -26,6 +27,8 @@ METADATA = frozenset("_file _pos _spec_id _partition _deleted _row_id _last_upda
 """Columns that a table format adds to rows which it rewrites."""
 
 OPERATION_COLUMN = "__row_"
+ROW_OPERATION, DELETED = "__row_operation", "1"
+"""The column that says what becomes of a row, and its value for one that is deleted."""
 _INSTRUCTION = re.compile(r"\b(keep|discard|split)\(")
 _CONTEXT = re.compile(r"^(?:Copy|Update|Insert|Delete), ")
 _CLAUSE = re.compile(r"\b(Update|Insert|Delete) \[")
@@ -33,20 +36,42 @@ _ACTION = re.compile(r"(?:^|, )`((?:[^`]|``)+)` = ")
 
 
 def merge_rows(step: Step) -> Relation:
-    """A rewritten MERGE: instructions say which rows are kept and what each of their columns becomes."""
-    head, _, outputs = step.node.args.rpartition(", [")
+    """A rewritten MERGE: instructions say which rows are kept and what each of their columns becomes.
+
+    The one-line form prints the columns only: each may come from any of the rows that were joined.
+    """
+    head, listed, outputs = step.node.args.rpartition(", [")
+    if not listed:
+        return opaque(step)
     columns = attribute_list("[" + outputs)
     scope = step.below.scope
     parts: list[list[Lineage]] = [[] for _ in columns]
     found: set[Influence] = set()
     for kind, body in instructions(head):
-        values = unnamed_list(_CONTEXT.sub("", body), scope)
-        found |= read_influences(values[0] if values else "", step.scope, Subtype.FILTER)
-        if kind == "keep" and len(values) == len(columns) + 1:
-            for position, text in enumerate(values[1:]):
-                parts[position].append(read_expression(text, step.scope))
+        condition, *values = unnamed_list(_CONTEXT.sub("", body), scope) or [""]
+        found |= read_influences(condition, step.scope, Subtype.FILTER)
+        if kind == "discard":
+            continue
+        for row in rows_made(values, columns):
+            for position, text in enumerate(row):
+                parts[position].append(read_expression(text, step.scope) if text is not None else MISSING)
     made = [Attribute(item.id, item.name, united(parts[i])) for i, item in enumerate(columns)]
     return step.below.with_attributes(made, found, cut(step.node.args))
+
+
+def rows_made(values: Sequence[str], columns: Sequence[Element]) -> Iterator[Sequence[str | None]]:
+    """The rows that an instruction makes of one: two for a split, whose first is the old row's deletion.
+
+    A deletion carries no values. Where the values are not told apart (a literal has commas), none is known.
+    """
+    width = len(columns)
+    if width == 0 or len(values) % width or not values:
+        yield [None] * width
+        return
+    for start in range(0, len(values), width):
+        row = values[start : start + width]
+        if not (columns[0].name == ROW_OPERATION and row[0] == DELETED):
+            yield row
 
 
 def instructions(text: str) -> Iterator[tuple[str, str]]:

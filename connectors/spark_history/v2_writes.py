@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 
 from connectors.spark_history.evaluation import kind_of
-from connectors.spark_history.leaves import CATALOG_TABLE, jdbc_table
+from connectors.spark_history.leaves import CATALOG_TABLE, jdbc_table, v2_name
 from connectors.spark_history.names import NameMapping, plain_parts, quoted_parts
 from connectors.spark_history.plan_text import PlanNode
 from connectors.spark_history.write import Write, query_of
 from ingestion.model import StatementKind, TableName, WriteMode
 
 QUALIFIED = 3
+ROW_PLACE = "_pos"
+"""The metadata column of Iceberg's by which a row operation finds a row in its file."""
+ROW_SCANS = ("BatchScan", "RelationV2", "DataSourceV2Relation")
 V2_WRITES = {
     "AppendData": WriteMode.APPEND,
     "AppendDataExec": WriteMode.APPEND,
@@ -21,6 +24,7 @@ V2_WRITES = {
     "OverwritePartitionsDynamic": WriteMode.OVERWRITE,
     "ReplaceData": WriteMode.UPDATE,
     "WriteDelta": WriteMode.UPDATE,
+    "WriteToDataSourceV2": WriteMode.APPEND,
 }
 V2_CREATES = (
     "CreateTableAsSelect",
@@ -46,11 +50,15 @@ _CREATED = re.compile(
 )
 
 
-def v2_write(node: PlanNode, names: NameMapping) -> Write:
-    """Appends, overwrites and rewritten row operations of V2 tables."""
+def v2_write(node: PlanNode, names: NameMapping) -> Write | None:
+    """Appends, overwrites and rewritten row operations of V2 tables; None for a stream's sink that is no table."""
     kind = kind_of(node).removeprefix("Execute ")
     mode = V2_WRITES[kind]
     name, partial = v2_target(node, names)
+    if name is None and kind == "WriteToDataSourceV2":
+        return None
+    if name is None and mode is WriteMode.UPDATE:
+        name = rewritten_table(node, names)
     query = query_of(node)
     location = _LOCATED.search(node.args)
     statement = StatementKind.UPDATE if mode is WriteMode.UPDATE else StatementKind.INSERT
@@ -96,9 +104,20 @@ def v2_target(node: PlanNode, names: NameMapping) -> tuple[TableName | None, boo
     return (names.table(plain_parts(behind)), False) if "." in behind else (None, False)
 
 
+def rewritten_table(node: PlanNode, names: NameMapping) -> TableName | None:
+    """The table whose rows a row operation changes, where its writer prints none: that read with each row's place."""
+    scans = (leaf for leaf in node.walk() if kind_of(leaf) in ROW_SCANS and not leaf.children)
+    found = {v2_name(leaf, names) for leaf in scans if f"{ROW_PLACE}#" in leaf.fields.get("Output", leaf.args)}
+    return found.pop() if len(found) == 1 else None
+
+
 def v2_create(node: PlanNode, names: NameMapping) -> Write:
-    """CREATE and REPLACE TABLE AS of a V2 catalog, which the plan names by its class."""
-    match = _CREATED.match(node.args)
+    """CREATE and REPLACE TABLE AS of a V2 catalog, which the plan names by its class.
+
+    A logical plan has the name in a node of its own, beside the query.
+    """
+    resolved = (below for below in (*node.children, *node.inner) if kind_of(below) == "ResolvedIdentifier")
+    match = _CREATED.match(next(resolved, node).args)
     name: TableName | None = None
     if match:
         parts = plain_parts(match.group("name"))

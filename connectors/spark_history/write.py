@@ -33,6 +33,9 @@ class Write:
 
 
 def query_of(node: PlanNode) -> PlanNode | None:
-    """The plan of what a node writes: its child, or the plan printed below it."""
-    below = [*node.children, *node.inner]
+    """The plan of what a node writes: its child, or the plan printed below it.
+
+    Beside a child, the plan of a condition's subquery may be printed: that of a rewritten MERGE's.
+    """
+    below = node.children or node.inner
     return below[-1] if below else None
