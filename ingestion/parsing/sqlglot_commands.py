@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
-from sqlglot import exp
-from sqlglot.tokenizer_core import Token, TokenType
+from sqlglot.tokenizer_core import Token
 
 from ingestion.lexing import keywords
 from ingestion.model import StatementKind, TableChange, TableName, Target, WriteMode
 from ingestion.parsing.relational import Write
+from ingestion.parsing.sqlglot_alterations import alter
 from ingestion.parsing.sqlglot_names import Names
+from ingestion.parsing.sqlglot_words import Command, Words, moved
 from ingestion.parsing.sqlglot_writes import star_from
 from ingestion.storage_paths import location
 
-_BOTH_WAYS = frozenset({"oracle", "mysql", "mariadb", "singlestore", "doris", "starrocks"})
 _NAME_TOKENS_END = frozenset({"TO", "AS", "AND", "WITH", "FROM", "ON", "INTO", "PARTITION", "INCLUDING", "EXCLUDING"})
 _WITHOUT_LINEAGE = keywords(
     "ADD ANALYZE ANALYSE ATTACH AUDIT BACKUP BEGIN CALL CHECK CHECKPOINT CLOSE CLUSTER COMMENT COMMIT "
@@ -24,93 +23,6 @@ _WITHOUT_LINEAGE = keywords(
     "REVOKE RM ROLLBACK SAVEPOINT SET SHOW SHUTDOWN START STOP SYSTEM UNCACHE UNDROP UNLOCK USE VACUUM WAIT "
     "WATCH"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Command:
-    """What a command does: its kind, flows and changes."""
-
-    kind: StatementKind
-    writes: tuple[Write, ...] = ()
-    changes: tuple[TableChange, ...] = ()
-
-
-class Words:
-    """A cursor over a command's tokens."""
-
-    __slots__ = ("_names", "_place", "_tokens")
-
-    def __init__(self, tokens: list[Token], names: Names) -> None:
-        self._tokens = [token for token in tokens if token.token_type is not TokenType.SEMICOLON]
-        self._names = names
-        self._place = 0
-
-    @property
-    def word(self) -> str:
-        """The token here in capitals, "" at the end."""
-        return self._tokens[self._place].text.upper() if self._place < len(self._tokens) else ""
-
-    def take(self, *words: str) -> bool:
-        """Step over the words if they stand here."""
-        here = [token.text.upper() for token in self._tokens[self._place : self._place + len(words)]]
-        if here != list(words):
-            return False
-        self._place += len(words)
-        return True
-
-    def find(self, *words: str) -> bool:
-        """Step behind the next place where the words stand."""
-        for place in range(self._place, len(self._tokens)):
-            if [token.text.upper() for token in self._tokens[place : place + len(words)]] == list(words):
-                self._place = place + len(words)
-                return True
-        return False
-
-    def name(self) -> TableName | None:
-        """The relation's name that stands here."""
-        parts: list[str] = []
-        written: list[str] = []
-        while self._place < len(self._tokens):
-            token = self._tokens[self._place]
-            if token.token_type in (TokenType.STRING, TokenType.NUMBER) or not token.text.strip("(),"):
-                break
-            quoted = token.token_type is TokenType.IDENTIFIER
-            node = exp.Identifier(this=token.text, quoted=quoted)
-            parts.append(self._names.relation(node))
-            written.append(token.text)
-            self._place += 1
-            if self.word != ".":
-                break
-            self._place += 1
-        return TableName(tuple(parts), ".".join(written)) if parts else None
-
-    def brackets(self, text: str) -> str | None:
-        """The text inside the next brackets."""
-        depth, start = 0, 0
-        for place in range(self._place, len(self._tokens)):
-            token = self._tokens[place]
-            if token.token_type is TokenType.L_PAREN:
-                depth += 1
-                start = start or token.end + 1
-            elif token.token_type is TokenType.R_PAREN:
-                depth -= 1
-                if depth == 0:
-                    self._place = place + 1
-                    return text[start : token.start]
-        return None
-
-    def string(self) -> str | None:
-        """The next string literal."""
-        for place in range(self._place, len(self._tokens)):
-            if self._tokens[place].token_type in (
-                TokenType.STRING,
-                TokenType.RAW_STRING,
-                TokenType.HEREDOC_STRING,
-                TokenType.NATIONAL_STRING,
-            ):
-                self._place = place + 1
-                return self._tokens[place].text
-        return None
 
 
 def without_lineage(text: str) -> bool:
@@ -176,74 +88,6 @@ def _exchange(words: Words, names: Names) -> Command | None:
     return Command(StatementKind.SWAP, (), (TableChange(StatementKind.SWAP, left, other=right),)) if right else None
 
 
-def _alter(words: Words, names: Names) -> Command | None:
-    """The ALTER TABLEs that move rows between tables, or names."""
-    if not words.take("ALTER", "TABLE") and not words.take("ALTER", "VIEW"):
-        return None
-    words.take("IF", "EXISTS")
-    table = words.name()
-    if table is None:
-        return None
-    if words.take("SWAP", "WITH") or words.take("REPLACE", "WITH", "TABLE"):
-        other = words.name()
-        return (
-            Command(StatementKind.SWAP, (), (TableChange(StatementKind.SWAP, table, other=other),)) if other else None
-        )
-    if words.take("RENAME"):
-        words.take("TO") or words.take("AS")
-        other = words.name()
-        if other is None or words.word:
-            return None
-        if len(other.parts) == 1 and len(table.parts) > 1:
-            other = TableName((*table.parts[:-1], *other.parts), other.written)
-        return Command(StatementKind.RENAME, (), (TableChange(StatementKind.RENAME, table, other=other),))
-    for read in (_exchange_partition, _switch, _append, _clickhouse_partition):
-        found = read(words, names, table)
-        if found is not None:
-            return found
-    return None
-
-
-def _moved(source: TableName, target: TableName, mode: WriteMode = WriteMode.APPEND) -> Write:
-    return Write(Target(target, mode), star_from(source))
-
-
-def _exchange_partition(words: Words, names: Names, table: TableName) -> Command | None:
-    if words.word != "EXCHANGE" or not words.find("WITH", "TABLE"):
-        return None
-    other = words.name()
-    if other is None:
-        return None
-    writes = [_moved(other, table)]
-    if names.dialect.name in _BOTH_WAYS:
-        writes.append(_moved(table, other))
-    return Command(StatementKind.INSERT, tuple(writes))
-
-
-def _switch(words: Words, names: Names, table: TableName) -> Command | None:
-    if words.word != "SWITCH" or not words.find("TO"):
-        return None
-    other = words.name()
-    return Command(StatementKind.INSERT, (_moved(table, other),)) if other else None
-
-
-def _append(words: Words, names: Names, table: TableName) -> Command | None:
-    if not words.take("APPEND", "FROM"):
-        return None
-    other = words.name()
-    return Command(StatementKind.INSERT, (_moved(other, table),)) if other else None
-
-
-def _clickhouse_partition(words: Words, names: Names, table: TableName) -> Command | None:
-    if words.word in ("REPLACE", "ATTACH") and words.find("FROM"):
-        other = words.name()
-        return Command(StatementKind.INSERT, (_moved(other, table),)) if other else None
-    if words.word == "MOVE" and words.find("TO", "TABLE"):
-        other = words.name()
-        return Command(StatementKind.INSERT, (_moved(table, other),)) if other else None
-    return None
-
-
 def _load(words: Words, names: Names) -> Command | None:
     """MySQL: LOAD DATA [LOCAL] INFILE '…' INTO TABLE t."""
     words.take("LOAD", "DATA")
@@ -267,7 +111,7 @@ def _import(words: Words, names: Names) -> Command | None:
     path = words.string()
     if path is None:
         return None
-    return Command(StatementKind.COPY, (_moved(location(path), table),))
+    return Command(StatementKind.COPY, (moved(location(path), table),))
 
 
 def _export(words: Words, names: Names) -> Command | None:
@@ -280,7 +124,7 @@ def _export(words: Words, names: Names) -> Command | None:
     if path is None:
         return None
     target = location(path)
-    return Command(StatementKind.COPY, (_moved(table, target, WriteMode.OVERWRITE),))
+    return Command(StatementKind.COPY, (moved(table, target, WriteMode.OVERWRITE),))
 
 
 def _create(words: Words, names: Names) -> Command | None:
@@ -294,13 +138,13 @@ def _create(words: Words, names: Names) -> Command | None:
     if other is None:
         return None
     change = TableChange(StatementKind.CREATE_TABLE_LIKE, table, other=other)
-    return Command(StatementKind.CREATE_TABLE_LIKE, (_moved(other, table, WriteMode.CREATE),), (change,))
+    return Command(StatementKind.CREATE_TABLE_LIKE, (moved(other, table, WriteMode.CREATE),), (change,))
 
 
 _READERS: dict[str, Callable[[Words, Names], Command | None]] = {
     "RENAME": _rename,
     "EXCHANGE": _exchange,
-    "ALTER": _alter,
+    "ALTER": alter,
     "CREATE": _create,
     "DROP": _drop,
     "EXPORT": _export,

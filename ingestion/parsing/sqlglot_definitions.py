@@ -20,6 +20,9 @@ from ingestion.parsing.sqlglot_names import Names
 from ingestion.parsing.sqlglot_types import type_name
 
 _TEMPORARY = keywords("TEMP TEMPORARY VOLATILE")
+_KINDS_OF_RELATION = keywords(
+    "MATERIALIZED FOREIGN EXTERNAL DYNAMIC ICEBERG HYBRID EVENT STREAMING SECURE SNAPSHOT INTERACTIVE LIVE IGNORE"
+)
 _COPIES = keywords("LIKE CLONE COPY OF AS TEMPLATE")
 _QUERIES = keywords("SELECT SEL WITH VALUES TABLE FROM ( EXECUTE CLONE")
 _CONSTRAINTS = keywords("CONSTRAINT PRIMARY UNIQUE FOREIGN CHECK EXCLUDE SUPPLEMENTAL CONNECTION PROJECTION")
@@ -183,14 +186,23 @@ def _type(tokens: list[Token], names: Names) -> str:
         return ""
 
 
+def altered_place(tokens: list[Token]) -> int | None:
+    """The place behind ALTER [MATERIALIZED, FOREIGN, …] TABLE or VIEW; None where something else is altered."""
+    if not words(tokens, 0, "ALTER"):
+        return None
+    place = next((n for n in range(1, len(tokens)) if tokens[n].text.upper() not in _KINDS_OF_RELATION), 1)
+    return place + 1 if words(tokens, place, "TABLE") or words(tokens, place, "VIEW") else None
+
+
 def altered_table(tokens: list[Token], names: Names) -> TableChange | None:
     """The columns that an ALTER TABLE adds, drops and renames; None where it does what is not known here."""
-    if not words(tokens, 0, "ALTER", "TABLE"):
+    place = altered_place(tokens)
+    if place is None:
         return None
-    place = 2
     for word in ("IF", "EXISTS", "ONLY"):
         place += words(tokens, place, word)
     end, name = name_at(tokens, place, names)
+    end += 3 if words(tokens, end, "ON", "CLUSTER") else 0
     if name is None or end >= len(tokens):
         return None
     stop = len(tokens) - 1 if tokens[-1].token_type is TokenType.SEMICOLON else len(tokens)

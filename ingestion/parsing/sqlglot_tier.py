@@ -17,7 +17,7 @@ from ingestion.lexing import keywords
 from ingestion.model import StatementKind, TableChange, TableName, Target, WriteMode
 from ingestion.parsing.relation_names import named_relations
 from ingestion.parsing.relational import RelationalStatement, Write
-from ingestion.parsing.sqlglot_commands import Words, read_command, without_lineage
+from ingestion.parsing.sqlglot_commands import read_command, without_lineage
 from ingestion.parsing.sqlglot_definitions import altered_table, defined_table
 from ingestion.parsing.sqlglot_names import Names
 from ingestion.parsing.sqlglot_outputs import (
@@ -30,6 +30,7 @@ from ingestion.parsing.sqlglot_outputs import (
 from ingestion.parsing.sqlglot_repairs import needs_repair, repaired
 from ingestion.parsing.sqlglot_statements import translate_statement
 from ingestion.parsing.sqlglot_table_functions import is_function
+from ingestion.parsing.sqlglot_words import Words
 from ingestion.storage_paths import location
 
 logging.getLogger("sqlglot").setLevel(logging.ERROR)
@@ -64,16 +65,16 @@ def _parse(text: str, rules: Dialect, depth: int) -> RelationalStatement:
     try:
         node = _tree(text, rules)
     except Unparsable:
-        change = _definition(text, rules)
-        if change is None:
+        definition = _definition(text, rules)
+        if definition is None:
             raise
-        return RelationalStatement(change.kind, rules.name, (), (change,))
+        return definition
     try:
         if type(node) is exp.Command:
             return _command(text, node, rules, depth)
-        change = _definition(text, rules) if type(node) is exp.Alter and _is_opaque(node) else None
-        if change is not None:
-            return RelationalStatement(change.kind, rules.name, (), (change,))
+        definition = _definition(text, rules) if type(node) is exp.Alter and _is_opaque(node) else None
+        if definition is not None:
+            return definition
         if isinstance(node, exp.Execute):
             return _execute(text, rules, depth)
         statement = translate_statement(node, rules)
@@ -131,7 +132,7 @@ def _repaired_trees(text: str, rules: Dialect, grammar: SqlglotDialect, error: E
 def _tokens(text: str, rules: Dialect) -> list[Token]:
     grammar = _grammar(rules.sqlglot)
     try:
-        tokens = list(grammar.tokenize(text))
+        tokens = [token for token in grammar.tokenize(text) if token.token_type is not TokenType.HIVE_TOKEN_STREAM]
         if len(tokens) == 2 and tokens[1].token_type is TokenType.STRING:  # the rest was taken for one text
             start = tokens[0].end + 1
             tokens[1:] = grammar.tokenize(" " * start + text[start:])
@@ -162,9 +163,9 @@ def _command(text: str, node: exp.Expr, rules: Dialect, depth: int) -> Relationa
         plain = repaired(text, rules.name, _grammar(rules.sqlglot))
         if plain is not None:
             return _parse(plain, rules, _DYNAMIC_DEPTH)
-    change = _definition(text, rules)
-    if change is not None:
-        return RelationalStatement(change.kind, rules.name, (), (change,))
+    definition = _definition(text, rules)
+    if definition is not None:
+        return definition
     if without_lineage(word):
         return RelationalStatement(StatementKind.OTHER, rules.name)
     msg = f"sqlglot takes {str(node.this).upper()} for an opaque command"
@@ -176,12 +177,17 @@ def _is_opaque(node: exp.Expr) -> bool:
     return any(type(action) is exp.Command for action in node.args.get("actions") or ())
 
 
-def _definition(text: str, rules: Dialect) -> TableChange | None:
-    """What a CREATE TABLE or ALTER TABLE that sqlglot cannot read says of the table's columns."""
-    if not text[:6].strip() or text.split(None, 1)[0].upper() not in ("CREATE", "ALTER"):
+def _definition(text: str, rules: Dialect) -> RelationalStatement | None:
+    """What a CREATE TABLE or ALTER TABLE that sqlglot cannot read says of the table's columns and of its name."""
+    word = text.split(None, 1)[0].upper() if text[:6].strip() else ""
+    if word not in ("CREATE", "ALTER"):
         return None
     tokens, names = _tokens(text, rules), Names(rules)
-    return defined_table(tokens, names) or altered_table(tokens, names)
+    command = read_command(tokens, names) if word == "ALTER" else None
+    if command is not None:
+        return RelationalStatement(command.kind, rules.name, command.writes, command.changes)
+    change = defined_table(tokens, names) or altered_table(tokens, names)
+    return None if change is None else RelationalStatement(change.kind, rules.name, (), (change,))
 
 
 def _piped_copy(text: str, tokens: list[Token]) -> str | None:

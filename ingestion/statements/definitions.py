@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import islice
 
 from ingestion.lexing import WORD, Token, keywords
@@ -22,11 +23,16 @@ _OTHER_OBJECTS = keywords(
     " collation conversion format source library connection credential certificate key partition fulltext"
     " resource reservation capacity assignment tag network alert application service snapshot_policy"
 )
-_RENAMES = re.compile(r"\brename\s+(?:(?:to|as)\b|(?!column\b)\S++\s*+\Z)|\bset\s+schema\b|\btransfer\b")
+_RENAMES = re.compile(
+    r"\brename\s+(?:(?:to|as)\b(?!\s+partition\b)|(?!column\b)\S++\s*+\Z)|\bset\s+schema\b|\btransfer\b"
+)
 _SWAPS = re.compile(r"\b(?:swap\s+with|exchange\s+partition|switch|replace\s+with\s+table)\b")
 _COLUMNS = re.compile(
-    r"\b(?:add|drop|modify|change|alter|replace|rename)\s+(?!table|view|materialized|external|constraint|index|primary|unique|foreign|check|partition|key"
+    r"\b(?:add|drop|modify|change|alter|replace|rename)\s+(?!to\s+partition|table|view|materialized|external|constraint|index|primary|unique|foreign|check|partition|key"
     r"|fulltext|spatial|row|search|policy|tag|statistics|projection|distkey|sortkey|encode|diststyle)",
+)
+_MOVES_PARTITIONS = re.compile(
+    r"\b(?:replace|attach)\s+part(?:ition)?\s[^;]{0,300}\bfrom\b|\bmove\s+part[^;]{0,300}\bto\s+table\b"
 )
 _APPENDS = re.compile(r"\bappend\s+from\b")
 _AS_QUERY = re.compile(r"\bas\s+\(*\s*(?:select|with|sel)\b")
@@ -83,8 +89,13 @@ def alter(statement: Examined) -> Classification:
         return _ROUTINE
     if "view" in words[1:4] and statement.has(_AS_QUERY):
         return parsed(Kind.CREATE_VIEW)
-    if {"table", "view"} & set(words[1:4]):
-        return _alter_table(statement)
+    relation = next(
+        (token for token in islice(statement.tokens(), 1, 4) if token.text.lower() in ("table", "view")), None
+    )
+    if words[1:2] in (["materialized"], ["streaming"]) and "schedule" in (t.text.lower() for t in statement.head(12)):
+        return _OTHER
+    if relation is not None:
+        return _alter_table(replace(statement, start=relation.start))
     if words[1:2] == ["schema"] and "transfer" in words:
         return parsed(Kind.RENAME)
     return skipped(SkipReason.GRANT if set(words[1:3]) & _ACCESS else SkipReason.DDL_OTHER)
@@ -93,7 +104,7 @@ def alter(statement: Examined) -> Classification:
 def _alter_table(statement: Examined) -> Classification:
     if statement.has(_SWAPS):
         return parsed(Kind.SWAP)
-    if statement.has(_APPENDS):
+    if statement.has(_APPENDS) or (statement.dialect.name == "clickhouse" and statement.has(_MOVES_PARTITIONS)):
         return parsed(Kind.INSERT)
     if statement.has(_RENAMES):
         return parsed(Kind.RENAME)

@@ -28,7 +28,8 @@ _RESERVED = keywords(
 _BEFORE_RELATION = keywords(
     "from join into update table view using only like clone exists overwrite insert delete merge stream on to of"
     " outfile swap exchange , ( . = with append sources ins upd sel copy unload model dictionary tables dynamic shallow"
-    " deep ignore low_priority quick transient straight_join undo final lateral replace"
+    " deep ignore low_priority quick transient straight_join undo final lateral replace export temporary unlogged"
+    " percent"
 )
 
 
@@ -50,6 +51,8 @@ class Look:
         verb = next((word for word in words if word != "("), "")
         if verb in ("with", "from"):
             verb = next((word for _at, word in self._outer() if word in _WRITING), verb)
+        if verb == "merge" and not {"insert", "update"} & set(words):
+            return ""
         if verb in _WRITING or verb in _STORAGE:
             return verb
         if verb in ("create", "alter", "replace"):
@@ -86,7 +89,7 @@ class Look:
         return any(True for _name in self.relations_read())
 
     def _storage_reads(self) -> bool:
-        if "stdin" in self.words or "stdout" in self.words or self.words[:2] == ("load", "table"):
+        if {"stdin", "stdout", "program", "foreign"} & set(self.words[:40]):  # nothing with a name at one end
             return False
         return "from" in self.words or "to" in self.words or self.words[0] == "unload"
 
@@ -157,7 +160,7 @@ class Look:
         for token in self.tokens:
             if token.kind in (WORD, NAME):
                 bare = token.text.strip('"`[]').lower()
-                found |= {bare, bare.lstrip("#@"), *re.split(r"[.:]", bare)}
+                found |= {bare, bare.lstrip("#@"), f"#{bare}", *re.split(r"[.:]", bare)}
             elif token.kind == STRING or token.text[:1] in "'\"$":
                 found |= set(re.split(r"[^\w$#@-]+", token.text.lower())) | {token.text.strip("'\"").lower()}
         return frozenset(found)

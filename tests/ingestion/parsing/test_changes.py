@@ -46,6 +46,14 @@ def test_the_properties_of_an_external_table_are_no_query() -> None:
         ("clickhouse", "rename table a to b", [("a", "b")]),
         ("tsql", "exec sp_rename 's.a', 'b'", [("s.a", "s.b")]),
         ("snowflake", "alter table a rename to d.b", [("A", "D.B")]),
+        ("mysql", "alter table a rename as b", [("a", "b")]),
+        ("postgres", "alter materialized view s.a rename to b", [("s.a", "s.b")]),
+        ("postgres", "alter foreign table if exists a rename to b", [("a", "b")]),
+        ("snowflake", "alter dynamic table a rename to b", [("A", "B")]),
+        ("postgres", "alter table s.a set schema t", [("s.a", "t.a")]),
+        ("postgres", "alter view if exists a set schema t", [("a", "t.a")]),
+        ("duckdb", "alter table c.s.a set schema t", [("c.s.a", "c.t.a")]),
+        ("tsql", "alter schema s transfer object::t.a", [("t.a", "s.a")]),
     ],
 )
 def test_renames(dialect: str, text: str, expected: list[tuple[str, str]]) -> None:
@@ -58,6 +66,7 @@ def test_renames(dialect: str, text: str, expected: list[tuple[str, str]]) -> No
     ("dialect", "text"),
     [
         ("snowflake", "alter table a swap with b"),
+        ("snowflake", "alter dynamic table a swap with b"),
         ("clickhouse", "exchange tables a and b"),
     ],
 )
@@ -147,6 +156,12 @@ def test_a_table_has_its_columns_whatever_else_is_said_of_it(dialect: str, text:
         ("mysql", "alter table t add column g geometry srid 0, add index i (g)", ("g", "", "")),
         ("mariadb", "alter table t change column if exists a b int, modify c int", ("", "", "a>b")),
         ("mariadb", "alter table t add system versioning", ("", "", "")),
+        ("postgres", "alter materialized view t rename column a to b", ("", "", "a>b")),
+        ("postgres", "alter materialized view t alter column a set statistics 1", ("", "", "")),
+        ("postgres", "alter foreign table t add column a text", ("a", "", "")),
+        ("snowflake", "alter dynamic table t alter column a set masking policy p", ("", "", "")),
+        ("athena", "alter table t change a b string first", ("", "", "a>b")),
+        ("clickhouse", "alter table t on cluster 'c' modify column a int codec(x), drop column b", ("", "b", "")),
         ("db2", "alter table t add column a int not null with default activate row access control", ("A", "", "")),
     ],
 )

@@ -102,6 +102,7 @@ S = {"s": "x y", "t": "a b"}
         ("tsql", "select x into n from [d]..[s]", {"x = d.dbo.s.x"}),
         ("snowflake", "create table n as select x from d..s", {"X = D.PUBLIC.S.X"}),
         ("redshift", "alter table t append from w", {"* = w"}),
+        ("clickhouse", "alter table t on cluster c replace partition p from w", {"* = w"}),
         ("tsql", "alter table w switch partition 1 to t", {"* = w"}),
         ("hive", "alter table t exchange partition (d = 1) with table w", {"* = w"}),
         ("clickhouse", "alter table t replace partition 1 from w", {"* = w"}),
