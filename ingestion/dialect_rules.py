@@ -79,6 +79,7 @@ class Dialect:
     loose_double_quotes: bool = False  # "text" is a name, or a string where a setting or a missing name makes it one
     separator: Separator = Separator.NONE
     default_schema: str = ""
+    recursion_without_keyword: bool = False  # WITH c AS (... FROM c) reads itself, not a table c
 
     @property
     def double_quotes_are_strings(self) -> bool:

@@ -71,6 +71,7 @@ _TSQL = Dialect(
     loose_double_quotes=True,
     separator=Separator.GO,
     default_schema="dbo",
+    recursion_without_keyword=True,
 )
 _ORACLE = Dialect(
     "oracle",
@@ -81,6 +82,7 @@ _ORACLE = Dialect(
     q_quotes=True,
     name_characters="$#",
     separator=Separator.SLASH,
+    recursion_without_keyword=True,
 )
 
 ALL_DIALECTS = (
@@ -135,8 +137,17 @@ ALL_DIALECTS = (
     # A Fabric warehouse compares names case-sensitively unless created with another collation.
     replace(_TSQL, name="fabric", sqlglot="fabric", relations=KEPT_CASE, columns=KEPT_CASE),
     _ORACLE,
-    Dialect("db2", "", "db2", ORACLE_CASE, ORACLE_CASE, nested_comments=True, name_characters="$#@"),
-    Dialect("saphana", "", "ansi", ORACLE_CASE, ORACLE_CASE, name_characters="$#"),
+    Dialect(
+        "db2",
+        "",
+        "db2",
+        ORACLE_CASE,
+        ORACLE_CASE,
+        nested_comments=True,
+        name_characters="$#@",
+        recursion_without_keyword=True,
+    ),
+    Dialect("saphana", "", "ansi", ORACLE_CASE, ORACLE_CASE, name_characters="$#", recursion_without_keyword=True),
     Dialect("exasol", "exasol", "exasol", ORACLE_CASE, ORACLE_CASE, name_quotes='"[', separator=Separator.SLASH),
     Dialect("teradata", "teradata", "teradata", IGNORED_CASE, IGNORED_CASE, name_characters="$#"),
     # Without DELIMIDENT, its default, Informix reads double quotes as strings.
@@ -152,6 +163,7 @@ ALL_DIALECTS = (
         slash_comments=True,
         stage_names=True,
         default_schema="PUBLIC",
+        recursion_without_keyword=True,
     ),
     Dialect(
         "bigquery",
@@ -190,6 +202,7 @@ ALL_DIALECTS = (
         name_quotes='"`[',
         loose_double_quotes=True,
         default_schema="main",
+        recursion_without_keyword=True,
     ),
     Dialect("dremio", "dremio", "ansi", IGNORED_CASE, IGNORED_CASE, slash_comments=True),
     Dialect("drill", "drill", "ansi", IGNORED_CASE, IGNORED_CASE, name_quotes='`"'),

@@ -84,7 +84,7 @@ class QueryReader:
 
     def common_tables(self, segment: BaseSegment) -> tuple[CommonTable, ...]:
         """The WITH items of a statement."""
-        recursive = "RECURSIVE" in keywords(segment) or self.dialect.name in ("tsql", "oracle", "db2")
+        recursive = "RECURSIVE" in keywords(segment) or self.dialect.recursion_without_keyword
         return tuple(
             self._common_table(child, recursive)
             for child in segment.segments

@@ -27,7 +27,6 @@ from ingestion.parsing.sqlglot_names import Names
 from ingestion.parsing.sqlglot_projections import fields_of, translate_projections
 from ingestion.parsing.sqlglot_relations import translate_relations
 
-_IMPLICITLY_RECURSIVE = frozenset({"tsql", "fabric", "oracle", "db2", "saphana"})
 _NO_EXPRESSION = Expression(("?",), (), ATOM)
 
 
@@ -116,7 +115,7 @@ class QueryTranslator:
                 else Select((Projection(self.names.column(alias.this), self.expression(body)),))
             )
             return CommonTable(self.names.column(alias.this), (), query, False, True)
-        implicit = self.names.dialect.name in _IMPLICITLY_RECURSIVE and isinstance(body, exp.SetOperation)
+        implicit = self.names.dialect.recursion_without_keyword and isinstance(body, exp.SetOperation)
         return CommonTable(name, columns, self.query(body), recursive or implicit)
 
     def _returning(self, node: exp.Expr) -> Select:

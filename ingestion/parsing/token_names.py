@@ -10,10 +10,6 @@ from ingestion.parsing.token_stream import Kind, Token, TokenStream
 from ingestion.parsing.token_words import AFTER_RELATION, QUERY_STARTS
 from ingestion.storage_paths import location
 
-_SELF_REFERENCE_NEEDS_RECURSIVE = frozenset(
-    {"postgres", "redshift", "greenplum", "cockroach", "mysql", "mariadb", "sqlite", "duckdb", "trino", "presto"}
-)
-
 
 class NamedAt(NamedTuple):
     """A name that was read, and the position behind it."""
@@ -144,5 +140,5 @@ def _common_table_at(stream: TokenStream, position: int, dialect: Dialect, recur
     if stream.word(position) != "(":
         return None
     name = fold(token.text, token.kind is Kind.QUOTED, dialect)
-    reads_itself = recursive or dialect.name not in _SELF_REFERENCE_NEEDS_RECURSIVE
+    reads_itself = recursive or dialect.recursion_without_keyword
     return CommonTableAt(name, position, stream.partner[position], reads_itself)
