@@ -56,6 +56,28 @@ def canonical_path(path: str) -> str:
     return f"{scheme}{separator}{cut or '/'}" if separator else cut or "/"
 
 
+def normal_path(path: str) -> str:
+    """A container's path as look-ups compare it: its scheme's common name, and no slash at its end.
+
+    `gcs://b/t/` and `gs://b/t`, `file:/data/o` and `file:///data/o` are one path each.
+    """
+    scheme, separator, rest = _split(path)
+    kept = rest.rstrip("/")
+    return f"{scheme}{separator}{kept or '/'}" if separator else kept or "/"
+
+
+def spellings(path: str) -> Iterator[str]:
+    """The ways in which a server may have been told a normal path, the likeliest first."""
+    scheme, separator, rest = path.partition("://")
+    others = [alias for alias, common in _SCHEMES.items() if separator and common == scheme]
+    written = [path, *(f"{alias}://{rest}" for alias in others)]
+    if scheme == "file" and rest.startswith("/"):
+        written.append(f"file:{rest}")
+    for spelling in written:
+        yield spelling
+        yield spelling.rstrip("/") + "/"
+
+
 def containers_of(path: str) -> Iterator[str]:
     """The paths of the containers that may hold the data of a canonical path: its own, then a file's directory."""
     yield path

@@ -15,6 +15,7 @@ from connectors.openmetadata.retry import RetryPolicy, Timing
 from ingestion.entities import TableEntity
 from ingestion.entity_search import Hits, PartialName
 from ingestion.errors import ConfigError, RetryableError, TargetDown
+from ingestion.storage_paths import normal_path, spellings
 
 Result = TypeVar("Result")
 logger = logging.getLogger(__name__)
@@ -80,11 +81,11 @@ class CatalogSearch:
         return _or_down(lambda: self._containers(path))
 
     def _containers(self, path: str) -> list[TableEntity]:
-        normal = search.normal_path(path)
-        for spelling in (normal, normal + "/"):
+        normal = normal_path(path)
+        for spelling in spellings(normal):
             hits = search.containers_by_path(self._http, spelling)
             found = [get_by_name(self._http, Collection.CONTAINERS, fqn, ("dataModel",)) for fqn in hits.fqns]
-            here = [json for json in found if json and search.normal_path(str(json.get("fullPath") or "")) == normal]
+            here = [json for json in found if json and normal_path(str(json.get("fullPath") or "")) == normal]
             if here:
                 return [table_entity(json, "container") for json in here]
         return []

@@ -18,7 +18,6 @@ PAGE = 100
 # a real server ignores `size` in field searches and shows so many
 SHOWN = 10
 _FIELDS = ["schemaDefinition", "fullyQualifiedName", "tableType", "processedLineage", "updatedAt", "extension"]
-_SCHEMES = {"s3a": "s3", "s3n": "s3", "abfss": "abfs", "wasbs": "wasb"}
 
 
 def field_search(http: Http, pattern: str, field: str = "fullyQualifiedName", index: str = TABLES) -> Hits:
@@ -41,14 +40,6 @@ def field_search(http: Http, pattern: str, field: str = "fullyQualifiedName", in
 def containers_by_path(http: Http, path: str) -> Hits:
     """FQNs of containers whose fullPath is `path`, compared without case and with `*` and `?` as any character."""
     return field_search(http, path.replace("*", "?"), "fullPath", CONTAINERS)
-
-
-def normal_path(path: str) -> str:
-    """A storage path with its scheme's common name and without slashes at its end."""
-    scheme, separator, rest = path.partition("://")
-    if not separator:
-        return path.rstrip("/") or "/"
-    return f"{_SCHEMES.get(scheme.lower(), scheme.lower())}://{rest.rstrip('/')}"
 
 
 def views(http: Http, service: str, *, unprocessed_only: bool) -> Iterator[Json]:

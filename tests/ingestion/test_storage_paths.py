@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingestion.storage_paths import canonical_path, containers_of, location
+from ingestion.storage_paths import canonical_path, containers_of, location, normal_path, spellings
 
 
 @pytest.mark.parametrize(
@@ -75,3 +75,29 @@ def test_a_file_lies_in_its_directory_and_a_bucket_in_nothing() -> None:
 @given(st.text(st.sampled_from("ab/=*?:@.{}[]s3# "), max_size=30))
 def test_the_canonical_path_is_its_own(path: str) -> None:
     assert canonical_path(canonical_path(path)) == canonical_path(path)
+
+
+@pytest.mark.parametrize(
+    ("path", "normal"),
+    [
+        ("s3a://b/p/", "s3://b/p"),
+        ("S3://b/P", "s3://b/P"),
+        ("abfss://c@a/p", "abfs://c@a/p"),
+        ("gcs://b/t", "gs://b/t"),
+        ("file:/data/o", "file:///data/o"),
+        ("file:///data/o/", "file:///data/o"),
+        ("/data/x/", "/data/x"),
+        ("/", "/"),
+    ],
+)
+def test_a_container_is_found_under_each_spelling_of_its_path(path: str, normal: str) -> None:
+    assert normal_path(path) == normal
+    assert normal_path(canonical_path(path)) == normal
+    assert path.rstrip("/").lower() in {spelling.rstrip("/").lower() for spelling in spellings(normal)}
+
+
+@given(st.sampled_from(["s3", "s3a", "gs", "gcs", "file", "abfss", "hdfs", "dbfs"]), st.text("abc/", max_size=12))
+def test_normal_paths_stay_as_they_are(scheme: str, rest: str) -> None:
+    normal = normal_path(f"{scheme}://b/{rest}")
+    assert normal_path(normal) == normal
+    assert all(normal_path(spelling) == normal for spelling in spellings(normal))

@@ -11,12 +11,12 @@ from sqlalchemy import Connection, select
 from connectors.catalog import fqn
 from connectors.catalog.kinds import BY_TYPE
 from connectors.catalog.openlineage import Dataset
-from connectors.catalog.paths import normal_path
 from connectors.catalog.store import columns as columns_of
 from connectors.catalog.store.database import Json, loads
 from connectors.catalog.store.entities import EntityRow, find
 from connectors.catalog.store.registration import Registration
 from connectors.catalog.store.schema import entities
+from ingestion.storage_paths import normal_path
 
 _SERVICE_TYPES: Mapping[str, str] = {
     "athena": "Athena",

@@ -10,13 +10,13 @@ from sqlalchemy import ColumnElement, Connection, and_, select
 from connectors.catalog import bulk, fqn, requests
 from connectors.catalog.errors import bad_request
 from connectors.catalog.kinds import BY_TYPE
-from connectors.catalog.paths import normal_path
 from connectors.catalog.store import columns as columns_of
 from connectors.catalog.store.database import Json, loads
 from connectors.catalog.store.entities import EntityRow
 from connectors.catalog.store.registration import Registration
 from connectors.catalog.store.rows import chunks_of
 from connectors.catalog.store.schema import entities
+from ingestion.storage_paths import normal_path
 
 _COLUMN_KEYS = ("name", "dataType", "dataTypeDisplay", "fullyQualifiedName")
 
@@ -27,14 +27,14 @@ def look_up(connection: Connection, request: bulk.Lookup) -> list[list[Json]]:
     in_service = and_(entities.c.type == "table", entities.c.service_folded == service)
     tables = {name.table.casefold() for name in request.names if name.table is not None}
     by_name = _rows_by(connection, "name_folded", tables, in_service)
-    paths = {path for name in request.names if (path := normal_path(name.path)) is not None}
+    paths = {normal_path(name.path) for name in request.names if name.path}
     stored = entities.c.type.in_(("container", "table"))
     by_path = _rows_by(connection, "path", paths, stored)
     answers: dict[str, Json] = {}
     matches = []
     for name in request.names:
         found = [row for row in by_name.get((name.table or "").casefold(), ()) if _qualifies(row, name)]
-        found += by_path.get(normal_path(name.path) or "", ())
+        found += by_path.get(normal_path(name.path), ()) if name.path else ()
         for row in found:
             if row.id not in answers:
                 answers[row.id] = _answer(row)

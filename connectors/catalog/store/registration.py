@@ -13,7 +13,6 @@ from sqlalchemy.dialects.sqlite import insert as upsert
 from connectors.catalog import fqn
 from connectors.catalog.errors import bad_request, not_found
 from connectors.catalog.kinds import BY_TYPE, SERVICE_TYPES, Kind
-from connectors.catalog.paths import normal_path
 from connectors.catalog.store import columns as columns_of
 from connectors.catalog.store import names
 from connectors.catalog.store.attributes import Change, entity_changes, record
@@ -22,6 +21,7 @@ from connectors.catalog.store.database import Json, dumps, loads, tick
 from connectors.catalog.store.entities import EntityRow, entity_id, reference
 from connectors.catalog.store.rows import chunks_of
 from connectors.catalog.store.schema import attributes, entities, query_uses, search_names
+from ingestion.storage_paths import normal_path
 
 _SECRET_KEY = re.compile(r"passw|secret|token|private.?key|credential|access.?key|api.?key|passphrase", re.IGNORECASE)
 _REDACTED = "*********"
@@ -194,7 +194,7 @@ class Registration:
             "parent_id": parent.id if parent is not None else None,
             "service_folded": fqn.split(name)[0].casefold(),
             "table_type": document.get("tableType"),
-            "path": normal_path(document.get("fullPath") or document.get("locationPath")),
+            "path": normal_path(path) if (path := document.get("fullPath") or document.get("locationPath")) else None,
             "checksum": document.get("checksum"),
             "processed": processed,
             "has_definition": bool(document.get("schemaDefinition")),

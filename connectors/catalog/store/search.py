@@ -9,11 +9,11 @@ from sqlalchemy import ColumnElement, Connection, and_, false, func, not_, or_, 
 
 from connectors.catalog.errors import bad_request
 from connectors.catalog.kinds import BY_INDEX
-from connectors.catalog.paths import normal_path
 from connectors.catalog.store import edges
 from connectors.catalog.store.database import Json, loads
 from connectors.catalog.store.entities import EntityRow, answer
 from connectors.catalog.store.schema import entities
+from ingestion.storage_paths import normal_path
 
 MAX_HITS = 1_000
 FIELD_HITS = 10  # the platform ignores `size` in a field search and gives its search engine's default

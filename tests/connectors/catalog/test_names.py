@@ -1,13 +1,11 @@
-"""Fully qualified names and storage paths."""
+"""Fully qualified names and search patterns."""
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from connectors.catalog import fqn
-from connectors.catalog.paths import normal_path
 from connectors.catalog.store.search import glob
 
 names = st.text(st.characters(exclude_characters="\\", exclude_categories=["Cs"]), min_size=1, max_size=8)
@@ -25,22 +23,6 @@ def test_parts_with_dots_are_quoted() -> None:
     assert fqn.join("s.d", "we.ird") == 's.d."we.ird"'
     assert fqn.split('s."a.b".c') == ["s", "a.b", "c"]
     assert fqn.split('s."unclosed.x') == ["s", "unclosed.x"]
-
-
-@pytest.mark.parametrize(
-    ("path", "normal"),
-    [
-        ("s3a://b/p/", "s3://b/p"),
-        ("S3://b/P", "s3://b/P"),
-        ("abfss://c@a/p", "abfs://c@a/p"),
-        ("/data/x/", "/data/x"),
-        ("/", "/"),
-        ("", None),
-        (None, None),
-    ],
-)
-def test_paths_have_one_spelling(path: str | None, normal: str | None) -> None:
-    assert normal_path(path) == normal
 
 
 def test_wildcards_are_no_other_syntax() -> None:

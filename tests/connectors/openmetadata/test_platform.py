@@ -34,6 +34,7 @@ from ingestion.lineage_request import (
 from ingestion.model import Column, Subtype, TableName, Transformation
 from ingestion.naming import Namespace
 from ingestion.resolution import Ambiguous, Resolved, Resolver, Scope, Unresolved
+from ingestion.storage_paths import canonical_path
 
 TABLES = ("orders", "items", "customers", "report", "we.ird")
 
@@ -150,6 +151,18 @@ def test_a_name_in_more_schemas_than_the_search_shows_is_ambiguous_unless_the_se
     found = resolver.resolve(TableName(("events",)), Namespace("db", ("s14", "s00")))
     assert isinstance(found, Resolved)
     assert found.entity.schema == "s14"
+
+
+@pytest.mark.parametrize("path", ["gcs://bucket/raw", "file:/data/o", "wasbs://c@a/x/"])
+def test_a_container_is_found_by_the_very_path_that_it_was_registered_with(platform: Platform, path: str) -> None:
+    containers: dict[str, list[dict[str, object]]] = {
+        "services": [{"type": "storageService", "name": "lake", "serviceType": "S3"}],
+        "containers": [{"name": "raw", "service": "lake", "fullPath": path}],
+    }
+    register(platform, containers)
+    for spelling in (path, canonical_path(path)):
+        (found,) = CatalogSearch(platform).path_lookup(spelling)
+        assert found.fully_qualified_name == "lake.raw"
 
 
 def test_a_container_is_found_by_its_path(platform: Platform) -> None:

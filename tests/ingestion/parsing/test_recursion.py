@@ -15,17 +15,6 @@ SELF_REFERENCE = "INSERT INTO t WITH c AS (SELECT a FROM s UNION ALL SELECT a FR
 BEFORE_INSERT = "WITH c AS (SELECT a FROM s UNION ALL SELECT a FROM c) INSERT INTO t SELECT a FROM c"
 RECURSIVE = {"tsql", "fabric", "oracle", "db2", "snowflake", "sqlite"}
 KEYWORD_NEEDED = {"postgres", "redshift", "mysql", "duckdb", "trino", "bigquery", "clickhouse", "spark", "hive"}
-    "postgres",
-    "redshift",
-    "mysql",
-    "duckdb",
-    "trino",
-    "bigquery",
-    "clickhouse",
-    "spark",
-    "teradata",
-    "hive",
-}
 
 
 @pytest.mark.parametrize("tier", [sqlglot_tier, sqlfluff_tier, token_tier], ids=["sqlglot", "sqlfluff", "tokens"])
