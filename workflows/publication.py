@@ -16,6 +16,7 @@ from connectors.openmetadata.rest_sink import DryRunSink, RestSink, SinkOptions
 from connectors.sink import Sink
 from workflows.config import EmbeddedCatalog, RunConfig, Server
 from workflows.status import Pointer
+from workflows.target import connection_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ def open_target(config: RunConfig, run_id: str, *, dry_run: bool) -> Iterator[Ta
     """
     if isinstance(config.target, Server):
         server = Pointer("published to", config.target.url)
-        with _connected(_connection(config.target, config), config, run_id, (server,)) as target:
+        with _connected(connection_of(config.target, max(10, config.threads)), config, run_id, (server,)) as target:
             yield replace(target, sink=DryRunSink(_discard), writes=False) if dry_run else target
         return
     with (
@@ -82,21 +83,6 @@ def _copy(file: Path, directory: Path) -> Path:
         if part.is_file():
             shutil.copyfile(part, copy.with_name(copy.name + suffix))
     return copy
-
-
-def _connection(server: Server, config: RunConfig) -> Connection:
-    tls = server.tls
-    verify: bool | str = str(tls.ca_certificate) if tls.ca_certificate else tls.verify
-    certificate = (str(tls.certificate), str(tls.key)) if tls.certificate and tls.key else None
-    return Connection(
-        host_port=server.url,
-        jwt_token=server.token.get_secret_value(),
-        verify=verify,
-        client_certificate=certificate,
-        extra_headers=server.headers,
-        validate_version=server.check_version,
-        connections=max(10, config.threads),
-    )
 
 
 def sink_name(target: EmbeddedCatalog | Server, platform: Platform) -> str:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from pydantic import SecretStr
 from pytest_httpserver import HTTPServer
 
 from connectors.catalog import CatalogConfig, running_catalog
+from connectors.openmetadata.connection import Connection
 from ingestion.errors import ConfigError, LineageError, TargetDown
-from workflows.config import Server, Tls
+from workflows.config import Server, Tls, load_config
+from workflows.publication import open_target
 from workflows.target import connection_of, server_version
+
+SAMPLE = Path(__file__).parents[2] / "config" / "lineage.yaml"
 
 
 def test_the_embedded_catalog_answers_as_a_server_does(tmp_path: Path) -> None:
@@ -49,5 +55,22 @@ def test_tls_settings_reach_the_client() -> None:
 
     assert connection_of(Server("https://h/api", SecretStr("t"))).verify is True
     assert connection_of(Server("https://h/api", SecretStr("t"), Tls(verify=False, ca_certificate=ca))).verify is False
+    whole = Tls(certificate=certificate)  # a file that holds the certificate and its key
+    assert connection_of(Server("https://h/api", SecretStr("t"), whole)).client_certificate == "c.pem"
     full = connection_of(Server("https://h/api", SecretStr("t"), Tls(True, ca, certificate, key)), threads=3)
     assert (full.verify, full.client_certificate, full.connections) == ("ca.pem", ("c.pem", "k.pem"), 3)
+
+
+def test_a_run_and_the_doctor_connect_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    server = Server("https://h/api", SecretStr("t"), Tls(verify=False, ca_certificate=Path("ca.pem")))
+    asked: list[Connection] = []
+
+    def refuse(connection: Connection) -> NoReturn:
+        asked.append(connection)
+        raise TargetDown("not there")
+
+    monkeypatch.setattr("workflows.publication.connect", refuse)
+    config = replace(load_config(SAMPLE, environment={}), target=server)
+    with pytest.raises(TargetDown), open_target(config, "run", dry_run=True):
+        pass
+    assert asked == [connection_of(server, threads=asked[0].connections)]
