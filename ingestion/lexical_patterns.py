@@ -20,6 +20,7 @@ QUOTED = (HINT, COMMENT, STRING, DOLLAR, NAME, OPEN)
 _COMMENT_DEPTH = 5
 _CLOSING = {"[": "]"}
 _DIGIT = "0-9"
+_CURRENCIES = "$\u00a2-\u00a5\u20a0-\u20bf"
 _EXPONENT = r"(?:[eE][+-]?[0-9]++)?+(?:\.[0-9]++)*+"
 
 
@@ -125,8 +126,9 @@ def _digits(dialect: Dialect) -> Iterator[_Form]:
         not_in_name += r"(?!(?<=\w-[0-9])[\w-]{0,60}+\.[A-Za-z_`])"  # project-123.dataset.table
     rest = rf"[0-9_]*+(?:\.(?:[0-9][0-9_]*+|(?![\w.])))*+{_EXPONENT}"
     yield _Form(_DIGIT, rf"{not_in_name}(?:(?<=0)[xX][0-9a-fA-F_]++|{rest}){_suffix(dialect)}(?![\w$])")
-    if dialect.dollar_amounts:
-        yield _Form("$", rf"(?=[0-9])(?<![\w$]\$){rest}")
+    if dialect.dollar_amounts:  # a sign may follow the currency's, and a currency alone is nought
+        amount = rf"[-+]?+(?:(?=[0-9]){rest}|\.[0-9]++)|(?![\w$#@({{.])"
+        yield _Form(_CURRENCIES, rf"(?<![\w$#@][{_CURRENCIES}])(?:{amount})")
 
 
 def _number(dialect: Dialect) -> Iterator[_Form]:

@@ -22,6 +22,7 @@ from ingestion.parsing.sqlfluff_queries import QueryReader, replace_common
 from ingestion.parsing.sqlfluff_targets import Shape, shape_of
 from ingestion.parsing.sqlfluff_tree import code, read_statement, relation_alias, table_name
 from ingestion.parsing.token_words import METADATA_QUERIES
+from ingestion.statements.spellings import plainly_spelled
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ def parse(text: str, dialect: str) -> RelationalStatement:
     Raises Unparsable when sqlfluff understands the text only in part, or the statement reads no table.
     """
     spoken = dialect_of(dialect)
-    statement = read_statement(text, spoken)
+    statement = read_statement(plainly_spelled(text, spoken), spoken)
     shape = shape_of(statement, spoken)
     read = _reads(statement, shape, spoken)
     if not read.tables:

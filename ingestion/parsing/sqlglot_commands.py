@@ -101,6 +101,15 @@ def _load(words: Words, names: Names) -> Command | None:
     return Command(StatementKind.COPY, (Write(Target(table, WriteMode.APPEND), star_from(source)),))
 
 
+def _bulk(words: Words, names: Names) -> Command | None:
+    """T-SQL: BULK INSERT t FROM 'path'."""
+    table = words.name() if words.take("BULK", "INSERT") else None
+    if table is None or not words.take("FROM"):
+        return None
+    path = words.string()
+    return None if path is None else Command(StatementKind.COPY, (moved(location(path), table),))
+
+
 def _import(words: Words, names: Names) -> Command | None:
     """Exasol: IMPORT INTO t FROM … FILE 'location'."""
     if not words.take("IMPORT", "INTO"):
@@ -145,6 +154,7 @@ _READERS: dict[str, Callable[[Words, Names], Command | None]] = {
     "RENAME": _rename,
     "EXCHANGE": _exchange,
     "ALTER": alter,
+    "BULK": _bulk,
     "CREATE": _create,
     "DROP": _drop,
     "EXPORT": _export,

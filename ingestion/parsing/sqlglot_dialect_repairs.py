@@ -21,9 +21,8 @@ from ingestion.parsing.sqlglot_lakehouse_repairs import (
     table_properties,
     unloaded_query,
 )
+from ingestion.parsing.sqlglot_server_repairs import SERVER_REPAIRS
 
-_PHRASES = keywords("TITLE FORMAT CASESPECIFIC CS UPPERCASE COMPRESS")
-_HINTS = keywords("TABLOCK TABLOCKX HOLDLOCK ROWLOCK PAGLOCK UPDLOCK XLOCK NOLOCK READPAST SERIALIZABLE KEEPIDENTITY")
 _IMPALA_HINTS = keywords("SHUFFLE NOSHUFFLE BROADCAST CLUSTERED NOCLUSTERED")
 # Db2 writes its special registers in two words.
 CURRENT = re.compile(r"\bcurrent\s+(?:date|time|timestamp|timezone|user|schema|server|path)\b", re.IGNORECASE)
@@ -46,57 +45,11 @@ def compound_assignments(text: str, tokens: list[Token]) -> Iterator[Edit]:
         yield operator.start, equals.end + 1, f"= {column} {operator.text}"
 
 
-def _teradata_phrases(text: str, tokens: list[Token]) -> Iterator[Edit]:
-    """a (TITLE 'x') is a; a (NAMED b) is a AS b."""
-    for number in range(1, len(tokens) - 2):
-        if tokens[number].token_type is not TokenType.L_PAREN:
-            continue
-        word = tokens[number + 1].text.upper()
-        end = matching(tokens, number)
-        if word == "NAMED":
-            yield span(tokens, number, end, f" AS {tokens[number + 2].text}")
-        elif word in _PHRASES:
-            yield span(tokens, number, end)
-
-
-def _teradata_update(text: str, tokens: list[Token]) -> Iterator[Edit]:
-    """UPDATE t FROM s SET …: without an alias, s would take SET for one."""
-    for number in range(3, len(tokens)):
-        if tokens[number].text.upper() != "SET":
-            continue
-        first = number - 1
-        while first >= 2 and tokens[first - 1].text == ".":
-            first -= 2
-        if tokens[first - 1].text.upper() in ("FROM", ","):
-            yield tokens[number].start, tokens[number].start, f"AS {tokens[number - 1].text} "
-        return
-
-
-def _table_hints(text: str, tokens: list[Token]) -> Iterator[Edit]:
-    """T-SQL: INSERT INTO t WITH (TABLOCK) …."""
-    if not tokens or tokens[0].text.upper() not in ("INSERT", "WITH"):
-        return
-    for number in range(2, len(tokens) - 2):
-        if words(tokens, number, "WITH", "(") and tokens[number + 2].text.upper() in _HINTS:
-            yield span(tokens, number, matching(tokens, number + 1))
-
-
 def _overriding(text: str, tokens: list[Token]) -> Iterator[Edit]:
     """INSERT INTO t OVERRIDING SYSTEM VALUE …."""
     for number in range(2, len(tokens) - 2):
         if tokens[number].text.upper() == "OVERRIDING":
             yield span(tokens, number, number + 2)
-
-
-def _top_rows(text: str, tokens: list[Token]) -> Iterator[Edit]:
-    """T-SQL: UPDATE, DELETE, MERGE and INSERT TOP (n) [PERCENT] …."""
-    for number in range(len(tokens) - 4):
-        if tokens[number].text.upper() not in ("UPDATE", "DELETE", "MERGE", "INSERT"):
-            continue
-        if words(tokens, number + 1, "TOP", "("):
-            last = matching(tokens, number + 2)
-            percent = last + 1 < len(tokens) and tokens[last + 1].text.upper() == "PERCENT"
-            yield span(tokens, number + 1, last + 1 if percent else last)
 
 
 def _array_with_offset(text: str, tokens: list[Token]) -> Iterator[Edit]:
@@ -115,25 +68,6 @@ def _array_with_offset(text: str, tokens: list[Token]) -> Iterator[Edit]:
         if first < last:
             yield tokens[first].start, tokens[first].start, "UNNEST("
             yield tokens[last].end + 1, tokens[last].end + 1, ")"
-
-
-def _log_errors(text: str, tokens: list[Token]) -> Iterator[Edit]:
-    """Oracle: LOG ERRORS INTO … REJECT LIMIT … ends a statement."""
-    for number in range(2, len(tokens) - 1):
-        if words(tokens, number, "LOG", "ERRORS"):
-            yield span(tokens, number, len(tokens) - 1)
-            return
-
-
-def _oracle_merge(text: str, tokens: list[Token]) -> Iterator[Edit]:
-    """WHEN MATCHED THEN UPDATE … DELETE WHERE …: the rows that go are left out."""
-    if not tokens or tokens[0].text.upper() not in ("MERGE", "WITH"):
-        return
-    for number in range(3, len(tokens) - 1):
-        if not words(tokens, number, "DELETE", "WHERE"):
-            continue
-        later = (n for n in range(number, len(tokens)) if tokens[n].text.upper() in ("WHEN", ";"))
-        yield span(tokens, number, next(later, len(tokens)) - 1)
 
 
 def _db2(text: str, tokens: list[Token]) -> Iterator[Edit]:
@@ -205,17 +139,8 @@ def _with_label(text: str, tokens: list[Token]) -> Iterator[Edit]:
             yield span(tokens, number, number + 2)
 
 
-def _bulk_rows(text: str, tokens: list[Token]) -> Iterator[Edit]:
-    """T-SQL: OPENROWSET(BULK 'path', …) WITH (columns) reads a file: a function of the path."""
-    for number in range(len(tokens) - 3):
-        if words(tokens, number, "OPENROWSET", "(", "BULK"):
-            yield span(tokens, number, number + 2, "BULK_ROWS(")
-            last = matching(tokens, number + 1)
-            if words(tokens, last + 1, "WITH", "("):
-                yield span(tokens, last + 1, matching(tokens, last + 2))
-
-
 REPAIRS: dict[str, tuple[Repair, ...]] = {
+    **SERVER_REPAIRS,
     "athena": (unloaded_query,),
     "bigquery": (_array_with_offset,),
     "databricks": (schema_evolution, directory_format, expectations, cloned_version),
@@ -227,13 +152,9 @@ REPAIRS: dict[str, tuple[Repair, ...]] = {
     "impala": (_impala,),
     "informix": (_informix,),
     "greenplum": (_overriding,),
-    "oracle": (_oracle_merge, _log_errors),
     "postgres": (_overriding,),
     "redshift": (table_properties,),
     "spark": (schema_evolution, directory_format),
     "starrocks": (_with_label,),
-    "fabric": (_table_hints, _top_rows, _bulk_rows),
-    "tsql": (_table_hints, _top_rows, _bulk_rows),
-    "teradata": (_teradata_phrases, _teradata_update),
     "vertica": (_vertica,),
 }

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
+from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
+
+REFUSALS = (SqlglotError, RecursionError, ValueError, AttributeError, TypeError, IndexError, KeyError)
+"""What sqlglot raises on text that it cannot read: not all of it is its own error."""
 
 Edit: TypeAlias = tuple[int, int, str]
 """What a stretch of the text is replaced by."""

@@ -1,4 +1,4 @@
-"""T-SQL's rows beside a statement: OUTPUT gives those that it changes, INSERT … EXEC takes those that a text gives."""
+"""Rows beside a statement: T-SQL's OUTPUT gives those that it changes, INSERT … EXEC takes those that a text gives."""
 
 from __future__ import annotations
 
@@ -11,12 +11,25 @@ from sqlglot.tokenizer_core import Token, TokenType
 from ingestion.lexing import keywords
 from ingestion.model import Problem, ProblemKind, TableName
 from ingestion.parsing.expression_slots import all_slots
-from ingestion.parsing.relational import CommonTable, Projection, Relation, RelationalStatement, Select, Slot, Star
-from ingestion.parsing.sqlglot_edits import at_depth_zero, matching
+from ingestion.parsing.relational import (
+    CommonTable,
+    Projection,
+    Query,
+    Relation,
+    RelationalStatement,
+    Select,
+    Slot,
+    Star,
+    Write,
+)
+from ingestion.parsing.sqlglot_edits import at_depth_zero, matching, words
 
 _DIALECTS = frozenset({"tsql", "fabric"})
+CHANGED_ROWS = "changed rows"
+_CHANGES = keywords("INSERT UPDATE DELETE MERGE")
 _STATEMENTS = keywords("INSERT UPDATE DELETE MERGE WITH")
 _CHANGED_ROWS = keywords("INSERTED DELETED $ACTION")
+_AFTER_FILE = keywords("FROM UNION")
 _WORD = re.compile(r"\b(?:output|exec(?:ute)?)\b", re.IGNORECASE)
 _AFTER = keywords("FROM WHERE SELECT VALUES EXEC EXECUTE WITH OPTION DEFAULT OUTPUT ;")
 
@@ -33,12 +46,10 @@ def without_output(text: str, tokens: list[Token]) -> tuple[str, str] | None:
     """
     if not tokens or tokens[0].text.upper() not in _STATEMENTS:
         return None
-    clauses = (n for n in at_depth_zero(tokens, 1) if tokens[n].text.upper() == "OUTPUT")
-    first = next((n for n in clauses if n + 1 < len(tokens) and tokens[n + 1].text not in ("=", ",", ".")), None)
-    if first is None:
+    clause = _clause(tokens)
+    if clause is None:
         return None
-    ends = (n for n in at_depth_zero(tokens, first + 1) if tokens[n].text.upper() in _AFTER)
-    last = next(ends, len(tokens)) - 1
+    first, last = clause
     into = next((n for n in at_depth_zero(tokens, first + 1) if n <= last and tokens[n].text.upper() == "INTO"), None)
     columns = tokens[first + 1 : into if into is not None else last + 1]
     if not columns or (into is None and not any(token.text.upper() in _CHANGED_ROWS for token in columns)):
@@ -50,6 +61,61 @@ def without_output(text: str, tokens: list[Token]) -> tuple[str, str] | None:
         return plain, ""
     target = text[tokens[into + 1].start : tokens[last].end + 1]
     return plain, f"INSERT INTO {target} SELECT {''.join(_texts(text, columns))}"
+
+
+def _clause(tokens: list[Token]) -> tuple[int, int] | None:
+    """The first and the last token of the first OUTPUT clause, without the table behind its INTO."""
+    clauses = (n for n in at_depth_zero(tokens, 1) if tokens[n].text.upper() == "OUTPUT")
+    first = next((n for n in clauses if n + 1 < len(tokens) and tokens[n + 1].text not in ("=", ",", ".")), None)
+    if first is None:
+        return None
+    ends = (n for n in at_depth_zero(tokens, first + 1) if tokens[n].text.upper() in _AFTER)
+    return first, next(ends, len(tokens)) - 1
+
+
+def nested_change(text: str, tokens: list[Token]) -> tuple[str, str] | None:
+    """INSERT … SELECT … FROM (DELETE … OUTPUT …) x as an INSERT from the changed rows, and the change that keeps them.
+
+    `tokens` are those of the text; None where it has no such rows.
+    """
+    for opening in range(2, len(tokens) - 2):
+        if tokens[opening].text != "(" or tokens[opening + 1].text.upper() not in _CHANGES:
+            continue
+        closing = matching(tokens, opening)
+        inner = tokens[opening + 1 : closing]
+        clause = _clause(inner)
+        if clause is not None:
+            start, kept = inner[0].start, inner[clause[1]].end + 1
+            change = f"{text[start:kept]} INTO [{CHANGED_ROWS}] {text[kept : tokens[closing].start]}"
+            return f"{text[: tokens[opening].start]}[{CHANGED_ROWS}]{text[tokens[closing].end + 1 :]}", change
+    return None
+
+
+def with_changed_rows(statement: RelationalStatement, change: RelationalStatement) -> RelationalStatement:
+    """The statement over the rows that the change gives, and the change itself."""
+    rows = next((write.query for write in change.writes if _keeps_rows(write)), None)
+    writes = tuple(write for write in change.writes if not _keeps_rows(write))
+    writes += tuple(
+        replace(write, query=_over(write.query, rows)) if isinstance(write.query, Select) else write
+        for write in statement.writes
+    )
+    problems = dict.fromkeys((*statement.problems, *change.problems))
+    return replace(statement, writes=writes, aliases=statement.aliases + change.aliases, problems=tuple(problems))
+
+
+def _keeps_rows(write: Write) -> bool:
+    return write.target is not None and write.target.name.parts == (CHANGED_ROWS,)
+
+
+def _over(query: Select, rows: Query | None) -> Select:
+    """The query with the changed rows where it reads them."""
+    relations = tuple(
+        replace(relation, source=rows)
+        if rows is not None and isinstance(relation.source, TableName) and relation.source.parts == (CHANGED_ROWS,)
+        else relation
+        for relation in query.relations
+    )
+    return replace(query, relations=relations)
 
 
 def _end_of_target(tokens: list[Token], start: int) -> int:
@@ -70,6 +136,18 @@ def _texts(text: str, tokens: list[Token]) -> Iterator[str]:
         yield text[at : token.start]
         yield "NULL" if token.text.upper() == "$ACTION" else text[token.start : token.end + 1]
         at = token.end + 1
+
+
+def without_file(text: str, tokens: list[Token]) -> tuple[str, str] | None:
+    """The query without its INTO OUTFILE 'path' and what is said of the file, and the path."""
+    for number in at_depth_zero(tokens, 0):
+        if words(tokens, number, "INTO") and tokens[number + 1].text.upper() in ("OUTFILE", "DUMPFILE"):
+            if number + 2 >= len(tokens) or tokens[number + 2].token_type is not TokenType.STRING:
+                return None
+            later = (n for n in at_depth_zero(tokens, number + 3) if tokens[n].text.upper() in _AFTER_FILE)
+            rest = next((tokens[n].start for n in later), len(text))
+            return f"{text[: tokens[number].start]} {text[rest:]}", tokens[number + 2].text
+    return None
 
 
 def inserted_execution(text: str, tokens: list[Token]) -> tuple[str, str] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import takewhile
 
 from sqlglot.dialects.dialect import Dialect as SqlglotDialect
 from sqlglot.errors import SqlglotError
@@ -14,11 +15,17 @@ from ingestion.parsing.sqlglot_edits import Edit, at_depth_zero, matching
 
 _QUERY_STARTS = keywords("SELECT SEL WITH FROM VALUES TABLE (")
 _PHYSICAL_TAIL = keywords("SEGMENTED UNSEGMENTED KSAFE PARTITIONED CLUSTERED ENCODED DISTRIBUTED DISTRIBUTE ORGANIZE")
+_UNTOLD = keywords("FLEX FLEXTABLE LIVE")
+_DEFINERS = keywords("ALGORITHM DEFINER SQL")
+_HEAD = 20
+_PRIORITY = re.compile(r"\A(?:update|replace)\s++(?:low_priority|delayed|ignore)\b", re.IGNORECASE)
 _EVOLUTION = re.compile(r"\bwith\s+schema\s+evolution\b", re.IGNORECASE)
 _MISREAD = {
     "clickhouse": re.compile(r"\bdictionary\s*\(", re.IGNORECASE),
     "databricks": _EVOLUTION,
     "duckdb": re.compile(r"\(\s*(?:show|desc|describe|summarize)\b", re.IGNORECASE),
+    "mariadb": _PRIORITY,
+    "mysql": _PRIORITY,
     "redshift": re.compile(r"\btable\s+properties\b", re.IGNORECASE),
     "spark": _EVOLUTION,
 }
@@ -52,7 +59,8 @@ def without_create_options(text: str, tokens: list[Token]) -> str | None:
 
     `tokens` are those of the text; None where it is no such statement.
     """
-    place = next((n for n, token in enumerate(tokens[:8]) if token.text.upper() in ("TABLE", "VIEW", "VDS")), None)
+    head = takewhile(lambda n: tokens[n].text.upper() not in ("AS", "("), range(min(len(tokens), _HEAD)))
+    place = next((n for n in head if tokens[n].text.upper() in ("TABLE", "VIEW", "VDS")), None)
     if place is None or tokens[0].text.upper() != "CREATE":
         return None
     words = [token.text.upper() for token in tokens]
@@ -66,11 +74,17 @@ def without_create_options(text: str, tokens: list[Token]) -> str | None:
     start = next((n for n in starts if words[n + 1] in _QUERY_STARTS), None)
     if start is None:
         return None
-    tail = next((n for n in at_depth_zero(tokens, start + 1) if words[n] in _PHYSICAL_TAIL), len(tokens))
+    tail = next((n for n in at_depth_zero(tokens, start + 1) if _ends_query(words, n)), len(tokens))
     finish = tokens[tail - 1].end + 1
     kind = "VIEW" if words[place] == "VDS" else words[place]
-    before = " ".join(word for word in words[:place] if word not in ("FLEX", "FLEXTABLE", "LIVE"))
+    before = " ".join(takewhile(lambda word: word not in _DEFINERS, (w for w in words[:place] if w not in _UNTOLD)))
     return f"{before} {kind} {text[tokens[place + 1].start : tokens[end].end + 1]} {text[tokens[start].start : finish]}"
+
+
+def _ends_query(words: list[str], number: int) -> bool:
+    if words[number] == "WITH":
+        return words[number + 1 : number + 2] in (["CHECK"], ["CASCADED"], ["LOCAL"], ["READ"])
+    return words[number] in _PHYSICAL_TAIL
 
 
 def _applied(text: str, edits: list[Edit]) -> str:

@@ -65,13 +65,22 @@ def _flows(queries: QueryTranslator, node: exp.Expr) -> tuple[StatementKind, lis
     writer = _WRITERS.get(kind)
     if writer is not None:
         return writer[0], list(writer[1](queries, node))
-    if kind is exp.Select and node.args.get("into") is not None:
-        return StatementKind.CREATE_TABLE_AS, [select_into(queries, node)]
+    into = _into(node)
+    if into is not None:
+        return StatementKind.CREATE_TABLE_AS, [select_into(queries, node, into)]
     if kind is exp.Alter:
         return _kind_without_flow(node), list(_moved_partitions(queries, node))
     if isinstance(node, exp.Query | exp.Values | exp.Pivot):
         return StatementKind.SELECT, [Write(None, queries.query(node))]
     return _kind_without_flow(node), []
+
+
+def _into(node: exp.Expr) -> exp.Expr | None:
+    """The INTO of a query, which of several branches the first one has."""
+    while isinstance(node, exp.SetOperation | exp.Subquery):
+        node = node.this
+    into = node.args.get("into") if type(node) is exp.Select else None
+    return into if isinstance(into, exp.Expr) else None
 
 
 def _moved_partitions(queries: QueryTranslator, node: exp.Expr) -> Iterator[Write]:

@@ -15,6 +15,7 @@ from ingestion.parsing.roles import TRANSFORMATION
 from ingestion.parsing.sqlglot_function_tables import function_elsewhere, query_of_view, table_elsewhere
 from ingestion.parsing.sqlglot_generators import generated, generated_expressions
 from ingestion.parsing.sqlglot_paths import function_as_written, function_name, is_reader, path_of
+from ingestion.parsing.sqlglot_remote import is_remote, remote_relation
 from ingestion.parsing.sqlglot_types import type_name
 from ingestion.storage_paths import location
 
@@ -59,6 +60,8 @@ def translate_function(
     elsewhere = _elsewhere(queries, function)
     if elsewhere is not None:
         return replace(elsewhere, alias=alias, columns=columns, pivots=pivots)
+    if is_remote(function, queries.names.dialect):
+        return replace(remote_relation(queries, function, alias, columns), pivots=pivots)
     name = function_name(function)
     path = path_of(function)
     if path is not None:

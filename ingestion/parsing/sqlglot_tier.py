@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from dataclasses import replace
 from functools import cache
 
@@ -19,26 +20,30 @@ from ingestion.parsing.relation_names import named_relations
 from ingestion.parsing.relational import RelationalStatement, Write
 from ingestion.parsing.sqlglot_commands import read_command, without_lineage
 from ingestion.parsing.sqlglot_definitions import altered_table, defined_table
+from ingestion.parsing.sqlglot_edits import REFUSALS
 from ingestion.parsing.sqlglot_names import Names
 from ingestion.parsing.sqlglot_outputs import (
     has_rows_beside,
     inserted_execution,
+    nested_change,
+    with_changed_rows,
     with_execution,
     with_output,
+    without_file,
     without_output,
 )
 from ingestion.parsing.sqlglot_repairs import needs_repair, repaired
 from ingestion.parsing.sqlglot_statements import translate_statement
 from ingestion.parsing.sqlglot_table_functions import is_function
 from ingestion.parsing.sqlglot_words import Words
+from ingestion.statements.spellings import plainly_spelled
 from ingestion.storage_paths import location
 
 logging.getLogger("sqlglot").setLevel(logging.ERROR)
 
-_REFUSALS = (SqlglotError, RecursionError, ValueError, AttributeError, TypeError, IndexError, KeyError)
-"""What sqlglot raises on text that it cannot read: not all of it is its own error."""
 _DYNAMIC_DEPTH = 3
-_OWN_COMMANDS = frozenset({"LOAD", "UNLOAD", "IMPORT", "EXPORT"})
+_INTO_FILE = re.compile(r"\binto\s++(?:outfile|dumpfile)\b", re.IGNORECASE)
+_OWN_COMMANDS = frozenset({"BULK", "LOAD", "UNLOAD", "IMPORT", "EXPORT"})
 
 
 def parse(text: str, dialect: str) -> RelationalStatement:
@@ -49,7 +54,8 @@ def parse(text: str, dialect: str) -> RelationalStatement:
             text has one.
         ConfigError: there is no such dialect.
     """
-    return _parse(text, dialect_of(dialect), 0)
+    rules = dialect_of(dialect)
+    return _parse(plainly_spelled(text, rules), rules, 0)
 
 
 @cache
@@ -62,6 +68,9 @@ def _parse(text: str, rules: Dialect, depth: int) -> RelationalStatement:
         statement = _rows_beside(text, rules, depth)
         if statement is not None:
             return statement
+    filled = _filled_file(text, rules, depth) if _INTO_FILE.search(text) else None
+    if filled is not None:
+        return filled
     try:
         node = _tree(text, rules)
     except Unparsable:
@@ -88,6 +97,10 @@ def _parse(text: str, rules: Dialect, depth: int) -> RelationalStatement:
 def _rows_beside(text: str, rules: Dialect, depth: int) -> RelationalStatement | None:
     """T-SQL's statements with OUTPUT, and INSERT … EXEC."""
     tokens = _tokens(text, rules)
+    nested = nested_change(text, tokens)
+    if nested is not None:
+        outer, change = nested
+        return with_changed_rows(_parse(outer, rules, depth + 1), _parse(change, rules, depth + 1))
     taken = without_output(text, tokens)
     if taken is not None:
         plain, into = taken
@@ -106,7 +119,7 @@ def _tree(text: str, rules: Dialect) -> exp.Expr:
         text = repaired(text, rules.name, grammar) or text
     try:
         nodes = grammar.parse(text)
-    except _REFUSALS as error:
+    except REFUSALS as error:
         nodes = _repaired_trees(text, rules, grammar, error)
     found = [node for node in nodes if node is not None and type(node) is not exp.Semicolon]
     if len(found) != 1:
@@ -125,7 +138,7 @@ def _repaired_trees(text: str, rules: Dialect, grammar: SqlglotDialect, error: E
         raise Unparsable(msg) from error
     try:
         return list(grammar.parse(mended))
-    except _REFUSALS as again:
+    except REFUSALS as again:
         raise Unparsable(msg) from again
 
 
@@ -209,9 +222,18 @@ def _unload(text: str, tokens: list[Token], rules: Dialect, depth: int) -> Relat
     if query is None or place is None or depth >= _DYNAMIC_DEPTH:
         msg = "UNLOAD without a query or a location"
         raise Unparsable(msg)
-    inner = _parse(query, rules, depth + 1)
+    return _written_to(place, _parse(query, rules, depth + 1))
+
+
+def _written_to(place: str, query: RelationalStatement) -> RelationalStatement:
     target = Target(location(place), WriteMode.OVERWRITE)
-    return replace(inner, kind=StatementKind.COPY, writes=tuple(replace(w, target=target) for w in inner.writes))
+    return replace(query, kind=StatementKind.COPY, writes=tuple(replace(w, target=target) for w in query.writes))
+
+
+def _filled_file(text: str, rules: Dialect, depth: int) -> RelationalStatement | None:
+    """MySQL and its kin, ClickHouse: SELECT … INTO OUTFILE 'path' options FROM …; None where it is no such query."""
+    taken = without_file(text, _tokens(text, rules)) if depth < _DYNAMIC_DEPTH else None
+    return None if taken is None else _written_to(taken[1], _parse(taken[0], rules, depth + 1))
 
 
 def _execute(text: str, rules: Dialect, depth: int) -> RelationalStatement:

@@ -109,12 +109,13 @@ def _owner(queries: QueryTranslator, node: exp.Expr, relations: list[Relation], 
 def delete_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[Write]:
     """DELETE: what it reads has a say in what is left, and nothing flows."""
     args = node.args
-    relations = list(translate_relations(queries, [node.this])) if args.get("this") is not None else []
+    own_tables = [node.this] if args.get("this") else args["tables"]  # without FROM: DELETE t WHERE …
+    relations = list(translate_relations(queries, own_tables))
     using = args.get("using") or []
     others = list(translate_relations(queries, using if isinstance(using, list) else [using]))
     clauses = tuple(conditions(queries, args["where"].this if args.get("where") is not None else None, FILTER))
     common_tables = queries.common_tables(node)
-    named = [queries.names.table(table) for table in args.get("tables") or ()]
+    named = [queries.names.table(table) for table in args.get("tables") or () if args.get("this")]
     if not named:
         relations, target = _place_target(relations, others)
         others = []

@@ -28,6 +28,7 @@ from ingestion.parsing.sqlglot_expressions import ATOM
 from ingestion.parsing.sqlglot_function_tables import table_elsewhere
 from ingestion.parsing.sqlglot_paths import function_as_written, path_of
 from ingestion.parsing.sqlglot_queries import QueryTranslator
+from ingestion.parsing.sqlglot_remote import remote_target
 from ingestion.storage_paths import location
 
 _PROCESSES = frozenset({"program", "stdin", "stdout"})
@@ -51,6 +52,9 @@ def target_of(
     """The target of an INSERT or COPY, and the columns that its static partition sets."""
     columns: tuple[str, ...] | None = None
     if type(node) is exp.Schema:
+        remote = remote_target(queries, node)
+        if remote is not None:
+            return Target(remote[0], mode, remote[1], by_name), ()
         columns = tuple(column_name(queries, item) for item in node.expressions) or None
         node = node.this
         if columns is not None:  # the partitions that the rows themselves choose come last
@@ -171,9 +175,8 @@ def create_writes(queries: QueryTranslator, node: exp.Expr) -> tuple[StatementKi
     return (StatementKind.CREATE_VIEW if view else StatementKind.CREATE_TABLE_AS), writes
 
 
-def select_into(queries: QueryTranslator, node: exp.Expr) -> Write:
-    """SELECT … INTO t."""
-    into = node.args["into"]
+def select_into(queries: QueryTranslator, node: exp.Expr, into: exp.Expr) -> Write:
+    """SELECT … INTO t, given the INTO."""
     name = queries.names.table(into.this)
     temporary = bool(into.args.get("temporary")) or name.table.startswith("#")
     return Write(Target(name, WriteMode.CREATE, None, False, temporary), queries.query(node))

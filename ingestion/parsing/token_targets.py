@@ -163,6 +163,8 @@ _VERBS = {
 
 def _select_into(stream: TokenStream, top: list[int], dialect: Dialect) -> TargetAt:
     into = next((position for position in top if stream.word(position) == "INTO"), None)
+    if into is not None and stream.word(into + 1) in ("OUTFILE", "DUMPFILE"):
+        raise Unparsable("SELECT fills a file")
     if into is None or dialect.name not in _SELECT_INTO_CREATES:
         return TargetAt(StatementKind.SELECT, None, range(0))
     position, temporary = into + 1, False

@@ -18,6 +18,7 @@ from ingestion.parsing.token_names import alias_at, name_at, qualifier
 from ingestion.parsing.token_sources import SourceAt, Sources, find_sources
 from ingestion.parsing.token_stream import TokenStream, read_tokens
 from ingestion.parsing.token_targets import TargetAt, find_target
+from ingestion.statements.spellings import plainly_spelled
 
 
 def parse(text: str, dialect: str) -> RelationalStatement:
@@ -26,7 +27,9 @@ def parse(text: str, dialect: str) -> RelationalStatement:
     Raises Unparsable when the text has no source, no shape that carries lineage, or tokens that may be misread.
     """
     spoken = dialect_of(dialect)
-    stream = read_tokens(text, spoken)
+    stream = read_tokens(plainly_spelled(text, spoken), spoken)
+    if any(_changes_rows(stream, position) for position in range(len(stream))):
+        raise Unparsable("the text reads the rows that a statement inside it changes")
     writes = find_target(stream, spoken)
     sources = find_sources(stream, spoken, writes.span, writes.kind is StatementKind.MERGE)
     if writes.kind is StatementKind.UPDATE:
@@ -41,6 +44,12 @@ def parse(text: str, dialect: str) -> RelationalStatement:
         aliases=tuple((table.alias, str(table.name)) for table in sources.tables if table.alias),
         problems=columns.problems,
     )
+
+
+def _changes_rows(stream: TokenStream, position: int) -> bool:
+    """Whether `(DELETE FROM …` or the like stands at `position`, and no function or name of that spelling."""
+    inside = stream.word(position) == "(" and stream.word(position + 1) in ("DELETE", "INSERT", "MERGE", "UPDATE")
+    return inside and stream.word(position + 2) not in ("(", ")", ",", ".")
 
 
 def _write(writes: TargetAt, sources: Sources, columns: Columns) -> Write:

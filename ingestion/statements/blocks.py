@@ -56,6 +56,8 @@ class _Blocks:
 
     def see(self, before: str, word: str, after: str) -> bool:
         """Takes one token; True when it is a semicolon that ends the statement."""
+        if word == ";" and self._transact and after[:1] == "'":
+            return False
         if word == ";":
             self.body_awaited = False
             if self.open or self.whole_batch:

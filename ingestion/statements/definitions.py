@@ -11,6 +11,7 @@ from ingestion.lexing import WORD, Token, keywords
 from ingestion.model import StatementKind as Kind
 from ingestion.statements import session
 from ingestion.statements.kinds import Classification, Examined, SkipReason, parsed, skipped
+from ingestion.statements.spellings import redefined_view
 
 _QUERY = re.compile(r"\b(?:select|sel)\b|\bas\s+\(?\s*(?:table|values|from|with|execute)\b")
 _COPIES = keywords("like clone shallow deep copy")
@@ -35,7 +36,6 @@ _MOVES_PARTITIONS = re.compile(
     r"\b(?:replace|attach)\s+part(?:ition)?\s[^;]{0,300}\bfrom\b|\bmove\s+part[^;]{0,300}\bto\s+table\b"
 )
 _APPENDS = re.compile(r"\bappend\s+from\b")
-_AS_QUERY = re.compile(r"\bas\s+\(*\s*(?:select|with|sel)\b")
 
 _OTHER = skipped(SkipReason.DDL_OTHER)
 _ROUTINE = skipped(SkipReason.ROUTINE_DEFINITION, Kind.CREATE_ROUTINE)
@@ -87,7 +87,7 @@ def alter(statement: Examined) -> Classification:
         return _session(change)
     if set(words[1:4]) & _ROUTINES:
         return _ROUTINE
-    if "view" in words[1:4] and statement.has(_AS_QUERY):
+    if redefined_view(statement.text, statement.dialect) is not None:
         return parsed(Kind.CREATE_VIEW)
     relation = next(
         (token for token in islice(statement.tokens(), 1, 4) if token.text.lower() in ("table", "view")), None

@@ -34,6 +34,10 @@ _SEPARATOR_LINES = {
 }
 
 
+_GOES_ON = {Separator.GO: r"(?!\s*+')"}
+"""No statement begins with a text: T-SQL's OPENROWSET parts its arguments with semicolons."""
+
+
 @dataclass(frozen=True, slots=True)
 class StatementText:
     """One statement, cleaned, and the line of the text (from 1) where it begins."""
@@ -139,7 +143,7 @@ def _ends(text: str, dialect: Dialect, span: tuple[int, int], delimiter: str) ->
         return iter(())
     if delimiter == ";" and _OPENS_BLOCK.search(text, start, end):
         return statement_ends(text, dialect, start, end)
-    pattern = _unquoted(re.escape(delimiter), dialect)
+    pattern = _unquoted(re.escape(delimiter) + _GOES_ON.get(dialect.separator, ""), dialect)
     return (match.start() for match in pattern.finditer(text, start, end) if match.lastgroup == "found")
 
 
