@@ -139,8 +139,12 @@ def element_end(body: str, start: int, ends: Sequence[re.Match[str]], depth: Seq
 
 
 def named(text: str, id: int) -> Element:
-    expression, found, name = text.rpartition(" AS ")
-    return Element(id, name, expression) if found else Element(id, text, text)
+    """An element's name, which may have the text of an expression: a cast in its brackets begins no name."""
+    start = end = text.rfind(" AS ")
+    while start >= 0 and text.count("(", start) != text.count(")", start):
+        start = text.rfind(" AS ", 0, start)
+    start = start if start >= 0 else end
+    return Element(id, text[start + len(" AS ") :], text[:start]) if start >= 0 else Element(id, text, text)
 
 
 def by_expected(body: str, expected: Sequence[Element]) -> list[Element]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -19,6 +20,8 @@ _PASSING = """
     CollectLimit Limit Offset Tail CollectTail Sample Repartition RepartitionByExpression RebalancePartitions
     ResolvedHint Coalesce WriteFiles EventTimeWatermark CollectMetrics Subquery SubqueryBroadcast CommandResult
     SubqueryAdaptiveBroadcast WindowGroupLimit ReusedSubquery ReturnAnswer TableCacheQueryStage ResultQueryStage
+    ColumnarExchange CoalesceBatches ShuffleCoalesce BringBackToHost ShuffleExchangeSink ShuffleExchangeSource
+    ShuffleMapStage ResultStage
 """
 PASSING = frozenset(_PASSING.split())
 """Nodes that give their child's columns and rows on (limits and samples choose rows by no column)."""
@@ -129,14 +132,18 @@ class Step:
         return self.evaluation.scope(self.node, self.below, self.outer)
 
 
+VENDORS = re.compile(r"^(?:Gpu|Photon)(?=[A-Z])")
+"""What accelerators put before the names of Spark's own operators, which they replace one by one."""
+
+
 def kind_of(node: PlanNode) -> str:
-    """A node's kind: its first word, two for set operations of ALL."""
-    name = node.name.lstrip("'")
+    """A node's kind: its first word, two for set operations of ALL; an accelerator's is that of what it replaces."""
+    name = VENDORS.sub("", node.name.lstrip("'"))
     words = name.split(" ")
     if words[0] in ("Intersect", "Except") and len(words) > 1 and words[1] == "All":
         return words[0] + " All"
     if words[0] == "Execute" and len(words) > 1:
-        return "Execute " + words[1]
+        return "Execute " + VENDORS.sub("", words[1])
     return words[0]
 
 
@@ -146,9 +153,12 @@ OPERATORS: dict[str, Callable[[Step], Relation]] = {
     "Aggregate": operators.aggregate,
     "HashAggregate": physical.aggregate,
     "SortAggregate": physical.aggregate,
+    "Agg": physical.photon_aggregate,
+    "GroupingAgg": physical.photon_aggregate,
     "ObjectHashAggregate": physical.aggregate,
     "Sort": operators.sort,
     "TakeOrderedAndProject": physical.take_ordered,
+    "TopN": physical.take_ordered,
     "Union": operators.union,
     "Intersect": operators.set_operation,
     "Intersect All": operators.set_operation,

@@ -10,10 +10,8 @@ from itertools import chain
 from typing import Any
 
 from connectors.spark_history.codecs import DamagedLog, TornLog
+from connectors.spark_history.log_lines import EVENT, Blocks, compacted, first_bytes, is_rewritten
 from ingestion.jdbc_urls import jdbc_url
-
-LONGEST_LINE = 64 << 20
-"""Bytes of one event beyond which it is skipped and counted."""
 
 PROBLEM, TORN, UNREAD, FOREIGN = "problem", "torn", "unread", "foreign"
 """Kinds of lines that stand for what is damaged, for an end that is cut off, for a file that could not be had, and for
@@ -69,7 +67,6 @@ A pattern that begins with one certain byte is searched a hundred times as fast 
 """
 
 LONGEST_BEGINNING = 50
-EVENT = b'{"Event":"'
 CHOSEN = (*PREFIXES, *JOB_PREFIXES)
 _KIND = re.compile(rb'^\{"Event":"([\w.$]+)"')
 _JOB = re.compile(rb'"Job ID":(\d+)')
@@ -118,82 +115,6 @@ def event_lines(chunks: Iterable[bytes]) -> Iterator[EventLine]:
         return
     if blocks.rest:
         yield from last_line(number + 1, blocks.rest)
-
-
-def first_bytes(chunks: Iterator[bytes]) -> bytes:
-    """As many bytes as tell whether an event begins there, or all there are."""
-    held = b""
-    for chunk in chunks:
-        held += chunk
-        if len(held.lstrip()) >= len(EVENT):
-            break
-    return held
-
-
-def is_rewritten(first: bytes) -> bool:
-    """Whether the first line is an event as another program than Spark writes it: with spaces, or in another order."""
-    line = first.lstrip().partition(b"\n")[0]
-    if line.startswith(EVENT) or not line.startswith(b"{"):
-        return False
-    try:
-        return "Spark" in str(json.loads(line).get("Event"))
-    except ValueError:
-        return False
-
-
-def compacted(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """The lines as Spark would have written them; what is no JSON stays as it is."""
-    blocks = Blocks(chunks)
-    for block in blocks:
-        yield b"".join(compact(line) + b"\n" for line in block.splitlines())
-    yield compact(blocks.rest)
-
-
-def compact(line: bytes) -> bytes:
-    try:
-        event = json.loads(line)
-    except ValueError:
-        return line
-    if not isinstance(event, dict):
-        return line
-    return json.dumps({"Event": event.get("Event"), **event}, separators=(",", ":")).encode()
-
-
-class Blocks:
-    """The bytes of a log as blocks of whole lines; an empty block stands for a line that is too long to be held.
-
-    `rest` has what follows the last line break, once all blocks were taken.
-    """
-
-    def __init__(self, chunks: Iterable[bytes]) -> None:
-        self._chunks = chunks
-        self.rest = b""
-
-    def __iter__(self) -> Iterator[bytes]:
-        held: list[bytes] = []
-        size, dropping = 0, False
-        for chunk in self._chunks:
-            end = chunk.rfind(b"\n") + 1
-            start = 0
-            if end:
-                if dropping:
-                    yield b""
-                    start, dropping = chunk.find(b"\n") + 1, False
-                if held:
-                    first = chunk.find(b"\n", start) + 1
-                    yield b"".join((*held, chunk[start:first]))
-                    start = first
-                if start < end:
-                    yield chunk[start:end] if start or end < len(chunk) else chunk
-                held, size = [], 0
-            if not dropping and end < len(chunk):
-                held.append(chunk[end:] if end else chunk)
-                size += len(chunk) - end
-            if size > LONGEST_LINE:
-                held, size, dropping = [], 0, True
-        self.rest = b"".join(held)
-        if dropping:
-            yield b""
 
 
 def lines_of(block: bytes, number: int, wanted: re.Pattern[bytes]) -> Generator[EventLine, None, int]:
@@ -290,6 +211,31 @@ KEPT = {
 """The fields that are kept of an event; all of them where none are listed."""
 
 
+PATHS_LEFT_OUT = re.compile(r"(Location: (\w+) )\[((?:(?!\n).)*?), \.\.\. (\d+) entries\]")
+
+
+def with_all_paths(event: dict[str, Any]) -> str:
+    """A plan whose scans of several paths name them all: the plan has the first, the tree of metrics has more."""
+    known = set(locations(event.get("sparkPlanInfo") or {}))
+
+    def whole(scan: re.Match[str]) -> str:
+        begins = f"{scan[2]}({int(scan[4]) + 1} paths)[{scan[3]}, "
+        found = [location for location in known if location.startswith(begins)]
+        return f"{scan[1]}{found[0][found[0].index('[') :]}" if len(found) == 1 else scan[0]
+
+    return PATHS_LEFT_OUT.sub(whole, event["physicalPlanDescription"])
+
+
+def locations(tree: dict[str, Any]) -> Iterator[str]:
+    """The locations that the nodes of a tree of metrics read."""
+    pending = [tree]
+    while pending:
+        node = pending.pop()
+        if location := (node.get("metadata") or {}).get("Location"):
+            yield location
+        pending.extend(node.get("children") or ())
+
+
 def without_metrics(line: bytes) -> bytes:
     """A start event without its tree of metrics, which is larger than its plan: reading it would take longest."""
     start, end = line.find(b',"sparkPlanInfo":{'), line.rfind(b'},"time":')
@@ -298,7 +244,10 @@ def without_metrics(line: bytes) -> bytes:
 
 def reduced(kind: str, line: bytes) -> str:
     """An event without what lineage does not need."""
-    event: dict[str, Any] = json.loads(without_metrics(line) if kind == "start" else line)
+    bare = kind == "start" and b" entries]" not in line
+    event: dict[str, Any] = json.loads(without_metrics(line) if bare else line)
+    if kind == "start" and not bare:
+        event["physicalPlanDescription"] = with_all_paths(event)
     if kind == "progress":
         progress = event["progress"]
         event = {"runId": progress.get("runId"), "id": progress.get("id"), "sink": progress.get("sink")}

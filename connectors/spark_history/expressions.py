@@ -27,6 +27,9 @@ from connectors.spark_history.relation import (
 from ingestion.model import ColumnRef, NameKind, Subtype, Transformation
 
 WRAPPER = re.compile(r"^(\w+)\((.*)\)$", re.DOTALL)
+STAGE = re.compile(r"^(?:partial_|merge_|finalmerge_)?(?:gpubasic|gpu)?")
+"""What stands before a function's name: the stage of an aggregation, an accelerator."""
+
 SPACE_BEFORE = re.compile(r"\s+([,)])")
 TOKEN = re.compile(r"[^\W\d]\w*|\d[\w.]*|[()\[\],]|<=>|<=|>=|<>|!=|\|\||[-+*/%=<>&|^~!.]|\s+|.", re.DOTALL)
 
@@ -214,13 +217,13 @@ class _Reading:
             return token
         if token.lower() in vocabulary.FUNCTIONS or token.lower() in vocabulary.TYPES:
             return token.lower()
-        if token.removeprefix("partial_").removeprefix("merge_") in vocabulary.AGGREGATES:
-            return token.removeprefix("partial_").removeprefix("merge_")
+        if STAGE.sub("", token.lower()) in vocabulary.FUNCTIONS:
+            return STAGE.sub("", token.lower())
         return "?" if token[0].isalnum() or token[0] == "_" or not token.isascii() else token
 
     def _open(self) -> None:
         before = self.words[1]
-        word = before.lower().removeprefix("partial_").removeprefix("merge_")
+        word = STAGE.sub("", before.lower())
         place = self.places[-1]
         role = place.role
         if word in ("if", "filter") and role is None and (before in ("if", "FILTER")):

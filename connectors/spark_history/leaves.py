@@ -10,7 +10,7 @@ from connectors.spark_history.expressions import Scope, read_influences
 from connectors.spark_history.names import NameMapping, plain_parts, quoted_parts
 from connectors.spark_history.operators import CTE_REFERENCE, CUT
 from connectors.spark_history.plan_text import PlanNode
-from connectors.spark_history.relation import MISSING, NOTHING, Attribute, Relation, base_column
+from connectors.spark_history.relation import MISSING, NOTHING, Attribute, Relation, base_column, united
 from ingestion.model import ColumnRef, Problem, ProblemKind, Subtype, TableName
 
 if TYPE_CHECKING:
@@ -24,14 +24,23 @@ ROWS = frozenset(_ROWS.split())
 """Leaves whose rows come from no table."""
 
 LOCATION = re.compile(r"(?:\w*FileIndex\w*|\w+Index|\w+)(?:\(\d+ paths?\))? ?\[(?P<paths>[^\]]*)\]")
-JDBC_RELATION = re.compile(r"JDBCRelation\((?P<what>.*)\)(?: \[numPartitions=\d+\])?", re.DOTALL)
+JDBC_RELATION = re.compile(r"\bJDBCRelation\((?P<what>.*?)\)(?: \[numPartitions=\d+\]|$)", re.DOTALL)
+JDBC_BEHIND = re.compile(r" JDBCRelation\(.*\)(?: \[numPartitions=\d+\])?$", re.DOTALL)
 JDBC_TABLE = re.compile(r"JDBCTable\((.+?),StructType\(")
 JDBC_CATALOG = "org.apache.spark.sql.execution.datasources.v2.jdbc.JDBCTableCatalog"
+OWN_FILTERS = ("PartitionFilters", "RequiredDataFilters")
+"""The filters of a scan that no Filter node repeats."""
+
 PUSHED = re.compile(r"\bfilters=(.*?), (?:runtimeFilters|groupedBy|caseSensitive)=", re.DOTALL)
 """The filters that an Iceberg scan applies itself: no Filter node repeats those of partitions."""
 
 _DESCRIBED = re.compile(r"(?P<name>[^\s/]+\.[^\s/]+) \(branch=")
 """How a stream's scan of an Iceberg table tells its name."""
+
+NEXT_PATH = re.compile(r", (?=[a-z][a-z0-9+.-]*:/|/|\.\.\.)")
+CUT_PATH = re.compile(r"\.\.\.(?:, |$)")
+MORE_PATHS = Problem(ProblemKind.UNSUPPORTED, "more paths")
+"""A scan of several paths of which Spark printed only the first ones."""
 
 CATALOG_TABLE = re.compile(r"(?:^|\n)(?:Catalog: (?P<catalog>.+)\n)?Database: (?P<database>.+)\nTable: (?P<table>.+)")
 
@@ -47,18 +56,26 @@ def leaf(node: PlanNode, kind: str, evaluation: Evaluation) -> Relation:
         return Relation([Attribute(item.id, item.name) for item in columns])
     if kind in ("LogicalRDD", "ExternalRDD") or node.name.startswith(("Scan ExistingRDD", "Scan[obj")):
         return remembered(columns, evaluation)
-    name = source_name(node, kind, columns, evaluation)
+    found_names = source_names(node, kind, columns, evaluation)
     problems = [CUT] if truncated(node.fields.get("Output", "") or node.args) else []
-    if name is None:
+    if not found_names:
         problems = [*problems, Problem(ProblemKind.UNSUPPORTED, kind)]
         return Relation([Attribute(item.id, item.name, MISSING) for item in columns], problems=tuple(problems))
-    made = [Attribute(item.id, item.name, base_column(ColumnRef(name, item.name))) for item in columns]
-    relation = Relation(made, frozenset(), {name: None}, tuple(problems))
-    found = read_influences(node.fields.get("PartitionFilters", "[]"), Scope(relation.scope), Subtype.FILTER)
+    if None in found_names:
+        problems = [*problems, MORE_PATHS]
+    sources = {name: None for name in found_names if name is not None}
+    made = [
+        Attribute(item.id, item.name, united(base_column(ColumnRef(name, item.name)) for name in sources))
+        for item in columns
+    ]
+    relation = Relation(made, frozenset(), sources, tuple(problems))
+    filters = " ".join(node.fields.get(field, "") for field in OWN_FILTERS)
+    found = read_influences(filters, Scope(relation.scope), Subtype.FILTER)
     pushed = PUSHED.search(node.fields.get("Description", ""))
     if pushed:
         found |= {
             (ColumnRef(name, item.name), Subtype.FILTER)
+            for name in sources
             for item in columns
             if re.search(rf"(?:^|, |\(|NOT )`?{re.escape(item.name)}`? (?:IS|=|!=|<|>|IN|NOT|STARTS)", pushed.group(1))
         }
@@ -71,7 +88,7 @@ def outputs(node: PlanNode, kind: str) -> list[Element]:
         return attribute_list(node.fields["Output"])
     args = node.args
     if kind == "Relation":
-        found = re.search(r"\[(.*)\]", args, re.DOTALL)
+        found = re.search(r"\[(.*)\]", JDBC_BEHIND.sub("", args), re.DOTALL)
         return attribute_list(f"[{found.group(1)}]", ",") if found else []
     if kind == "HiveTableRelation":
         lists = re.findall(r"(?:Data Cols|Partition Cols): (\[.*?\])(?:, |\])", args, re.DOTALL)
@@ -134,11 +151,22 @@ def standing_for(columns: list[Element], original: Relation) -> Relation:
 # --- names ------------------------------------------------------------------------------------------------------
 
 
+def source_names(
+    node: PlanNode, kind: str, columns: list[Element], evaluation: Evaluation
+) -> tuple[TableName | None, ...]:
+    """The table or the paths that a leaf reads, None standing for others; none for a leaf that names neither."""
+    name = source_name(node, kind, columns, evaluation)
+    if name is not None:
+        return (name,)
+    paths = next((evaluation.paths[item.id] for item in columns if item.id in evaluation.paths), "")
+    return location_names(node.fields.get("Location") or paths, evaluation.names)
+
+
 def source_name(node: PlanNode, kind: str, columns: list[Element], evaluation: Evaluation) -> TableName | None:
-    """The table or path that a leaf reads; None for a leaf that names neither."""
+    """The table that a leaf reads; None for a leaf that names none."""
     names = evaluation.names
     if kind in ("LogicalRelation", "Relation", "HiveTableRelation"):
-        return logical_name(node, kind, columns, evaluation)
+        return logical_name(node, kind, names)
     if kind.startswith(("RelationV2", "DataSourceV2", "StreamingDataSourceV2", "BatchScan", "MicroBatchScan")):
         return v2_name(node, names)
     if kind == "Scan" or kind.startswith("FileScan"):
@@ -148,7 +176,7 @@ def source_name(node: PlanNode, kind: str, columns: list[Element], evaluation: E
 
 def scan_name(node: PlanNode, names: NameMapping) -> TableName | None:
     """`Scan parquet db.t`, `Scan hive db.t`, `Scan JDBCRelation(t)`, or a path's location."""
-    match = JDBC_RELATION.search(node.name)
+    match = JDBC_RELATION.search(node.name) or JDBC_RELATION.match(node.args)
     if match:
         return jdbc_name(match.group("what"), names)
     if " JDBC v1 Relation from v2 scan " in node.name:
@@ -156,15 +184,19 @@ def scan_name(node: PlanNode, names: NameMapping) -> TableName | None:
     words = node.name.split(" ", 2)
     if len(words) > 2 and words[2].strip():
         return names.table(plain_parts(words[2].strip()))
-    return location_name(node.fields.get("Location", ""), names)
+    return None
 
 
-def location_name(text: str, names: NameMapping) -> TableName | None:
+def location_names(text: str, names: NameMapping) -> tuple[TableName | None, ...]:
+    """The paths of a scan, each once; None stands for those that Spark left out or cut. None at all without a path."""
     match = LOCATION.search(text)
-    if match is None:
-        return None
-    first = re.split(r", (?=[a-z][a-z0-9+.-]*:/|/|\.\.\. )", match.group("paths"))[0]
-    return names.path(first) if first else None
+    found: list[TableName | None] = []
+    for path in NEXT_PATH.split(match.group("paths")) if match else ():
+        if path.startswith("...") or CUT_PATH.search(path):
+            return (*dict.fromkeys(found), None) if found else ()
+        if path:
+            found.append(names.path(path))
+    return tuple(dict.fromkeys(found))
 
 
 def jdbc_name(what: str, names: NameMapping) -> TableName | None:
@@ -184,18 +216,14 @@ def jdbc_table(args: str, names: NameMapping) -> TableName | None:
     return names.jdbc(parts) if catalog is None else names.table((catalog, *parts))
 
 
-def logical_name(node: PlanNode, kind: str, columns: list[Element], evaluation: Evaluation) -> TableName | None:
-    names, args = evaluation.names, node.args
-    if kind == "Relation":
-        named = args.partition("[")[0].strip()
-        if named:
-            match = JDBC_RELATION.match(named)
-            return jdbc_name(match.group("what"), names) if match else names.table(plain_parts(named))
-        found = next((evaluation.paths[item.id] for item in columns if item.id in evaluation.paths), None)
-        return names.path(found) if found else None
+def logical_name(node: PlanNode, kind: str, names: NameMapping) -> TableName | None:
+    args = node.args
     match = JDBC_RELATION.search(args)
     if match:
-        return jdbc_name(match.group("what").partition(") [")[0], names)
+        return jdbc_name(match.group("what"), names)
+    if kind == "Relation":
+        named = args.partition("[")[0].strip()
+        return names.table(plain_parts(named)) if named else None
     quoted = re.search(r"`[^`]+`\.`", args)
     if quoted:
         return names.table(quoted_parts(args[quoted.start() :]))
@@ -203,8 +231,7 @@ def logical_name(node: PlanNode, kind: str, columns: list[Element], evaluation: 
     if catalog:
         parts = (catalog.group("catalog"), catalog.group("database"), catalog.group("table"))
         return names.table(tuple(part for part in parts if part))
-    found = next((evaluation.paths[item.id] for item in columns if item.id in evaluation.paths), None)
-    return names.path(found) if found else None
+    return None
 
 
 def v2_name(node: PlanNode, names: NameMapping) -> TableName | None:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 CUT = Problem(ProblemKind.INCOMPLETE, "more fields")
 HINTS = re.compile(r"(?:, (?:left|right)Hint=\([^()]*\))+$")
 GENERATE = re.compile(r"^(?P<made>.*), (?:true|false)(?:, [^\[\]]*)?, (?P<out>\[[^\[]*\])$", re.DOTALL)
+JOIN_TYPE = re.compile(r"\], ((?:Inner|Cross|Left|Right|Full|ExistenceJoin)\w*(?:\([^()]*\))?)(?=, |$)")
 CTE_REFERENCE = re.compile(r"^(\d+), (?:true|false), (\[.*?\])(?:, (?:true|false|\d+|None|Some).*)?$", re.DOTALL)
 STRUCT = re.compile(r"^(?:named_)?struct\(")
 COUNTED = re.compile(r"^\[(?:-?1 AS vcol|(?:true|null) AS vcol1)#")
@@ -117,7 +118,11 @@ def join_parts(step: Step) -> tuple[str, list[tuple[str, str]]]:
         condition = fields.get("Join condition", "None")
         texts += [] if condition == "None" else [(condition, "both")]
         return fields.get("Join type") or step.node.name.partition(" ")[2], texts  # before Spark 3.4, in the tree only
-    kind, _, condition = HINTS.sub("", step.node.args).partition(", ")
+    args = HINTS.sub("", step.node.args)
+    keyed = JOIN_TYPE.search(args) if args.startswith("[") else None
+    if keyed:
+        return keyed.group(1), [(args, "both")]
+    kind, _, condition = args.partition(", ")
     if not step.node.args:
         kind = step.node.name.partition(" ")[2]
     return kind, [(condition, "both")] if condition else []

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from connectors.spark_history.attributes import (
     ID,
     Element,
+    arguments,
     attribute_list,
     attribute_spans,
     element_list,
@@ -67,6 +68,28 @@ def aggregate(step: Step) -> Relation:
     if functions == "[]":
         relation.grouped = base  # perhaps the de-duplication that precedes a DISTINCT aggregate
     return relation
+
+
+def photon_aggregate(step: Step) -> Relation:
+    """A stage of Photon's: `[keys], [functions as they are named], [their attributes], [results]`, without keys in one.
+
+    Each stage names what it makes, so that the next one's ids tell all.
+    """
+    lists = bracketed(step.node.args)
+    if len(lists) < 3:
+        return step.evaluation.unknown(step.node, "Agg", step.inputs)
+    keys = lists[0] if len(lists) > 3 else "[]"
+    scope = step.below.scope
+    values = named_attributes(element_list(lists[-3], scope), step.scope)
+    visible = {**scope, **{value.id: value for value in values}}
+    results = named_attributes(element_list(lists[-1], visible), Scope(visible, known=step.evaluation.known))
+    found = read_influences(keys, step.scope, Subtype.GROUP_BY)
+    return step.below.with_attributes(results, found, cut(step.node.args))
+
+
+def bracketed(args: str) -> list[str]:
+    """The lists of an argument text, in their order."""
+    return [part for part in arguments(args) if part.startswith("[")]
 
 
 def passed_results(results: str, scope: dict[int, Attribute], step: Step) -> list[Attribute]:
@@ -144,7 +167,7 @@ def take_ordered(step: Step) -> Relation:
     problems = cut(step.node.args)
     if not projection:
         return step.below.with_attributes(step.below.attributes, found, problems)
-    elements = element_list(projection, step.below.scope)
+    elements = element_list(projection[: projection.rfind("]") + 1], step.below.scope)
     return step.below.with_attributes(named_attributes(elements, step.scope), found, problems)
 
 

@@ -163,7 +163,7 @@ def remember(relation: Relation, application: Application) -> None:
 
 
 def file_paths(physical: PlanNode | None) -> Mapping[int, str]:
-    """Where a one-line physical plan reads each column id from: logical leaves over paths print no location."""
+    """The locations that a one-line physical plan reads each column id from: logical leaves over paths print none."""
     found: dict[int, str] = {}
     if physical is None:
         return found
@@ -172,7 +172,6 @@ def file_paths(physical: PlanNode | None) -> Mapping[int, str]:
             continue
         match = FILE_SCAN.search(node.args)
         location = LOCATION.search(match.group(2)) if match else None
-        if match and location and not location.group("paths").endswith("..."):
-            first = location.group("paths").split(", ")[0]
-            found.update({item.id: first for item in attribute_list(match.group(1), ",")})
+        if match and location:
+            found.update({item.id: match.group(2) for item in attribute_list(match.group(1), ",")})
     return found

@@ -9,8 +9,9 @@ of a command, a cached plan) stand six columns right.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 
 @dataclass(slots=True)
@@ -62,7 +63,8 @@ DETAIL = re.compile(r"^\((\d+)\) (.*)$")
 FIELD = re.compile(
     r"^(Output|Input|Arguments|Condition|Keys|Functions|Aggregate Attributes|Results|Left keys|Right keys|Join type|"
     r"Join condition|Left output|Right output|Batched|Location|PushedFilters|PartitionFilters|DataFilters|ReadSchema|"
-    r"External engine query|Output Column Families|RuntimeFilters|PushedAggregation|PushedGroupBy|Result|Commands|"
+    r"External engine query|Output Column Families|RuntimeFilters|RequiredDataFilters|DictionaryFilters|"
+    r"PushedAggregation|PushedGroupBy|Result|Commands|"
     r"SubPlan|PushedVariants|PushedSample|PushedLimit|PushedTopN|PushedOffset)(?: \[(\d+)\])? ?:(?: (.*))?$"
 )
 
@@ -104,8 +106,10 @@ def without_schema(section: str) -> str:
 def logical_lines(section: str) -> list[tuple[int, str]]:
     """The tree's nodes as (indentation, text); a literal's line breaks are put back into its node's text."""
     nodes: list[tuple[int, str]] = []
-    for line in section.split("\n"):
-        prefix = PREFIX.match(line)
+    lines = section.split("\n")
+    inside = literal_lines(lines, lambda line: PREFIX.match(line) is not None)
+    for number, line in enumerate(lines):
+        prefix = PREFIX.match(line) if number not in inside else None
         if prefix:
             nodes.append((prefix.end(), line[prefix.end() :]))
         elif not nodes:
@@ -115,6 +119,34 @@ def logical_lines(section: str) -> list[tuple[int, str]]:
             indent, before = nodes[-1]
             nodes[-1] = (indent, f"{before}\n{line}")
     return [(indent, text.rstrip("\n")) for indent, text in nodes]
+
+
+def literal_lines(lines: Sequence[str], begins: Callable[[str], bool]) -> set[int]:
+    """The lines that look like the beginning of something and stand in a bracket that an earlier one opened.
+
+    Plans print literals raw: one with a line break may have a line like any of the plan's. A bracket that nothing
+    closes was itself a literal's or a name's, as is one in a line that ends with a bracket.
+    """
+    depths = list(accumulate((brackets(line) for line in lines), initial=0))
+    ends: dict[int, int] = {}  # where the brackets that a line opens are closed: the first place that is as deep
+    waiting: list[int] = []
+    for place, depth in enumerate(depths):
+        while waiting and depths[waiting[-1]] >= depth:
+            ends[waiting.pop()] = place
+        waiting.append(place)
+    found: set[int] = set()
+    end = 0
+    for number, line in enumerate(lines):
+        if number < end:
+            found.add(number)
+        elif (number == 0 or begins(line)) and not line.endswith(("]", ")")):
+            end = ends.get(number, 0)
+    return found
+
+
+def brackets(line: str) -> int:
+    """How many more brackets a line opens than it closes."""
+    return sum(line.count(opening) for opening in "([{") - sum(line.count(closing) for closing in ")]}")
 
 
 def build(nodes: list[tuple[int, PlanNode]]) -> PlanNode | None:
@@ -219,7 +251,13 @@ def read_details(details: str, numbered: dict[int, PlanNode]) -> None:
     node: PlanNode | None = None
     key = ""
     blank_before = True
-    for line in details.split("\n"):
+    lines = details.split("\n")
+    inside = literal_lines(lines, lambda line: FIELD.match(line) is not None)
+    for number, line in enumerate(lines):
+        if number in inside:
+            if node is not None and key:
+                node.fields[key] += "\n" + line
+            continue
         head = DETAIL.match(line) if blank_before else None
         if head and (found := numbered.get(int(head.group(1)))) is not None and same_node(found.name, head.group(2)):
             node, key = found, ""

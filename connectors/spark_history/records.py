@@ -67,6 +67,8 @@ class RecordWriter:
             planned, content = self.plans.lineage(statement.plans, self.application, statement.stream)
             self.defaults.follow(statement)
             lineage = planned or name_changes(statement.plans, self.application.names)
+            if lineage is not None:
+                lineage = qualified(lineage, before, self.application.names)
             if lineage is not None and statement.sink is not None:
                 lineage = into_sink(lineage, statement.sink, self.application.names)
             if planned is not None and lineage is not None:
@@ -152,6 +154,17 @@ def full_name(name: TableName, defaults: tuple[str, str], names: NameMapping) ->
         return name
     missing = max(0, len(defaults) + 1 - len(name.parts))
     return names.table((*defaults[:missing], *name.parts))
+
+
+def qualified(lineage: StatementLineage, defaults: tuple[str, str], names: NameMapping) -> StatementLineage:
+    """Lineage whose targets have full names: Spark 3.3 and older print those of the current schema without it."""
+    flows = tuple(
+        replace(flow, target=replace(flow.target, name=full_name(flow.target.name, defaults, names)))
+        if flow.target is not None and not flow.target.temporary and len(flow.target.name.parts) == 1
+        else flow
+        for flow in lineage.flows
+    )
+    return replace(lineage, flows=flows) if flows != lineage.flows else lineage
 
 
 def problem_row(source_id: str, problem: str | None, status: str | None = None) -> Row:

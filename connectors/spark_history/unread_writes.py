@@ -59,7 +59,7 @@ def write_kinds(root: PlanNode) -> Iterator[str]:
         below = [*node.inner, *node.children]
         if is_write(node) or (_KIND.fullmatch(bare) and writes_rows(kind, bare, below)):
             if not _HARMLESS.fullmatch(bare) and not _NOWHERE.search(node.name):
-                yield bare
+                yield node.name.removeprefix("Execute ").partition(" ")[0]
         elif kind != "CommandResult" and (kind == "Union" or kind not in OPERATORS):
             pending.extend(reversed(below))
 

@@ -19,7 +19,7 @@ from pyspark.sql import SparkSession
 
 from connectors.base import RECORD_SCHEMA
 from connectors.spark_history import SparkHistoryOptions, list_history, read_spark_history
-from connectors.spark_history.event_lines import LONGEST_LINE
+from connectors.spark_history.log_lines import LONGEST_LINE
 from connectors.spark_history.records import Row
 from ingestion.errors import ConfigError, TargetDown
 from ingestion.symbolic import loads

@@ -8,6 +8,8 @@ from connectors.spark_history.executions import Statement
 from connectors.spark_history.names import NameMapping
 from connectors.spark_history.records import RecordWriter, Row
 from connectors.spark_history.statement_text import TextReader
+from ingestion.model import StatementLineage
+from ingestion.symbolic import loads
 
 SCAN = """(1) Scan parquet spark_catalog.sales.orders
 Output [1]: [id#1L]
@@ -98,3 +100,12 @@ def test_a_micro_batch_into_a_sink_that_is_not_understood_is_told_by_the_sinks_c
     row = row_of(plan("Scan parquet spark_catalog.sales.orders (1)"), sink=sink)
     assert row["status"] == status
     assert (row["query_type"] == "insert") == sink.startswith("FileSink")
+
+
+def test_an_unqualified_target_of_an_older_spark_is_in_the_sessions_schema() -> None:
+    create = "CreateDataSourceTableAsSelectCommand `totals`, Overwrite, [id]"
+    scan = "+- Relation spark_catalog.sales.orders[id#1L] parquet"
+    row = row_of(f"== Analyzed Logical Plan ==\n\n{create}\n{scan}\n\n== Physical Plan ==\nExecute {create}\n")
+    lineage = loads(row["symbolic"])
+    assert isinstance(lineage, StatementLineage)
+    assert [name.parts for name in lineage.targets] == [("spark_catalog", "default", "totals")]

@@ -1,0 +1,194 @@
+"""What scans read, in each form that plans print them in: edges of small plans."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from connectors.spark_history.event_lines import event_lines
+from connectors.spark_history.plan_lineage import Application, statement_lineage
+from ingestion.model import Problem, ProblemKind, StatementLineage
+from tests.connectors.spark_history.comparison import direct_edges, indirect_edges
+
+INSERT = "file:/w/out, false, Parquet, [path=/w/out], Append, [id]"
+
+
+def formatted(scan: str, *above: str) -> str:
+    """A formatted plan that inserts `id#1L` into file:/w/out: nodes from the scan up, each its name and its fields."""
+    nodes = [scan, *above, f"Execute InsertIntoHadoopFsRelationCommand\nArguments: {INSERT}"]
+    names = [node.partition("\n")[0] for node in nodes]
+    tree = "\n".join(
+        ("   " * depth)[:-3] + ("+- " if depth else "") + f"{names[number - 1]} ({number})"
+        for depth, number in enumerate(range(len(nodes), 0, -1))
+    )
+    details = "\n\n".join(f"({number}) {node}" for number, node in enumerate(nodes, 1))
+    return f"== Physical Plan ==\n{tree}\n\n\n{details}\n\n"
+
+
+def extended(analyzed: str, physical: str = "") -> str:
+    tree = f"InsertIntoHadoopFsRelationCommand {INSERT}\n{analyzed}"
+    return f"== Analyzed Logical Plan ==\n\n{tree}\n\n== Physical Plan ==\n{physical}"
+
+
+def lineage_of(description: str) -> StatementLineage:
+    found = statement_lineage([description], Application())
+    assert found is not None
+    return found
+
+
+def edges(description: str) -> set[str]:
+    """Sources of the one column, `table.column` each."""
+    (flow,) = lineage_of(description).flows
+    assert {name for name, _, _ in direct_edges(flow)} <= {"id"}
+    return {f"{table}.{column}" for _, table, column in direct_edges(flow)}
+
+
+PATHS = "Scan parquet \nOutput [1]: [id#1L]\nLocation: InMemoryFileIndex [%s]\nReadSchema: struct<id:bigint>"
+SECOND = ["file:/w/a.id", "file:/w/b.id"]
+
+
+@pytest.mark.parametrize(
+    ("paths", "expected"),
+    [
+        ("file:/w/a", ["file:/w/a.id"]),
+        ("file:/w/a, file:/w/b", SECOND),
+        ("file:/w/a/dt=1, file:/w/a/dt=2", ["file:/w/a.id"]),
+        ("file:/w/a/part-00000-x.parquet, file:/w/b", SECOND),
+        ("s3://w/a, b, s3://w/c", ["s3://w/a, b.id", "s3://w/c.id"]),
+    ],
+)
+def test_a_scan_of_several_paths_reads_each(paths: str, expected: list[str]) -> None:
+    assert sorted(edges(formatted(PATHS % paths))) == expected
+    assert lineage_of(formatted(PATHS % paths)).problems == ()
+
+
+@pytest.mark.parametrize("paths", ["file:/w/a, ... 2 entries", "file:/w/a, ...", "file:/w/a, file:/w/b/c..."])
+def test_paths_that_spark_left_out_are_a_problem(paths: str) -> None:
+    assert edges(formatted(PATHS % paths)) == {"file:/w/a.id"}
+    assert lineage_of(formatted(PATHS % paths)).problems == (Problem(ProblemKind.UNSUPPORTED, "more paths"),)
+
+
+def test_a_path_that_is_cut_is_no_path() -> None:
+    relation = "+- Relation [id#1L] parquet"
+    scan = "FileScan parquet [id#1L] Batched: true, Format: Parquet, Location: InMemoryFileIndex(%s, ReadSchema: s"
+    whole = extended(relation, scan % "2 paths)[file:/w/a, file:/w/b], PartitionFilters: []")
+    assert sorted(edges(whole)) == SECOND
+    cut = extended(relation, scan % "1 paths)[file:/w/a/very/lo..., PartitionFilters: []")
+    assert edges(cut) == set()
+    assert Problem(ProblemKind.UNSUPPORTED, "Relation") in lineage_of(cut).problems
+
+
+def start_event(plan: str, *locations: str) -> str:
+    """The plan that is left of an event whose tree of metrics has these locations."""
+    leaves = [{"nodeName": "Scan", "metadata": {"Location": location}, "children": []} for location in locations]
+    event = {
+        "Event": "org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart",
+        "executionId": 1,
+        "physicalPlanDescription": plan,
+        "sparkPlanInfo": {"nodeName": "Union", "children": leaves},
+        "time": 1,
+    }
+    (line,) = event_lines([json.dumps(event, separators=(",", ":")).encode() + b"\n"])
+    return str(json.loads(line.json)["physicalPlanDescription"])
+
+
+def test_the_paths_that_a_plan_leaves_out_are_found_in_the_tree_of_metrics() -> None:
+    plan = formatted(PATHS % "file:/w/a, ... 1 entries")
+    assert sorted(edges(start_event(plan, "InMemoryFileIndex(2 paths)[file:/w/a, file:/w/b]"))) == SECOND
+    for others in (
+        (),
+        ("InMemoryFileIndex(3 paths)[file:/w/a, file:/w/b, ...]",),
+        ("InMemoryFileIndex(2 paths)[file:/w/a, file:/w/b]", "InMemoryFileIndex(2 paths)[file:/w/a, file:/w/c]"),
+    ):
+        assert start_event(plan, *others) == plan
+
+
+JDBC = "JDBCRelation(APP.ORDERS) [numPartitions=%d]"
+
+
+@pytest.mark.parametrize("partitions", [1, 8])
+def test_a_table_over_jdbc_is_read_in_every_form_of_a_plan(partitions: int) -> None:
+    relation = JDBC % partitions
+    for description in (
+        formatted(f"Scan {relation} \nOutput [1]: [id#1L]\nReadSchema: struct<id:bigint>"),
+        formatted(f"LogicalRelation\nArguments: {relation}, [id#1L], false"),
+        extended(f"+- Relation [id#1L] {relation}"),
+        extended(f"+- Project [id#1L]\n   +- Relation [other#0,id#1L] {relation}"),
+        extended(f"+- SubqueryAlias o\n   +- Relation [id#1L,other#2] {relation}"),
+    ):
+        (flow,) = lineage_of(description).flows
+        assert ("id", "jdbc.APP.ORDERS", "id") in direct_edges(flow), description
+
+
+def test_a_query_over_jdbc_names_no_table() -> None:
+    query = "(SELECT ID FROM APP.ORDERS WHERE N > (1)) SPARK_GEN_SUBQ_0"
+    found = lineage_of(extended(f"+- Relation [id#1L] JDBCRelation({query}) [numPartitions=1]"))
+    assert found.sources == ()
+    assert Problem(ProblemKind.UNSUPPORTED, "Relation") in found.problems
+
+
+@pytest.mark.parametrize("kind", ["BatchScan", "GpuBatchScan", "GpuScan csv ", "PhotonScan parquet "])
+def test_scans_of_files_through_other_readers_read_their_paths(kind: str) -> None:
+    assert edges(formatted(PATHS.replace("Scan parquet ", kind) % "file:/w/a")) == {"file:/w/a.id"}
+
+
+def test_accelerators_operators_are_those_that_they_replace() -> None:
+    orders = PATHS.replace("Scan parquet ", "GpuScan parquet ").replace("[1]: [id#1L]", "[2]: [k#5, v#6]")
+    gpu = formatted(
+        orders % "file:/w/a",
+        "GpuFilter\nInput [2]: [k#5, v#6]\nArguments: gpuisnotnull(k#5)",
+        "GpuHashAggregate\nInput [2]: [k#5, v#6]\nKeys [1]: [k#5]\nFunctions [1]: [partial_gpubasicsum(v#6)]\n"
+        "Aggregate Attributes [1]: [sum#7L]\nResults [2]: [k#5, sum#8L]",
+        "GpuColumnarExchange\nInput [2]: [k#5, sum#8L]\nArguments: gpuhashpartitioning(k#5, 2)",
+        "GpuHashAggregate\nInput [2]: [k#5, sum#8L]\nKeys [1]: [k#5]\nFunctions [1]: [gpubasicsum(v#6)]\n"
+        "Aggregate Attributes [1]: [sum(v#6)#9L]\nResults [1]: [sum(v#6)#9L AS id#1L]",
+    )
+    photon = formatted(
+        orders.replace("GpuScan", "PhotonScan") % "file:/w/a" + "\nRequiredDataFilters: [isnotnull(k#5)]",
+        "PhotonGroupingAgg\nInput [2]: [k#5, v#6]\n"
+        "Arguments: [k#5], [partial_sum(v#6) AS sum#8L], [sum#7L], [k#5, sum#8L], false",
+        "PhotonShuffleExchangeSink\nInput [2]: [k#5, sum#8L]\nArguments: hashpartitioning(k#5, 2)",
+        "PhotonGroupingAgg\nInput [2]: [k#5, sum#8L]\n"
+        "Arguments: [k#5], [finalmerge_sum(merge sum#8L) AS sum(v#6)#9L], [sum(v#6)#9L], [sum(v#6)#9L AS id#1L], true",
+    )
+    for description in (gpu, photon):
+        found = lineage_of(description)
+        assert found.problems == ()
+        assert direct_edges(found.flows[0]) == {("id", "file:/w/a", "v")}
+        assert indirect_edges(found.flows[0]) == {("id", "file:/w/a", "k")}
+        assert {r.transformation.subtype.value for o in found.flows[0].outputs for r in o.references} == {"AGGREGATION"}
+
+
+LITERAL = "x\n+- Filter (other#7 = 1)\n   +- Relation spark_catalog.d.secret[other#7] parquet\nend"
+DETAIL = "x\n\n(1) Scan parquet \nOutput [1]: [id#9L]\nInput [1]: [id#9L]\nCondition : (id#9L = 1)\nend"
+
+
+@pytest.mark.parametrize(
+    "literal", [LITERAL, DETAIL, "[" + LITERAL, "+- Relation d.t[a#1]", "(" * 3 + LITERAL + ")" * 3]
+)
+def test_a_literal_that_looks_like_a_plan_is_a_literal(literal: str) -> None:
+    made = f"concat(id#2L, {literal}) AS id#1L"
+    lines = f"+- Project [{made}]\n   +- Relation spark_catalog.d.orders[id#2L] parquet"
+    if literal[0] != "[":  # a bracket of a literal's own is closed by nothing
+        assert edges(extended(lines)) == {"spark_catalog.d.orders.id"}
+        found = lineage_of(extended(lines))
+        assert (found.problems, [str(name) for name in found.sources]) == ((), ["spark_catalog.d.orders"])
+    scan = "Scan parquet spark_catalog.d.orders\nOutput [1]: [id#2L]\nReadSchema: struct<id:bigint>"
+    plan = formatted(scan, f"Project\nOutput [1]: [{made}]\nInput [1]: [id#2L]")
+    assert edges(plan) == {"spark_catalog.d.orders.id"}
+    assert lineage_of(plan).problems == ()
+
+
+def test_a_bracket_in_a_columns_name_hides_no_line_of_the_plan() -> None:
+    nodes = "Project [a[b#2L AS id#1L]", "Filter isnotnull(a[b#2L)", "Relation spark_catalog.d.t[a[b#2L] parquet"
+    lines = "\n".join("   " * depth + "+- " + node for depth, node in enumerate(nodes))
+    assert edges(extended(lines)) == {"spark_catalog.d.t.a[b"}
+
+
+def test_a_name_may_have_a_cast_in_it() -> None:
+    column = "max(CAST(v AS DATE))"
+    scan = "Scan parquet spark_catalog.d.t\nOutput [1]: [v#2]\nReadSchema: struct<v:string>"
+    project = f"Project\nOutput [1]: [cast(v#2 as date) AS {column}#1]\nInput [1]: [v#2]"
+    (flow,) = lineage_of(formatted(scan, project).replace("Append, [id]", "Append, [out, ... 1 more fields]")).flows
+    assert [output.name for output in flow.outputs] == [column]
