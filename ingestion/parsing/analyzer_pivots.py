@@ -8,7 +8,7 @@ from ingestion.model import ProblemKind
 from ingestion.parsing.analyzer_clauses import act
 from ingestion.parsing.analyzer_common import renamed
 from ingestion.parsing.analyzer_rows import Entry, Rows, spelled
-from ingestion.parsing.analyzer_runs import StarRun
+from ingestion.parsing.analyzer_runs import NO_TABLE, StarRun
 from ingestion.parsing.analyzer_scopes import Scope
 from ingestion.parsing.analyzer_stars import star_entries
 from ingestion.parsing.analyzer_values import Value, combined, union_of
@@ -50,6 +50,10 @@ def pivoted(analysis: QueryAnalysis, rows: Rows, pivot: Pivot, alias: str) -> Ro
             keys = combined([(IDENTITY, value), *((CONDITIONAL, key) for key in chosen)])
             value = Value(keys).known_as(value.text(), value.type())
         made.append((column.name, value))
+    for aggregate in pivot.unnamed:
+        value = scope.evaluate(aggregate)
+        keys = combined([(IDENTITY, value), *((CONDITIONAL, key) for key in chosen)])
+        kept.append(StarRun(NO_TABLE, value=Value(keys).known_as(value.text())))
     if starred and made:
         name, last = made[-1]
         values = [e[1] if isinstance(e, tuple) else e.whole(analysis.sources) for e in starred]

@@ -10,6 +10,7 @@ from ingestion.parsing.analyzer_joins import join_relation
 from ingestion.parsing.analyzer_pivots import pivoted
 from ingestion.parsing.analyzer_rows import AnyRows, Entry, FunctionRows, Rows, SchemaLookup, TableRows
 from ingestion.parsing.analyzer_rules import rules_of
+from ingestion.parsing.analyzer_runs import NO_TABLE, StarRun
 from ingestion.parsing.analyzer_scopes import Scope
 from ingestion.parsing.analyzer_sets import combine_branches, combine_by_name
 from ingestion.parsing.analyzer_stars import all_entries, star_entries
@@ -28,6 +29,7 @@ from ingestion.parsing.relational import (
 )
 from ingestion.parsing.roles import COMPOSED, GROUP_BY, IDENTITY, TRANSFORMATION, TRANSFORMATIONS
 
+_SEARCH = "vector_search"
 _ELEMENTS = frozenset({"unnest", "explode", "explode_outer"})
 
 
@@ -171,6 +173,11 @@ class QueryAnalysis:
         if len(values) == 1 and function.label in _ELEMENTS:
             self._as_element(value, values[0], scope)
         rows = FunctionRows(self.sources, value, columns, relation.alias or function.label, tables)
+        rows.fields = value.fields if self.rules.fields_unnested else None
+        if function.wide and not columns:
+            rows.entries = [StarRun(NO_TABLE, value=value)]
+        if function.label == _SEARCH and len(found := [each for each in values if each.fields is not None]) == 2:
+            rows.entries = [("query", found[1]), ("base", found[0]), ("distance", value)]
         if function.aligned:
             own = [Value(combined([(TRANSFORMATION, each)])).known_as(f"UNNEST({each.text()})") for each in values]
             if function.aligned > len(own):  # a map of Trino's gives two columns, and which argument is one is not said

@@ -185,9 +185,10 @@ class FunctionRows:
     """What a table function gives: every column is made of its arguments.
 
     Where the columns are not declared, any name that is prefixed may be one, and an unprefixed one that of its alias.
+    `fields` are those of an array's structs where the dialect has them as columns too.
     """
 
-    __slots__ = ("declared", "entries", "indirect", "label", "sources", "tables", "value")
+    __slots__ = ("declared", "entries", "fields", "indirect", "label", "sources", "tables", "value")
 
     stars: list[StarRun] = []
     keyed = False
@@ -196,6 +197,7 @@ class FunctionRows:
         self, sources: Sources, value: Value, columns: Sequence[str], label: str, tables: dict[TableName, None]
     ) -> None:
         self.sources = sources
+        self.fields: AnyRows | None = None
         self.value = value
         self.label = label
         self.declared = bool(columns)
@@ -215,7 +217,14 @@ class FunctionRows:
     def find(self, name: str) -> Value | None:
         """The column that is surely called `name`, whatever its case."""
         (called,) = spelled(self.names(), (name,))
-        return next((entry[1] for entry in self.entries if isinstance(entry, tuple) and entry[0] == called), None)
+        found = next((entry[1] for entry in self.entries if isinstance(entry, tuple) and entry[0] == called), None)
+        return self.fields.find(name) if found is None and self.fields is not None else found
+
+    def all(self) -> list[Entry]:
+        """What a star over the rows stands for: the fields in the place of what has them."""
+        if self.fields is None:
+            return self.entries
+        return [*self.fields.entries, *self.entries[1:]]
 
     def guesses(self, name: str) -> list[Value]:
         """The columns that may be called `name`: none unprefixed, as its rows are seldom more than one column."""

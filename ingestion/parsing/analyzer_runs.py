@@ -8,6 +8,9 @@ from ingestion.model import TableName
 from ingestion.parsing.analyzer_values import Sources, Value, combined, field_of, union_of
 from ingestion.parsing.roles import COMPOSED, IDENTITY, TRANSFORMATION
 
+NO_TABLE = TableName(("*",))
+"""The table of a run that is none of a table's."""
+
 
 class StarRun:
     """All columns of a table of unknown schema but `excluded`; `renamed` is old name to new.

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ingestion.model import ProblemKind, TableName
+from ingestion.model import ProblemKind
 from ingestion.parsing.analyzer_expressions import fields_of
-from ingestion.parsing.analyzer_rows import Entry, spelled
-from ingestion.parsing.analyzer_runs import StarRun
+from ingestion.parsing.analyzer_rows import AnyRows, Entry, FunctionRows, spelled
+from ingestion.parsing.analyzer_runs import NO_TABLE, StarRun
 from ingestion.parsing.analyzer_scopes import Scope
 from ingestion.parsing.analyzer_values import Value, combined
 from ingestion.parsing.relational import Star
@@ -16,8 +16,6 @@ from ingestion.parsing.roles import TRANSFORMATION
 
 if TYPE_CHECKING:
     from ingestion.parsing.analyzer_queries import QueryAnalysis
-
-_NO_TABLE = TableName(("*",))
 
 
 def star_entries(analysis: QueryAnalysis, star: Star, scope: Scope) -> list[Entry]:
@@ -45,7 +43,7 @@ def _qualified_star(analysis: QueryAnalysis, star: Star, scope: Scope) -> list[E
     while inner is not None:
         visible = inner.relation(star.qualifier)
         if visible is not None:
-            return visible.rows.entries
+            return entries_of(visible.rows)
         inner = inner.parent
     value = scope.lookup(star.qualifier)
     if value is None:
@@ -60,7 +58,7 @@ def _fields(analysis: QueryAnalysis, value: Value, scope: Scope) -> list[Entry]:
     if known is not None:
         return list(known.entries)
     analysis.problem(ProblemKind.UNSUPPORTED, "fields of a value of unknown type")
-    return [StarRun(_NO_TABLE, value=value)]
+    return [StarRun(NO_TABLE, value=value)]
 
 
 def _altered(analysis: QueryAnalysis, entries: list[Entry], star: Star, scope: Scope) -> list[Entry]:
@@ -100,6 +98,11 @@ def _matching(analysis: QueryAnalysis, entries: list[Entry], pattern: str) -> li
     return [entry for entry in entries if isinstance(entry, StarRun) or matches(entry[0])]
 
 
+def entries_of(rows: AnyRows) -> list[Entry]:
+    """What a star over rows stands for."""
+    return rows.all() if isinstance(rows, FunctionRows) else rows.entries
+
+
 def all_entries(scope: Scope) -> list[Entry]:
     """What `*` stands for: columns merged by USING, then each relation's but those of the target and of semi joins."""
     merged = scope.merged
@@ -109,7 +112,7 @@ def all_entries(scope: Scope) -> list[Entry]:
             continue
         merged_here = [name for name, until in scope.merged_until.items() if number <= until]
         gone = spelled(visible.rows.names(), merged_here)
-        for entry in visible.rows.entries:
+        for entry in entries_of(visible.rows):
             if isinstance(entry, StarRun):
                 entries.append(entry.without(gone) if gone else entry)
             elif entry[0] not in gone:

@@ -138,7 +138,7 @@ class Pivot(NamedTuple):
 
     `keys` are PIVOT's FOR columns, which choose the rows behind each new column. `kept` is DuckDB's GROUP BY: what is
     left is that alone. `names` is the column list of the result's alias. `star` is the COLUMNS(…) that UNPIVOT takes
-    into its last column.
+    into its last column. `unnamed` are the aggregates where the values, and so the new columns, are not said.
     """
 
     consumed: tuple[Expression, ...]
@@ -148,6 +148,7 @@ class Pivot(NamedTuple):
     kept: tuple[Projection, ...] | None = None
     names: tuple[str, ...] = ()
     star: Star | None = None
+    unnamed: tuple[Expression, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +157,8 @@ class TableFunction:
 
     `columns` are those that the function itself names (`()` when unknown); `label` is its name as columns are called
     by it; `name` is kept where the function is not a builtin, since what it reads is then unknown. `aligned` is the
-    number of columns that the arguments give side by side: as many as they are, or more where one is a map.
+    number of columns that the arguments give side by side: as many as they are, or more where one is a map. `wide` says
+    that it gives several columns, whose names nobody knows here.
     """
 
     arguments: tuple[Expression, ...]
@@ -164,6 +166,7 @@ class TableFunction:
     columns: tuple[tuple[str, TypeRule], ...] = ()
     name: TableName | None = None
     aligned: int = 0
+    wide: bool = False
 
 
 @dataclass(frozen=True, slots=True)

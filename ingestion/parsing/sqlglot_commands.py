@@ -91,6 +91,8 @@ def _exchange(words: Words, names: Names) -> Command | None:
 def _load(words: Words, names: Names) -> Command | None:
     """MySQL: LOAD DATA [LOCAL] INFILE '…' INTO TABLE t."""
     words.take("LOAD", "DATA")
+    if words.word in ("INTO", "OVERWRITE"):
+        return _load_files(words)
     path = words.string()
     if path is None or not words.find("INTO", "TABLE"):
         return None
@@ -108,6 +110,26 @@ def _bulk(words: Words, names: Names) -> Command | None:
         return None
     path = words.string()
     return None if path is None else Command(StatementKind.COPY, (moved(location(path), table),))
+
+
+def _load_files(words: Words) -> Command | None:
+    """BigQuery: LOAD DATA INTO|OVERWRITE t … FROM FILES (…, uris = ['…', '…'])."""
+    mode = WriteMode.OVERWRITE if words.take("OVERWRITE") else WriteMode.APPEND
+    words.take("INTO")
+    temporary = words.take("TEMP", "TABLE") or words.take("TEMPORARY", "TABLE") or (words.take("TABLE") and False)
+    table = words.name()
+    if table is None or not words.find("FROM", "FILES") or not words.find("URIS", "=", "["):
+        return None
+    target = Target(table, mode, temporary=temporary)
+    paths: list[str] = []
+    while words.word and words.word != "]":
+        path = words.string()
+        if path is None:
+            break
+        paths.append(path)
+        words.take(",")
+    writes = tuple(Write(target, star_from(location(path))) for path in dict.fromkeys(paths))
+    return Command(StatementKind.COPY, writes) if writes else None
 
 
 def _import(words: Words, names: Names) -> Command | None:

@@ -21,9 +21,20 @@ from ingestion.parsing.sqlglot_lakehouse_repairs import (
     table_properties,
     unloaded_query,
 )
+from ingestion.parsing.sqlglot_object_repairs import (
+    end_of_name,
+    file_formats,
+    linear_clusters,
+    replicas,
+    snapshots,
+    streams,
+    table_kinds,
+)
 from ingestion.parsing.sqlglot_server_repairs import SERVER_REPAIRS
 
 _IMPALA_HINTS = keywords("SHUFFLE NOSHUFFLE BROADCAST CLUSTERED NOCLUSTERED")
+_KNOWN_MODELS = keywords("PREDICT TRANSLATE GENERATE_EMBEDDING GENERATE_TEXT GENERATE_TABLE FORECAST")
+TABLE_ARGUMENT = re.compile(r"[(,>]\s*+table\s++[\w`]", re.IGNORECASE)
 # Db2 writes its special registers in two words.
 CURRENT = re.compile(r"\bcurrent\s+(?:date|time|timestamp|timezone|user|schema|server|path)\b", re.IGNORECASE)
 
@@ -139,10 +150,26 @@ def _with_label(text: str, tokens: list[Token]) -> Iterator[Edit]:
             yield span(tokens, number, number + 2)
 
 
+def _table_arguments(text: str, tokens: list[Token]) -> Iterator[Edit]:
+    """BigQuery: FUNCTION(TABLE t, MODEL m, …) takes a query as well, and a model is no column."""
+    for number in range(1, len(tokens) - 2):
+        word = tokens[number].text.upper()
+        if word not in ("TABLE", "MODEL") or tokens[number - 1].text not in ("(", ",", "=>", ">"):
+            continue
+        last = end_of_name(tokens, number + 1)
+        if last + 1 == len(tokens) or tokens[last + 1].text not in (")", ","):
+            continue
+        named = text[tokens[number + 1].start : tokens[last].end + 1]
+        if word == "TABLE":
+            yield span(tokens, number, last, f"(SELECT * FROM {named})")
+        elif tokens[number - 2].text.upper() not in _KNOWN_MODELS:
+            yield span(tokens, number, last, "NULL")
+
+
 REPAIRS: dict[str, tuple[Repair, ...]] = {
     **SERVER_REPAIRS,
     "athena": (unloaded_query,),
-    "bigquery": (_array_with_offset,),
+    "bigquery": (_array_with_offset, _table_arguments, snapshots, replicas),
     "databricks": (schema_evolution, directory_format, expectations, cloned_version),
     "db2": (_db2,),
     "doris": (_with_label,),
@@ -154,6 +181,7 @@ REPAIRS: dict[str, tuple[Repair, ...]] = {
     "greenplum": (_overriding,),
     "postgres": (_overriding,),
     "redshift": (table_properties,),
+    "snowflake": (streams, table_kinds, linear_clusters, file_formats),
     "spark": (schema_evolution, directory_format),
     "starrocks": (_with_label,),
     "vertica": (_vertica,),

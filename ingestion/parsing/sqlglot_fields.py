@@ -58,14 +58,20 @@ def fields_of_node(w: ExpressionWriter, node: exp.Expr) -> Fields | None:
     if isinstance(node, _ACCESS) or (type(node) is exp.Bracket and _names_field(node)):
         return _TAKEN
     values = list(_values(node))
-    to = node.args.get("to") if isinstance(node, exp.Cast) else None
-    named = to.expressions if isinstance(to, exp.DataType) and to.this == exp.DataType.Type.STRUCT else []
+    named = _fields_of_type(node.args.get("to")) if isinstance(node, exp.Cast) else []
     if not values or not (named or any(_builds(value.node) for value in values)):
         return _TAKEN if values and all(_is_taken(value.node) for value in values) else None
     among = tuple((w.inner(value.node, IDENTITY), value.role) for value in values)
     acting = tuple((w.inner(item, IDENTITY), role) for value in values for item, role in value.acting)
     names = tuple(w.names.column(item.this) for item in named if type(item) is exp.ColumnDef)
     return Fields(among=among, acting=acting, names=names if len(names) == len(named) else ())
+
+
+def _fields_of_type(to: exp.Expr | None) -> list[exp.Expr]:
+    """The fields that a type names: those of a struct, or of an array of structs."""
+    while isinstance(to, exp.DataType) and to.this == exp.DataType.Type.ARRAY and to.expressions:
+        to = to.expressions[0]
+    return to.expressions if isinstance(to, exp.DataType) and to.this == exp.DataType.Type.STRUCT else []
 
 
 def _builds(node: exp.Expr) -> bool:

@@ -33,6 +33,8 @@ def _pivot(queries: QueryTranslator, node: exp.Expr) -> Pivot:
     names = [queries.names.column(c) if type(c) is exp.Identifier else c.name for c in args.get("columns") or []]
     if simplified:
         names = _simplified_names(args.get("expressions") or [], aggregates)
+    if any(isinstance(item, exp.Query | exp.PivotAny) for key in args.get("fields") or [] for item in key.expressions):
+        names = []
     if not names:
         queries.unsupported("PIVOT without a list of values")
     columns = (
@@ -47,7 +49,8 @@ def _pivot(queries: QueryTranslator, node: exp.Expr) -> Pivot:
         else None
     )
     name, listed = _alias(queries, args.get("alias"))
-    return Pivot(tuple(consumed), columns, name, chosen, kept, listed)
+    unnamed = () if names else tuple(expression for expression, _ in expressions)
+    return Pivot(tuple(consumed), columns, name, chosen, kept, listed, unnamed=unnamed)
 
 
 def _simplified_names(keys: list[exp.Expr], aggregates: list[exp.Expr]) -> list[str]:

@@ -84,7 +84,7 @@ class QueryTranslator:
         common_tables += self.common_tables(node)
         return Select(
             (Star(),),
-            translate_relations(self, [node]),
+            translate_relations(self, [_without_clauses(node)]),
             tuple(order_clauses(self, node)),
             common_tables,
         )
@@ -199,6 +199,15 @@ class QueryTranslator:
 def _has_own_clauses(node: exp.Expr) -> bool:
     args = node.args
     return bool(args.get("joins") or args.get("pivots") or args.get("order") or args.get("laterals"))
+
+
+def _without_clauses(node: exp.Expr) -> exp.Expr:
+    """Brackets without the WITH and the ORDER BY that stand behind or before them."""
+    if type(node) is not exp.Subquery:
+        return node
+    bare = exp.Subquery()
+    bare.args.update({key: value for key, value in node.args.items() if key not in ("order", "with_")})
+    return bare
 
 
 def _plain_chain(node: exp.Expr) -> bool:

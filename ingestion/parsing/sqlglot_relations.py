@@ -8,25 +8,33 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from ingestion.lexing import keywords
 from ingestion.model import NameKind, TableName
 from ingestion.parsing.relational import (
     Clause,
+    Expression,
+    Projection,
     Query,
     Relation,
     Select,
+    Slot,
     Star,
     TableFunction,
 )
-from ingestion.parsing.roles import JOIN, TRANSFORMATION
+from ingestion.parsing.roles import IDENTITY, JOIN, TRANSFORMATION
 from ingestion.parsing.sqlglot_clauses import conditions
 from ingestion.parsing.sqlglot_names import named_by_text
 from ingestion.parsing.sqlglot_pivots import translate_pivots
+from ingestion.parsing.sqlglot_precedence import ATOM
 from ingestion.parsing.sqlglot_table_functions import is_function, translate_function
 
 if TYPE_CHECKING:
     from ingestion.parsing.sqlglot_queries import QueryTranslator
 
-_APPLIES_MODEL = (exp.Predict, exp.MLTranslate, exp.GenerateEmbedding, exp.GenerateText)
+_APPLIES_MODEL = (exp.Predict, exp.MLTranslate, exp.GenerateEmbedding, exp.GenerateText, exp.GenerateTable)
+_PASS_ON = keywords(
+    "APPENDS CHANGES DETECT_ANOMALIES RECONSTRUCTION_LOSS TRANSFORM GENERATE_BOOL GENERATE_DOUBLE GENERATE_INT"
+)
 """BigQuery's functions that add columns to the rows that they are given."""
 
 
@@ -39,6 +47,8 @@ def _item(queries: QueryTranslator, node: exp.Expr) -> Iterator[Relation]:
     if type(node) is exp.Join:
         yield from _join(queries, node)
         return
+    if type(node) is exp.TableAlias:  # what `|> AS name` has called the rows so far
+        node = exp.Table(this=node.this)
     while type(node) in (exp.Final, exp.Stream) or (type(node) is exp.Paren and not node.args.get("alias")):
         node = node.this
     node = named_by_text(_bare(node), queries.names.dialect.sqlglot)
@@ -137,6 +147,10 @@ def alias_of(queries: QueryTranslator, node: exp.Expr) -> tuple[str, tuple[str, 
 def _relation(queries: QueryTranslator, node: exp.Expr) -> Relation:
     kind = type(node)
     alias, columns = alias_of(queries, node)
+    if kind is exp.Table and isinstance(node.this, exp.Values | exp.SemanticView):
+        given = node.this
+        query = queries.values(given) if type(given) is exp.Values else _semantic(queries, given)
+        return Relation(query, alias, columns, pivots=translate_pivots(queries, node))
     if kind is exp.Table and not is_function(node):
         return _table(queries, node, alias, columns)
     pivots = translate_pivots(queries, node)
@@ -145,9 +159,10 @@ def _relation(queries: QueryTranslator, node: exp.Expr) -> Relation:
     if kind is exp.Pivot:
         inner = _relation(queries, node.this)
         return replace(inner, pivots=inner.pivots + pivots)
-    model_input = _model_input(node)
-    if model_input is not None:
-        return Relation(Select((Star(),), (_relation(queries, model_input),)), alias, columns, pivots=pivots)
+    passed_on = _passed_on(node)
+    if passed_on is not None:
+        star = Star(wrapped=type(node.this) is exp.GapFill)
+        return Relation(Select((star,), (_relation(queries, passed_on),)), alias, columns, pivots=pivots)
     if kind is exp.Subquery or isinstance(node, exp.Query | exp.Values):
         source: TableName | Query | TableFunction
         source = queries.query(node.this if kind is exp.Subquery and not _own(node) else _without_alias(node))
@@ -159,10 +174,37 @@ def _relation(queries: QueryTranslator, node: exp.Expr) -> Relation:
     return translate_function(queries, node, alias, columns, pivots)
 
 
-def _model_input(node: exp.Expr) -> exp.Expr | None:
-    """The rows that BigQuery's ML.PREDICT and its kin pass on; what they add, only the model knows."""
+def _semantic(queries: QueryTranslator, node: exp.Expr) -> Select:
+    """Snowflake: SEMANTIC_VIEW(view METRICS … DIMENSIONS … WHERE …) gives what it names of the view."""
+    given = [item for key in ("metrics", "facts", "dimensions") for item in node.args.get(key) or ()]
+    given.sort(key=lambda item: item.find(exp.Identifier).meta.get("start", 0) if item.find(exp.Identifier) else 0)
+    view = queries.names.table(node.this)
+    projections = tuple(_of_view(queries, item) for item in given)
+    return Select(projections, (Relation(view),))
+
+
+def _of_view(queries: QueryTranslator, node: exp.Expr) -> Projection | Star:
+    inner = node.this if type(node) is exp.Alias else node
+    name = queries.names.column_parts(inner)[-1] if type(inner) is exp.Column else ""
+    if name == "*":
+        return Star()
+    label = queries.names.column(node.args["alias"]) if type(node) is exp.Alias else name
+    if not name:
+        return Projection(label, queries.expression(inner))
+    return Projection(label, Expression((0,), (Slot((name,), IDENTITY),), ATOM, 0))
+
+
+def _passed_on(node: exp.Expr) -> exp.Expr | None:
+    """The rows that BigQuery's ML.PREDICT, GAP_FILL and their kin pass on; what they add, only they know."""
     function = node.this if type(node) is exp.Table else None
-    given = function.args.get("expression") if isinstance(function, _APPLIES_MODEL) else None
+    if isinstance(function, _APPLIES_MODEL):
+        given = function.args.get("expression")
+    elif isinstance(function, exp.GapFill):
+        given = function.this
+    elif isinstance(function, exp.Anonymous) and str(function.this).upper() in _PASS_ON:
+        given = next((item for item in function.expressions if isinstance(item, exp.Query)), None)
+    else:
+        given = None
     return given if isinstance(given, exp.Query | exp.Table) else None
 
 

@@ -10,7 +10,7 @@ from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token
 
 from ingestion.lexing import keywords
-from ingestion.parsing.sqlglot_dialect_repairs import CURRENT, REPAIRS, compound_assignments
+from ingestion.parsing.sqlglot_dialect_repairs import CURRENT, REPAIRS, TABLE_ARGUMENT, compound_assignments
 from ingestion.parsing.sqlglot_edits import Edit, at_depth_zero, matching
 
 _QUERY_STARTS = keywords("SELECT SEL WITH FROM VALUES TABLE (")
@@ -21,6 +21,7 @@ _HEAD = 20
 _PRIORITY = re.compile(r"\A(?:update|replace)\s++(?:low_priority|delayed|ignore)\b", re.IGNORECASE)
 _EVOLUTION = re.compile(r"\bwith\s+schema\s+evolution\b", re.IGNORECASE)
 _MISREAD = {
+    "bigquery": TABLE_ARGUMENT,
     "clickhouse": re.compile(r"\bdictionary\s*\(", re.IGNORECASE),
     "databricks": _EVOLUTION,
     "duckdb": re.compile(r"\(\s*(?:show|desc|describe|summarize)\b", re.IGNORECASE),

@@ -10,11 +10,12 @@ from sqlglot import exp
 
 from ingestion.lexing import keywords
 from ingestion.model import NameKind, TableName
-from ingestion.parsing.relational import Expression, Pivot, Relation, TableFunction, TypeRule, Values
+from ingestion.parsing.relational import Expression, Pivot, QuerySlot, Relation, TableFunction, TypeRule, Values
 from ingestion.parsing.roles import TRANSFORMATION
 from ingestion.parsing.sqlglot_function_tables import function_elsewhere, query_of_view, table_elsewhere
 from ingestion.parsing.sqlglot_generators import generated, generated_expressions
 from ingestion.parsing.sqlglot_paths import function_as_written, function_name, is_reader, path_of
+from ingestion.parsing.sqlglot_precedence import ATOM
 from ingestion.parsing.sqlglot_remote import is_remote, remote_relation
 from ingestion.parsing.sqlglot_types import type_name
 from ingestion.storage_paths import location
@@ -31,6 +32,7 @@ _BUILTIN = keywords(
     "UNNEST_TOKENS ROWS_FROM NODES VALUES JSON_OBJECT_KEYS JSONB_OBJECT_KEYS JSONB_PATH_QUERY "
     "GENERATE_SUBSCRIPTS GENERATE_DATE_ARRAY RESULT_SCAN"
 )
+_WIDE = (exp.VectorSearch, exp.AIForecast, exp.MLForecast)
 
 
 def is_function(node: exp.Expr) -> bool:
@@ -74,7 +76,7 @@ def translate_function(
         written = ".".join((*schemas, written))
         known = TableName((written.lower(),), written, NameKind.FUNCTION)
     if not is_reader(function):
-        arguments = tuple(queries.expression(argument, TRANSFORMATION) for argument in _arguments(node, function))
+        arguments = tuple(_argument(queries, argument, name) for argument in _arguments(node, function))
     own = _own_columns(queries, function)
     if name == "RANGE" and queries.names.dialect.name in ("spark", "databricks"):
         own = (("id", "BIGINT"),)
@@ -83,7 +85,7 @@ def translate_function(
     offset = node.args.get("offset") or function.args.get("offset")
     if isinstance(offset, exp.Identifier):
         columns = (*columns, queries.names.column(offset))
-    source = TableFunction(arguments, name.lower(), own, known, aligned)
+    source = TableFunction(arguments, name.lower(), own, known, aligned, known is not None or type(function) in _WIDE)
     return Relation(source, alias, columns, "", lateral=True, pivots=pivots)
 
 
@@ -99,6 +101,13 @@ def _elsewhere(queries: QueryTranslator, function: exp.Expr) -> Relation | None:
         return translate_function(queries, inner, "", (), ())
     named = table_elsewhere(function, queries.names)
     return None if named is None else Relation(named)
+
+
+def _argument(queries: QueryTranslator, node: exp.Expr, function: str) -> Expression:
+    """An argument; a query is one of rows, whose columns are its fields, but where a value is taken apart."""
+    if not isinstance(node, exp.Query) or function in _BUILTIN:
+        return queries.expression(node, TRANSFORMATION)
+    return Expression((0,), (QuerySlot(queries.query(node), TRANSFORMATION, struct=True),), ATOM)
 
 
 def _array_relation(queries: QueryTranslator, function: exp.Expr, alias: str, columns: tuple[str, ...]) -> Relation:

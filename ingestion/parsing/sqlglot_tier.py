@@ -44,6 +44,7 @@ logging.getLogger("sqlglot").setLevel(logging.ERROR)
 _DYNAMIC_DEPTH = 3
 _INTO_FILE = re.compile(r"\binto\s++(?:outfile|dumpfile)\b", re.IGNORECASE)
 _OWN_COMMANDS = frozenset({"BULK", "LOAD", "UNLOAD", "IMPORT", "EXPORT"})
+_REPAIRED_COMMANDS = frozenset({"ALTER", "COPY", "CREATE"})
 
 
 def parse(text: str, dialect: str) -> RelationalStatement:
@@ -79,7 +80,7 @@ def _parse(text: str, rules: Dialect, depth: int) -> RelationalStatement:
             raise
         return definition
     try:
-        if type(node) is exp.Command:
+        if type(node) is exp.Command or (type(node) is exp.LoadData and node.args.get("inpath") is None):
             return _command(text, node, rules, depth)
         definition = _definition(text, rules) if type(node) is exp.Alter and _is_opaque(node) else None
         if definition is not None:
@@ -172,7 +173,7 @@ def _command(text: str, node: exp.Expr, rules: Dialect, depth: int) -> Relationa
     command = read_command(tokens, Names(rules))
     if command is not None:
         return RelationalStatement(command.kind, rules.name, command.writes, command.changes)
-    if word == "CREATE" and depth < _DYNAMIC_DEPTH:
+    if word in _REPAIRED_COMMANDS and depth < _DYNAMIC_DEPTH:
         plain = repaired(text, rules.name, _grammar(rules.sqlglot))
         if plain is not None:
             return _parse(plain, rules, _DYNAMIC_DEPTH)

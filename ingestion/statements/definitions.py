@@ -29,9 +29,11 @@ _RENAMES = re.compile(
 )
 _SWAPS = re.compile(r"\b(?:swap\s+with|exchange\s+partition|switch|replace\s+with\s+table)\b")
 _COLUMNS = re.compile(
-    r"\b(?:add|drop|modify|change|alter|replace|rename)\s+(?!to\s+partition|table|view|materialized|external|constraint|index|primary|unique|foreign|check|partition|key"
-    r"|fulltext|spatial|row|search|policy|tag|statistics|projection|distkey|sortkey|encode|diststyle)",
+    r"\b(?:add|drop|modify|change|alter|replace|rename)\s+(?!to\s+partition|table|view|materialized|external|dynamic|iceberg|event"
+    r"|hybrid|interactive|constraint|index|primary|unique|foreign|check|partition|key|fulltext|spatial|row|search"
+    r"|policy|tag|statistics|projection|distkey|sortkey|encode|diststyle)",
 )
+_POLICIES = re.compile(r"\b(?:modify|alter)\s+(?:column\s+)?\S++\s+(?:un)?set\s+(?:masking|projection)\s+policy\b")
 _MOVES_PARTITIONS = re.compile(
     r"\b(?:replace|attach)\s+part(?:ition)?\s[^;]{0,300}\bfrom\b|\bmove\s+part[^;]{0,300}\bto\s+table\b"
 )
@@ -39,6 +41,7 @@ _APPENDS = re.compile(r"\bappend\s+from\b")
 
 _OTHER = skipped(SkipReason.DDL_OTHER)
 _ROUTINE = skipped(SkipReason.ROUTINE_DEFINITION, Kind.CREATE_ROUTINE)
+_STREAM = parsed(Kind.CREATE_VIEW)
 _BY_OBJECT: Mapping[str, Classification] = {
     **dict.fromkeys(_OTHER_OBJECTS, _OTHER),
     **dict.fromkeys(_ACCESS, skipped(SkipReason.GRANT)),
@@ -56,7 +59,7 @@ def create(statement: Examined) -> Classification:
         word = token.text.lower() if token.kind == WORD else ""
         if word == "table":
             return _create_table(statement, words)
-        plain = _BY_OBJECT.get(word)
+        plain = _STREAM if word == "stream" and statement.dialect.name == "snowflake" else _BY_OBJECT.get(word)
         if plain is not None:
             return plain
     return _OTHER
@@ -108,7 +111,7 @@ def _alter_table(statement: Examined) -> Classification:
         return parsed(Kind.INSERT)
     if statement.has(_RENAMES):
         return parsed(Kind.RENAME)
-    return parsed(Kind.ALTER_TABLE) if statement.has(_COLUMNS) else _OTHER
+    return parsed(Kind.ALTER_TABLE) if statement.has(_COLUMNS) and not statement.has(_POLICIES) else _OTHER
 
 
 def _session(change: session.SessionChange | None) -> Classification:

@@ -6,11 +6,15 @@ from dataclasses import dataclass
 
 from ingestion.dialects import Dialect, fold
 from ingestion.lexing import NAME, STRING, WORD, Token, keywords
+from ingestion.lexing import tokens as all_tokens
 
 _DATABASE_BY_USE = keywords("snowflake tsql fabric redshift cockroach duckdb materialize")
 _QUALIFIED_BY_USE = keywords("schema database catalog namespace")
 _NOT_NAMES = keywords("role warehouse secondary")
 _SCOPES = keywords("session local")
+_SET_ASSIGNS = keywords("snowflake bigquery")
+"""Where SET gives a variable of the user's a value, whatever its name."""
+_VARIABLES = keywords("database schema catalog current_schema search_path")
 _CLOSING = {"[": "]"}
 
 
@@ -35,7 +39,7 @@ def use(tokens: tuple[Token, ...], dialect: Dialect) -> SessionChange | None:
     if not words or (words[0] in _NOT_NAMES and len(words) > 1 and words[1] != "."):
         return None
     what = words[0] if words[0] in _QUALIFIED_BY_USE and len(words) > 1 and words[1] not in (".", ";") else ""
-    parts = _dotted(tokens[1:] if what else tokens, dialect)
+    parts = _named(tokens[1:] if what else tokens, dialect)
     if not parts:
         return None
     if len(parts) > 1:
@@ -58,6 +62,8 @@ def set_(tokens: tuple[Token, ...], dialect: Dialect) -> SessionChange | None:
     if values and values[0].text.lower() in ("=", "to"):
         values = values[1:]
     if not values or values[0].text == ".":  # catalog.setting = value
+        return None
+    if setting in _VARIABLES and dialect.name in _SET_ASSIGNS:
         return None
     if setting in ("search_path", "@@dataset_id", "schema", "current_schema"):
         return _search_path(values, dialect, local)
@@ -92,6 +98,17 @@ def _search_path(values: tuple[Token, ...], dialect: Dialect, local: bool) -> Se
     if "." in (token.text for token in values[1:2]):  # DuckDB's and Db2's database.schema
         return SessionChange(schemas[0], (schemas[1],)) if len(schemas) > 1 else SessionChange(schemas=tuple(schemas))
     return SessionChange(schemas=tuple(name for name in schemas if name), local=local)
+
+
+def _named(tokens: tuple[Token, ...], dialect: Dialect) -> list[str]:
+    """The parts of a name, which a constant text may give: IDENTIFIER('a.b')."""
+    words = [token.text.lower() for token in tokens[:2]]
+    if words != ["identifier", "("]:
+        return _dotted(tokens, dialect)
+    text = tokens[2] if len(tokens) > 2 else None
+    if text is None or text.kind != STRING:
+        return []
+    return _dotted(tuple(all_tokens(text.text[1:-1], dialect)), dialect)
 
 
 def _dotted(tokens: tuple[Token, ...], dialect: Dialect) -> list[str]:

@@ -177,6 +177,9 @@ def test_the_rest_is_skipped_for_a_named_reason(dialect: str, text: str, reason:
         ("duckdb", "use d.s", SessionChange("d", ("s",))),
         ("snowflake", "use d", SessionChange("D", ("PUBLIC",))),
         ("snowflake", "use database d", SessionChange("D", ("PUBLIC",))),
+        ("snowflake", "use database identifier('PROD')", SessionChange("PROD", ("PUBLIC",))),
+        ("snowflake", "use schema identifier('prod.raw')", SessionChange("PROD", ("RAW",))),
+        ("databricks", "use catalog identifier('c')", SessionChange("c", ("default",))),
         ("snowflake", "use schema s", SessionChange(schemas=("S",))),
         ("snowflake", 'use schema d."s"', SessionChange("D", ("s",))),
         ("tsql", "use [Sales]", SessionChange("sales", ("dbo",))),
@@ -201,6 +204,37 @@ def test_the_rest_is_skipped_for_a_named_reason(dialect: str, text: str, reason:
 def test_session_state_is_followed(dialect: str, text: str, change: SessionChange) -> None:
     found = classify(text, dialect)
     assert (found.kind, found.skip_reason, found.session) == (Kind.USE, "session_state", change)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text"),
+    [
+        ("snowflake", "set database = 'x'"),
+        ("snowflake", "set schema = 'x'"),
+        ("bigquery", "set schema = 'x'"),
+        ("spark", "set database.x = 3"),
+        ("snowflake", "use database identifier($target)"),
+        ("snowflake", "use schema identifier(:target)"),
+    ],
+)
+def test_a_variable_of_the_users_is_no_session_state(dialect: str, text: str) -> None:
+    found = classify(text, dialect)
+    assert (found.skip_reason, found.session) == (SkipReason.SESSION_SETTING, None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "alter dynamic table t suspend",
+        "alter dynamic table t set target_lag = '1 hour' warehouse = w",
+        "alter dynamic table t refresh copy session",
+        "alter table t modify column c set masking policy p using (c, d)",
+        "alter view v modify column c set masking policy p",
+        "alter table t alter column c unset masking policy",
+    ],
+)
+def test_what_changes_neither_a_name_nor_a_column_needs_no_parser(text: str) -> None:
+    assert classify(text, "snowflake").skip_reason is SkipReason.DDL_OTHER
 
 
 @given(st.text(max_size=200), st.sampled_from(sorted(DIALECTS)))
