@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def _bracket(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
     this, inside = node.args["this"], node.args.get("expressions") or []
-    path = _path_of(inside[0]) if len(inside) == 1 else ()
+    path = _path_of(w, inside[0]) if len(inside) == 1 else ()
     if not path and isinstance(this, exp.Struct | exp.Tuple):
         path = (POSITION,)
     inner = TRANSFORMED[role]
@@ -27,14 +27,14 @@ def _bracket(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> Type
     return ("element", rule)
 
 
-def _path_of(node: exp.Expr | None) -> tuple[str, ...]:
+def _path_of(w: ExpressionWriter, node: exp.Expr | None) -> tuple[str, ...]:
     """The names in a constant path, as far as it has them: elements of arrays go by the names of their arrays."""
     if type(node) is exp.Literal and node.args.get("is_string"):
-        return (str(node.name),)
+        return (w.queries.field_in_string(str(node.name)),)
     path: list[str] = []
     for part in node.expressions if type(node) is exp.JSONPath else ():
         if isinstance(part, exp.JSONPathKey) and isinstance(part.this, str):
-            path.append(part.this)
+            path.append(w.queries.field_in_string(part.this))
         elif not isinstance(part, exp.JSONPathRoot | exp.JSONPathSubscript):
             break
     return tuple(path)
@@ -43,7 +43,7 @@ def _path_of(node: exp.Expr | None) -> tuple[str, ...]:
 def _extract(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
     """STRUCT_EXTRACT(struct, 'field'), GET(object, 'field')."""
     key = node.args["expression"]
-    path = _path_of(key)
+    path = _path_of(w, key)
     w.parts.append("GET(" if type(node) is exp.GetExtract else "STRUCT_EXTRACT(")
     if path:
         w.field(node.args["this"], path, TRANSFORMED[role], 0, said=False)
@@ -58,7 +58,7 @@ def _extract(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> Type
 def _json_field(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
     w.parts.append("JSON_EXTRACT(")
     path = node.args.get("expression")
-    names = _path_of(path)
+    names = _path_of(w, path)
     if names:
         w.field(node.args["this"], names, TRANSFORMED[role], 0, said=False)
     else:

@@ -14,6 +14,7 @@ from ingestion.parsing.roles import AGGREGATION, CONDITIONAL, FILTER, IDENTITY, 
 if TYPE_CHECKING:
     from ingestion.parsing.sqlglot_expressions import ExpressionWriter
 
+_OBJECTS_IN_BRACES = frozenset({"snowflake"})
 _UNKNOWN = ""
 """The name of a field of which only the place is known, or not even that."""
 _AGGREGATES = (
@@ -53,7 +54,7 @@ def fields_of_node(w: ExpressionWriter, node: exp.Expr) -> Fields | None:
     """The fields of the value that a node makes; None where the node says nothing of them."""
     own = _built(w, node)
     if own is not None:
-        keyed = type(node) not in (exp.Struct, exp.Tuple) or w.names.dialect.name == "snowflake"
+        keyed = type(node) not in (exp.Struct, exp.Tuple) or w.names.dialect.name in _OBJECTS_IN_BRACES
         return Fields(tuple(_projection(w, name, item) for name, item in own), keyed=keyed) if own else None
     if isinstance(node, _ACCESS) or (type(node) is exp.Bracket and _names_field(node)):
         return _TAKEN
@@ -63,7 +64,7 @@ def fields_of_node(w: ExpressionWriter, node: exp.Expr) -> Fields | None:
         return _TAKEN if values and all(_is_taken(value.node) for value in values) else None
     among = tuple((w.inner(value.node, IDENTITY), value.role) for value in values)
     acting = tuple((w.inner(item, IDENTITY), role) for value in values for item, role in value.acting)
-    names = tuple(w.names.column(item.this) for item in named if type(item) is exp.ColumnDef)
+    names = tuple(w.queries.field_name(w.names.column(item.this)) for item in named if type(item) is exp.ColumnDef)
     return Fields(among=among, acting=acting, names=names if len(names) == len(named) else ())
 
 
@@ -100,13 +101,15 @@ def _built(w: ExpressionWriter, node: exp.Expr) -> _Own | None:
     if kind is exp.Struct or kind is exp.Tuple:
         return tuple(_struct_fields(w, node.expressions))
     if isinstance(node, exp.JSONObject):
-        return tuple((_key(item.this), item.expression) for item in node.expressions if type(item) is exp.JSONKeyValue)
+        return tuple(
+            (_key(w, item.this), item.expression) for item in node.expressions if type(item) is exp.JSONKeyValue
+        )
     if kind is exp.StarMap:
         return (("*", node.this),)
     if kind is exp.Anonymous:
         name, given = str(node.this).upper(), node.expressions
         if name in _BUILDERS and len(given) % 2 == 0:
-            return tuple((_key(given[at]), given[at + 1]) for at in range(0, len(given), 2))
+            return tuple((_key(w, given[at]), given[at + 1]) for at in range(0, len(given), 2))
         if name == "ROW":
             return tuple((f"f{number + 1}", item) for number, item in enumerate(given))
     return None
@@ -123,22 +126,26 @@ def _names_field(node: exp.Expr) -> bool:
     return len(inside) == 1 and type(inside[0]) is exp.Literal and bool(inside[0].args.get("is_string"))
 
 
-def _key(node: exp.Expr) -> str:
-    return str(node.name) if type(node) is exp.Literal and node.args.get("is_string") else _UNKNOWN
+def _key(w: ExpressionWriter, node: exp.Expr) -> str:
+    if type(node) is exp.Literal and node.args.get("is_string"):
+        return w.queries.field_in_string(str(node.name))
+    return _UNKNOWN
 
 
 def _struct_fields(w: ExpressionWriter, items: Iterable[exp.Expr]) -> Iterator[tuple[str, exp.Expr]]:
+    objects = w.names.dialect.name in _OBJECTS_IN_BRACES
     for item in items:
         if isinstance(item, exp.PropertyEQ | exp.Alias):
             named = item.args["alias"] if type(item) is exp.Alias else item.this
             name = w.names.column(named) if type(named) is exp.Identifier else str(named.name)
+            name = w.queries.field_in_string(name) if objects else w.queries.field_name(name)
             yield name, item.this if type(item) is exp.Alias else item.expression
         elif type(item) is exp.Column:
-            yield w.names.column_parts(item)[-1], item
+            yield w.queries.field_name(w.names.column_parts(item)[-1]), item
         elif type(item) is exp.Star:
             yield "*", item
         elif type(item) is exp.Dot and type(item.expression) is exp.Identifier:
-            yield w.names.column(item.expression), item
+            yield w.queries.field_name(w.names.column(item.expression)), item
         else:
             yield _UNKNOWN, item
 

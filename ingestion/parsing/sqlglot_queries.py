@@ -33,7 +33,7 @@ _NO_EXPRESSION = Expression(("?",), (), ATOM)
 class QueryTranslator:
     """Translates the queries of one statement; gathers what it could not follow, and the aliases it met."""
 
-    __slots__ = ("_windows", "aliases", "embedded_writes", "names", "problems")
+    __slots__ = ("_fields", "_windows", "aliases", "embedded_writes", "names", "problems")
 
     def __init__(self, names: Names) -> None:
         self.names = names
@@ -41,6 +41,19 @@ class QueryTranslator:
         self.aliases: list[tuple[str, str]] = []
         self.embedded_writes: list[tuple[exp.Expr, tuple[CommonTable, ...]]] = []
         self._windows: dict[str, exp.Expr] = {}
+        self._fields: dict[str, str] = {}
+
+    def field_name(self, name: str) -> str:
+        """The name of a struct's field, by which a path in a string may mean it from now on."""
+        self._fields[name.lower()] = name
+        return name
+
+    def field_in_string(self, name: str) -> str:
+        """What stands for a field that a string names: a string may hold a secret, which the form must not.
+
+        One name is the same mark all through the statement.
+        """
+        return self._fields.setdefault(name.lower(), f"#{len(self._fields)}")
 
     def expression(self, node: exp.Expr, role: int = IDENTITY) -> Expression:
         """The expression of a node, its columns playing `role`."""

@@ -58,7 +58,8 @@ def test_every_dialect_reads_a_view_over_with_and_join(dialect: str) -> None:
 
 
 SECRETS = """insert into t select 'secret-1' || a, case when b = 'secret-2' then 98765 end, coalesce(c, 'secret-3'),
-d in ('secret-4', 'secret-5'), e like 'secret-6%', f -> 'secret-7', interval '4321 days' + g from s
+d in ('secret-4', 'secret-5'), e like 'secret-6%', f -> 'secret-7',
+json_build_object('secret-9', g, 'secret-0', h) ->> 'secret-9', interval '4321 days' + g from s
 where h = 'secret-8' and i between 11111 and 22222 order by j limit 33333"""
 
 
