@@ -28,6 +28,7 @@ class Separator(StrEnum):
     NONE = "none"
     GO = "GO"  # a line of its own, T-SQL
     SLASH = "/"  # a line of its own, Oracle
+    CELL = "-- COMMAND"  # a line of its own, between the cells of a Databricks notebook
     DELIMITER = "DELIMITER"  # the mysql client's command that changes the semicolon itself
 
 

@@ -55,9 +55,18 @@ _SPARK = Dialect(
     raw_strings=True,
     nested_comments=True,
     number_suffixes=True,
+    separator=Separator.CELL,
     default_schema="default",
 )
-_HIVE = replace(_SPARK, name="hive", sqlglot="hive", sqlfluff="hive", raw_strings=False, nested_comments=False)
+_HIVE = replace(
+    _SPARK,
+    name="hive",
+    sqlglot="hive",
+    sqlfluff="hive",
+    raw_strings=False,
+    nested_comments=False,
+    separator=Separator.NONE,
+)
 _TSQL = Dialect(
     "tsql",
     "tsql",

@@ -56,6 +56,19 @@ def compound_assignments(text: str, tokens: list[Token]) -> Iterator[Edit]:
         yield operator.start, equals.end + 1, f"= {column} {operator.text}"
 
 
+def rows_of_cursors(text: str, tokens: list[Token]) -> Iterator[Edit]:
+    """WHERE CURRENT OF c: some row, by no column."""
+    for number in range(len(tokens) - 3):
+        if words(tokens, number, "WHERE", "CURRENT", "OF"):
+            yield span(tokens, number, number + 3)
+
+
+def defined_objects(text: str, tokens: list[Token]) -> Iterator[Edit]:
+    """Snowflake: DEFINE TABLE in a project is CREATE OR ALTER TABLE."""
+    if words(tokens, 0, "DEFINE"):
+        yield span(tokens, 0, 0, "CREATE")
+
+
 def _overriding(text: str, tokens: list[Token]) -> Iterator[Edit]:
     """INSERT INTO t OVERRIDING SYSTEM VALUE …."""
     for number in range(2, len(tokens) - 2):

@@ -10,7 +10,14 @@ from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token
 
 from ingestion.lexing import keywords
-from ingestion.parsing.sqlglot_dialect_repairs import CURRENT, REPAIRS, TABLE_ARGUMENT, compound_assignments
+from ingestion.parsing.sqlglot_dialect_repairs import (
+    CURRENT,
+    REPAIRS,
+    TABLE_ARGUMENT,
+    compound_assignments,
+    defined_objects,
+    rows_of_cursors,
+)
 from ingestion.parsing.sqlglot_edits import Edit, at_depth_zero, matching
 
 _QUERY_STARTS = keywords("SELECT SEL WITH FROM VALUES TABLE (")
@@ -41,7 +48,11 @@ def repaired(text: str, dialect: str, grammar: SqlglotDialect) -> str | None:
             text, tokens = plain, list(grammar.tokenize(plain))
     except SqlglotError:
         return None
-    edits = [edit for repair in (*REPAIRS.get(dialect, ()), compound_assignments) for edit in repair(text, tokens)]
+    edits = [
+        edit
+        for repair in (*REPAIRS.get(dialect, ()), compound_assignments, rows_of_cursors, defined_objects)
+        for edit in repair(text, tokens)
+    ]
     return _applied(text, edits) if edits else plain
 
 

@@ -160,7 +160,7 @@ def _command(text: str, node: exp.Expr, rules: Dialect, depth: int) -> Relationa
     """A statement that sqlglot does not look into."""
     tokens = _tokens(text, rules)
     word = tokens[0].text.upper() if tokens else ""
-    if word == "UNLOAD":
+    if word == "UNLOAD" or (word == "EXPORT" and tokens[1:2] and tokens[1].token_type is TokenType.L_PAREN):
         return _unload(text, tokens, rules, depth)
     if word == "REPLACE" and depth < _DYNAMIC_DEPTH:  # MySQL: what an INSERT does, replacing rows of the same key
         start = tokens[0].start
@@ -215,11 +215,11 @@ def _piped_copy(text: str, tokens: list[Token]) -> str | None:
 
 
 def _unload(text: str, tokens: list[Token], rules: Dialect, depth: int) -> RelationalStatement:
-    """Redshift and Athena: UNLOAD ('query') TO 'location'."""
+    """Redshift and Athena: UNLOAD ('query') TO 'location'; Exasol: EXPORT (query) INTO CSV … FILE 'location'."""
     words = Words(tokens, Names(rules))
     literal = len(tokens) > 2 and tokens[2].token_type in (TokenType.STRING, TokenType.HEREDOC_STRING)
     query = words.string() if literal else words.brackets(text)
-    place = words.string()
+    place = words.string() if tokens[0].text.upper() == "UNLOAD" or words.find("FILE") else None
     if query is None or place is None or depth >= _DYNAMIC_DEPTH:
         msg = "UNLOAD without a query or a location"
         raise Unparsable(msg)

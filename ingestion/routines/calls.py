@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from itertools import islice
 
-from ingestion.dialect_rules import DollarQuotes
+from ingestion.dialect_rules import DollarQuotes, Separator
 from ingestion.dialects import Dialect, dialect_of
 from ingestion.lexing import tokens
 from ingestion.routines.steps import Code
 
 _HEAD = 40
+_VERBS = frozenset({"call", "exec", "execute", "select", "perform"})
 _NO_ROUTINES = frozenset({"sp_executesql", "sp_rename", "immediate"})
 
 
 def called_routine(text: str, dialect: Dialect | str) -> tuple[str, ...]:
     """The name of the routine that a statement runs, folded as the dialect folds; empty where it runs none."""
     rules = dialect_of(dialect) if isinstance(dialect, str) else dialect
-    return routine_called_at(Code(text, tuple(islice(tokens(text, rules), _HEAD)), rules), 0)
+    code = Code(text, tuple(islice(tokens(text, rules), _HEAD)), rules)
+    if rules.separator is Separator.GO and code.word(0) not in _VERBS:  # T-SQL runs what a batch begins with
+        return _executed(code, 0)
+    return routine_called_at(code, 0)
 
 
 def routine_called_at(code: Code, place: int) -> tuple[str, ...]:

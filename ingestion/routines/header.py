@@ -152,7 +152,7 @@ def _inline_start(code: Code, place: int, scheduled: bool) -> int | None:
     # MySQL's routines of one statement; what comes between name and body has none of these verbs first.
     if code.dialect.separator is Separator.DELIMITER and word in _QUERIES and code.word(place - 1) not in ("sql", "on"):
         return place
-    return place if word == "return" and code.dialect.separator is Separator.NONE else None
+    return place if word == "return" and code.dialect.separator in (Separator.NONE, Separator.CELL) else None
 
 
 def _read_path(code: Code, place: int, found: _Found) -> int:

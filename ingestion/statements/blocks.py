@@ -48,6 +48,7 @@ class _Blocks:
     creating: bool = False
     routine: bool = False
     body_awaited: bool = False  # an IS or AS will open a routine's declarations
+    label: str = ""  # what stands before the colon of `name: BEGIN`
     whole_batch: bool = False  # T-SQL: a routine reaches to the end of its batch
 
     @property
@@ -67,6 +68,10 @@ class _Blocks:
         if word in "()":
             self.parentheses += 1 if word == "(" else -1
         elif not before:
+            self.label = word if after == ":" else ""
+            self._first(word, after)
+        elif before == ":" and self.label:
+            self.label = ""
             self._first(word, after)
         elif before != "." and after != ".":
             self._next(before, word, after)
@@ -90,7 +95,7 @@ class _Blocks:
     def _next(self, before: str, word: str, after: str) -> None:
         if self.creating and word in _NOT_ROUTINE:
             self.creating = False
-        elif word in _ROUTINE and (self.creating or self._in_declarations(before)):
+        elif word in _ROUTINE and (self.creating or self._in_declarations(before) or before == "with"):
             self.creating, self.routine = False, True
             self.body_awaited = self.dialect.name == "oracle" and word != "trigger"
             self.whole_batch = self._transact

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from ingestion.dialect_rules import Separator
 from ingestion.dialects import Dialect, dialect_of
 from ingestion.lexing import keywords, tokens
 from ingestion.model import StatementKind as Kind
@@ -19,6 +20,10 @@ _TRANSACTION_WORDS = keywords(
     "tran transaction work name deferred immediate exclusive concurrent isolation read not distributed ;"
 )
 _MAIN_VERBS = keywords("select sel insert ins update upd delete del merge create replace with")
+_BLOCK_WORDS = keywords("begin if while loop for repeat")
+_CLIENT_COMMANDS = frozenset({(".", "teradata"), (":", "tsql"), (":", "fabric")})
+_BARE_CALL = re.compile(r"(?:[\w$#@]++|\[[^\]]*+\]|\.)++(?:\s*+;?\s*+\Z|\s++(?:@\w++\s*+[=,;]|@\w++\s*+\Z|N?'|-?\d))")
+"""T-SQL runs a procedure without EXEC where its name begins a batch."""
 _CURSOR = re.compile(r"\bcursor\b")
 _BEGIN = re.compile(r"\bbegin\b")
 _SEPARATOR = re.compile(";")
@@ -37,8 +42,21 @@ def _by_verb(statement: Examined, verb: str) -> Classification:
     plain = _PLAIN.get(verb)
     if plain is not None:
         return plain
-    examine = _EXAMINED.get(verb)
-    return _UNKNOWN if examine is None else examine(statement)
+    return _EXAMINED.get(verb, _other)(statement)
+
+
+def _other(statement: Examined) -> Classification:
+    """What begins with no verb: a label, a client's command, a cell of another language, a procedure's name."""
+    head = [token.text.lower() for token in statement.head(3)]
+    if head[1:2] == [":"] and head[2:] and head[2] in _BLOCK_WORDS:
+        return _BLOCK
+    if (head[0], statement.dialect.name) in _CLIENT_COMMANDS:
+        return _SETTING
+    if head[0] == "%" and statement.dialect.separator is Separator.CELL:
+        return skipped(SkipReason.CALL, Kind.CALL)
+    if statement.dialect.separator is Separator.GO and _BARE_CALL.match(statement.text, statement.start):
+        return skipped(SkipReason.CALL, Kind.CALL)
+    return _UNKNOWN
 
 
 def _session(change: session.SessionChange | None) -> Classification:
@@ -142,6 +160,7 @@ _EXAMINED: Mapping[str, Callable[[Examined], Classification]] = {
     "load": flows.load,
     "import": flows.load,
     "create": definitions.create,
+    "define": definitions.create,  # Snowflake's projects: CREATE OR ALTER
     "alter": definitions.alter,
     "drop": definitions.drop,
     "rename": definitions.rename,
@@ -165,19 +184,21 @@ def _plain() -> dict[str, Classification]:
     by_reason = {
         SkipReason.COMMENT: "comment",
         SkipReason.CURSOR: "fetch close move",
-        SkipReason.DDL_OTHER: "undrop attach detach install security enable disable",
+        SkipReason.DDL_OTHER: "undrop attach detach install security enable disable generate",
         SkipReason.EXPLAIN: "explain",
         SkipReason.FILE_TRANSFER: "put get list ls remove rm",
-        SkipReason.GRANT: "grant revoke deny",
+        SkipReason.GRANT: "grant revoke deny reassign",
         SkipReason.LOCK: "unlock",
         SkipReason.MAINTENANCE: (
             "analyze analyse vacuum optimize refresh msck repair reindex cluster checkpoint compute uncache clear add"
             " collect update_statistics kill system notify listen unlisten dbcc cancel invalidate flush reorg runstats"
-            " backup restore check checksum purge binlog reconfigure"
+            " backup restore check checksum purge binlog reconfigure preload recompress convert force"
         ),
         SkipReason.PREPARE: "prepare deallocate",
-        SkipReason.SELECT: "values table summarize pivot unpivot",
-        SkipReason.SESSION_SETTING: "pragma unset print raiserror throw signal resignal go waitfor",
+        SkipReason.SELECT: "values table summarize pivot unpivot assert",
+        SkipReason.SESSION_SETTING: (
+            "pragma unset print raiserror throw signal resignal go waitfor return break continue"
+        ),
         SkipReason.SHOW: "show describe desc help",
         SkipReason.TRANSACTION: "commit rollback start end savepoint release abort save bt et",
         SkipReason.TRUNCATE: "truncate",

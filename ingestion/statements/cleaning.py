@@ -19,6 +19,7 @@ _META_COMMAND = re.compile(
     r"|x|z|!)(?!\w)[^\r\n]*+"
 )
 _COPIED_ROWS = re.compile(r"(?ims)^[ \t]*+copy\s[^;]*?\bfrom\s+stdin\b[^;]*+;[^\n]*+\n.*?^\\\.[ \t\r]*+$")
+_MAGIC = re.compile(r"\A%sql\b\s*+")  # how a cell of a notebook says that it is SQL
 _TEMPLATE = re.compile(r"\{\{(?:(?!\}\}).){0,2000}\}\}", re.DOTALL)
 _VALUE_BEFORE = re.compile(
     r"(?:[=<>+*/|]|\b(?:and|between|else|ilike|in\s*\(|interval|like|limit|not|offset|or|then|when))\s*\Z",
@@ -41,6 +42,8 @@ def clean(text: str, dialect: Dialect | str) -> str:
         cleaned = unescape_line_ends(cleaned, dialect)
     if "--" in cleaned or "/*" in cleaned or "//" in cleaned or "#" in cleaned:
         cleaned = _without_outer_comments(cleaned, lexicon_of(dialect))
+    if cleaned[:1] == "%":
+        cleaned = _MAGIC.sub("", cleaned)
     if "{{" in cleaned:
         cleaned = _TEMPLATE.sub(_parameter, cleaned)
     if _COPY_GRANTS.search(cleaned):

@@ -22,13 +22,16 @@ from ingestion.statements.unseparated import unseparated_starts
 
 _OPENS_BLOCK = re.compile(
     r"\b(?:begin|declare|proc(?:edure)?|function|trigger|package|event|task)\b"
-    r"|(?:\A|;)\s*+(?:if|while|loop|for|repeat)\b",
+    r"|(?:\A|;)\s*+(?:\w++\s*+:\s*+)?+(?:if|while|loop|for|repeat)\b",
     re.IGNORECASE,
 )
 _SCRIPT_OF_VARIABLES = "bigquery"
 """Where DECLARE can only begin a script or a block, and what it names may stand wherever a column may."""
+_OTHER_LANGUAGE = re.compile(r"\s*+%(?!sql\b)\w")
+"""How a notebook's cell begins that is not SQL."""
 _SEPARATOR_LINES = {
     Separator.GO: re.compile(r"^[ \t]*+GO(?:[ \t]++[0-9]++)?+[ \t]*+;?[ \t\r]*+$", re.IGNORECASE | re.MULTILINE),
+    Separator.CELL: re.compile(r"^--[ \t]*+COMMAND[ \t]++-++[ \t\r]*+$", re.MULTILINE),
     Separator.SLASH: re.compile(r"^[ \t]*+/[ \t\r]*+$", re.MULTILINE),
     Separator.DELIMITER: re.compile(r"^[ \t]*+DELIMITER[ \t]++(\S++)[ \t\r]*+$", re.IGNORECASE | re.MULTILINE),
 }
@@ -50,8 +53,9 @@ def split(text: str, dialect: Dialect | str) -> tuple[StatementText, ...]:
     """The statements of a script in order; empty when it holds none.
 
     Semicolons end statements, except inside strings, comments and dollar quotes and in a routine's or a script's
-    block; so do T-SQL's `GO`, Oracle's `/` and whatever MySQL's `DELIMITER` named. A block that never ends keeps the
-    rest of the text together, and so does a BigQuery script that declares variables.
+    block; so do T-SQL's `GO`, Oracle's `/`, the line between two cells of a notebook and whatever MySQL's `DELIMITER`
+    named. A block that never ends keeps the rest of the text together, and so does a BigQuery script that declares
+    variables.
     """
     dialect = dialect_of(dialect) if isinstance(dialect, str) else dialect
     if is_single(text, dialect):
@@ -94,6 +98,9 @@ def _prepared(text: str, dialect: Dialect) -> str:
 
 def _spans(text: str, dialect: Dialect) -> Iterator[tuple[int, int]]:
     for start, end, delimiter in _batches(text, dialect):
+        if dialect.separator is Separator.CELL and _OTHER_LANGUAGE.match(text, start, end):
+            yield start, end
+            continue
         begin = start
         for stop in _ends(text, dialect, (start, end), delimiter):
             yield from _unseparated(text, dialect, begin, stop)

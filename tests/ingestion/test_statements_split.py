@@ -75,6 +75,13 @@ def test_semicolons_inside_quotes_and_comments_end_nothing(dialect: str, whole: 
         ("snowflake", "create procedure p() returns int as declare x int; begin let y := 1; return 1; end"),
         ("snowflake", "create task t warehouse = w as begin insert into a select 1; end"),
         ("snowflake", "execute immediate $$ begin select 1; end $$"),
+        ("bigquery", "l: begin insert into a select 1 from b; m: loop leave m; end loop; end"),
+        ("databricks", "l: while true do insert into a select b from c; end while l"),
+        (
+            "trino",
+            "with function f(a int) returns int begin if a = 0 then return 1; end if; case a when 1 then return 2;"
+            " end case; return 3; end, function g() returns int begin return 1; end select f(b) from t",
+        ),
         ("db2", "create procedure p() begin for r as select a from b do insert into c values (r.a); end for; end"),
     ],
 )
@@ -146,6 +153,24 @@ def test_a_slash_of_its_own_ends_an_oracle_block() -> None:
     assert texts("begin\n x;\nend;\n/\nselect 4 / 2 from dual\n/\n", "oracle") == [
         "begin\n x;\nend",
         "select 4 / 2 from dual",
+    ]
+
+
+def test_a_notebook_is_its_cells() -> None:
+    cells = [
+        "-- Databricks notebook source\n-- MAGIC %md Sales",
+        "create table a as select b\nfrom c",
+        "select 1; select 2",
+        "%python\nx = 'a;b'; y",
+        "%sql\nselect d from e",
+    ]
+    found = split("\n\n-- COMMAND ----------\n\n".join(cells), "databricks")
+    assert [(s.text, s.line) for s in found] == [
+        ("create table a as select b\nfrom c", 6),
+        ("select 1", 11),
+        ("select 2", 11),
+        ("%python\nx = 'a;b'; y", 15),
+        ("select d from e", 20),
     ]
 
 
