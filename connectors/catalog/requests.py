@@ -218,13 +218,16 @@ class CreateIngestionPipeline(Create):
     enableStreamableLogs: bool | None = None
 
 
+PatchPath = Annotated[str, StringConstraints(max_length=12_288)]
+
+
 class PatchOperation(Model):
     """One operation of a JSON Patch (RFC 6902)."""
 
     op: Literal["add", "remove", "replace", "move", "copy", "test"]
-    path: Annotated[str, StringConstraints(max_length=12_288)]
+    path: PatchPath
     value: Any = None
-    from_: Annotated[str | None, Field(alias="from")] = None
+    from_: Annotated[PatchPath | None, Field(alias="from")] = None
 
     def document(self) -> dict[str, Any]:
         """The operation as RFC 6902 writes it."""

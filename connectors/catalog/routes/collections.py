@@ -12,11 +12,11 @@ from pydantic import BaseModel, ValidationError
 from connectors.catalog import requests
 from connectors.catalog.errors import ApiError, bad_request
 from connectors.catalog.kinds import BY_TYPE, Kind
+from connectors.catalog.patches import apply_patch
 from connectors.catalog.routes.context import ERRORS, Include, Paging, PathText, Store, named, reply
 from connectors.catalog.store import entities, removal
 from connectors.catalog.store.database import Json
 from connectors.catalog.store.registration import Registration, put_one
-from connectors.catalog.store.wire import apply_patch
 
 router = APIRouter(responses=ERRORS)
 

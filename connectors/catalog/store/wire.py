@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import jsonpatch
 from pydantic import ValidationError
 from sqlalchemy import Connection, and_, func, or_, select
 
 from connectors.catalog.errors import ApiError, bad_request
+from connectors.catalog.patches import apply_patch
 from connectors.catalog.requests import LineageDetails
 from connectors.catalog.store import edges
 from connectors.catalog.store.contributions import LineageWriter
@@ -65,19 +65,6 @@ def patch(connection: Connection, ends: tuple[EntityRow, EntityRow], operations:
         content["description"] = before["description"]
     _store(connection, edge, before["source"], content)
     return read(connection, ends)
-
-
-def apply_patch(document: Json, operations: list[Json]) -> Json:
-    """`document` after a JSON Patch. Raises ApiError (400) when it does not apply."""
-    try:
-        result = jsonpatch.apply_patch(document, operations)
-    except (jsonpatch.JsonPatchException, jsonpatch.JsonPointerException, TypeError, KeyError, IndexError) as error:
-        raise bad_request("the JSON Patch does not apply to what is stored") from error
-    except (ValueError, AttributeError, RecursionError) as error:
-        raise bad_request("the JSON Patch is not well formed") from error
-    if not isinstance(result, dict):
-        raise bad_request("the JSON Patch does not leave an object")
-    return result
 
 
 def _valid(details: Json) -> Json:
