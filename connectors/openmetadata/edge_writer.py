@@ -1,16 +1,16 @@
 """Writing to an OpenMetadata without its help: its PUT replaces an edge, so an existing one is only appended to.
 
-Between reading an edge and patching it another writer may have replaced it; the protocol has no lock. So each write
-is read back and tried once more. What two writers do in the same instant can still be lost to the protocol itself.
+Between reading an edge and writing it another writer may have replaced it; the protocol has no lock. So each write is
+read back and mended at once, and once more (`settle_edge`) when every writer that had read the edge before has written.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
-from connectors.openmetadata.answers import NotFound
+from connectors.openmetadata.answers import NotFound, ServerFailed
 from connectors.openmetadata.entities import Collection, mark_processed
 from connectors.openmetadata.http import Http
 from connectors.openmetadata.lineage import (
@@ -28,37 +28,73 @@ from ingestion.entities import EntityReference
 from ingestion.lineage_request import ColumnLineage, EntitiesEdge, LineageDetails, LineageSource
 
 Operations = list[dict[str, Any]]
-Plan = Callable[[StoredEdge], Operations]
+ColumnKey = tuple[tuple[str, ...], str]
+Refused = frozenset[ColumnKey]
+"""Columns that the platform does not take."""
+
+Plan = Callable[[StoredEdge, Refused], Operations]
 Owned = Callable[[LineageDetails], bool]
 """Whether an edge is the word of what was defined anew, and of nobody else."""
 
-_ROUNDS = 2
+_ROUNDS = 5
+_STALE_SECONDS = 0.5
+"""What was read longer ago is read again before an edge is made: the longer ago, the likelier it is there by now."""
+
 _ROUTINE = "storedProcedure"
 QUERIES = frozenset({LineageSource.QUERY, LineageSource.CROSS_DATABASE})
 """What edges of statements are said to be read from."""
 
 
+class Unsettled(ServerFailed):
+    """Other writers change an edge as fast as it is written: what was written may be gone; try again."""
+
+
 @dataclass(frozen=True, slots=True)
 class EdgeWrite:
-    """What was done to an edge, and how many of its columns the server did not take."""
+    """What was done to an edge, and the columns that the server did not take.
+
+    `written` is when it was last written (None: it stood as it is), `gap` the seconds from reading it until then.
+    """
 
     outcome: Outcome
-    refused_columns: int = 0
+    refused: Refused = frozenset()
+    written: float | None = None
+    gap: float = 0.0
 
 
 def merge_edge(http: Http, edge: EntitiesEdge) -> EdgeWrite:
-    """Adds an edge, or what is missing from a stored one; nothing that is stored is changed or removed."""
-    return _write(http, edge, lambda stored: additions(stored, edge.lineage_details), Outcome.MERGED)
+    """Adds an edge, or what is missing from a stored one; nothing that is stored is changed or removed.
+
+    Raises Rejected, ServerFailed (Unsettled among it), ConfigError, TargetDown; so do the other writes.
+    """
+
+    def plan(stored: StoredEdge, refused: Refused) -> Operations:
+        return additions(stored, edge.lineage_details, refused)
+
+    return _write(http, edge, _Intent(plan, Outcome.MERGED))
 
 
 def redefine_edge(http: Http, edge: EntitiesEdge, owned: Owned) -> EdgeWrite:
     """Writes an edge of what was defined anew: the old definition's columns go, edges not `owned` are merged."""
     wanted = edge.lineage_details
 
-    def plan(stored: StoredEdge) -> Operations:
-        return redefinition(stored, wanted) if owned(stored.details) else additions(stored, wanted)
+    def plan(stored: StoredEdge, refused: Refused) -> Operations:
+        return redefinition(stored, wanted, refused) if owned(stored.details) else additions(stored, wanted, refused)
 
-    return _write(http, edge, plan, Outcome.REPLACED)
+    return _write(http, edge, _Intent(plan, Outcome.REPLACED))
+
+
+def settle_edge(http: Http, edge: EntitiesEdge, done: EdgeWrite, owned: Owned) -> EdgeWrite:
+    """Reads an edge again that was written, and adds what others have overwritten since.
+
+    Edges that were deleted or (`owned`) defined anew since are left as they are: that was meant.
+    """
+
+    def plan(stored: StoredEdge, refused: Refused) -> Operations:
+        return [] if owned(stored.details) else additions(stored, edge.lineage_details, refused | done.refused)
+
+    mended = _write(http, edge, _Intent(plan, done.outcome, makes=False))
+    return replace(mended, outcome=done.outcome, refused=mended.refused | done.refused)
 
 
 def of_view(details: LineageDetails) -> bool:
@@ -108,9 +144,9 @@ def mark_view_processed(http: Http, view: EntityReference) -> None:
         return
 
 
-def additions(stored: StoredEdge, wanted: LineageDetails) -> Operations:
+def additions(stored: StoredEdge, wanted: LineageDetails, refused: Refused = frozenset()) -> Operations:
     """JSON Patch operations that only add: columns, and a query or pipeline where there is none."""
-    known = {mapping.key for mapping in stored.details.columns_lineage}
+    known = {mapping.key for mapping in stored.details.columns_lineage} | refused
     missing = [mapping.to_json() for mapping in wanted.columns_lineage if mapping.key not in known]
     operations: Operations
     if stored.has_columns:
@@ -124,11 +160,12 @@ def additions(stored: StoredEdge, wanted: LineageDetails) -> Operations:
     return operations
 
 
-def redefinition(stored: StoredEdge, wanted: LineageDetails) -> Operations:
+def redefinition(stored: StoredEdge, wanted: LineageDetails, refused: Refused = frozenset()) -> Operations:
     """JSON Patch operations that put one definition's columns and text in the place of another's."""
     operations: Operations = []
-    if stored.details.columns_lineage != wanted.columns_lineage:
-        columns = [mapping.to_json() for mapping in wanted.columns_lineage]
+    taken = tuple(mapping for mapping in wanted.columns_lineage if mapping.key not in refused)
+    if stored.details.columns_lineage != taken:
+        columns = [mapping.to_json() for mapping in taken]
         operations.append({"op": "add", "path": "/columnsLineage", "value": columns})
     if wanted.sql_query and stored.details.sql_query != wanted.sql_query:
         operations.append({"op": "add", "path": "/sqlQuery", "value": wanted.sql_query})
@@ -139,27 +176,78 @@ def redefinition(stored: StoredEdge, wanted: LineageDetails) -> Operations:
     return operations
 
 
-def _write(http: Http, edge: EntitiesEdge, plan: Plan, changed: Outcome) -> EdgeWrite:
-    source, target = edge.from_entity, edge.to_entity
+@dataclass(frozen=True, slots=True)
+class _Intent:
+    """What is to be done to a stored edge, what it is then called, and whether one that is not there is made."""
+
+    plan: Plan
+    changed: Outcome
+    makes: bool = True
+
+    def operations(self, stored: StoredEdge | None, refused: Refused) -> Operations | None:
+        """None where the edge is to be made; none where it stands as it is to be."""
+        if stored is not None:
+            return self.plan(stored, refused)
+        return None if self.makes else []
+
+
+def _write(http: Http, edge: EntitiesEdge, intent: _Intent) -> EdgeWrite:
     found: list[StoredEdge | None] = []
+    written: list[float] = []
+    gaps = [0.0]
 
     def attempt() -> EdgeWrite:
         # all calls of one attempt together are what is retried: a patch whose answer was lost may have been applied,
         # and only reading again tells
-        before = _read(http, source, target)
-        found.append(before)
-        if before is None:
-            http.attempt(put_edge(edge))
-        stored = before or _read(http, source, target)
+        refusals = _Refusals()
         for _ in range(_ROUNDS):
-            operations = [] if stored is None else plan(stored)
-            if stored is not None and not operations:
-                break
-            http.attempt(put_edge(edge) if stored is None else patch_edge(source, target, operations))
-            stored = _read(http, source, target)
-        return EdgeWrite(_outcome(found[0], stored, changed), _refused(edge.lineage_details.columns_lineage, stored))
+            begun = http.timing.monotonic()
+            stored = _read(http, edge)
+            found.append(stored)
+            operations = intent.operations(stored, refusals.refused)
+            if operations is not None and not operations:
+                last = written[-1] if written else None
+                return EdgeWrite(_outcome(found[0], stored, intent.changed), refusals.refused, last, max(gaps))
+            if operations is not None:
+                answer = http.attempt(patch_edge(edge.from_entity, edge.to_entity, operations))
+                refusals.note(operations, answer)
+            elif http.timing.monotonic() - begun <= _STALE_SECONDS:
+                http.attempt(put_edge(edge))
+            else:
+                continue
+            written.append(http.timing.monotonic())
+            gaps.append(written[-1] - begun)
+        raise Unsettled("other writers change this edge as fast as it is written; run again when they are done")
 
     return http.retrying(attempt)
+
+
+@dataclass(slots=True)
+class _Refusals:
+    """Which columns the platform does not take: those that the answer to a patch that adds them does not have.
+
+    Where its answers do not tell, those that are still missing when they were added twice.
+    """
+
+    refused: Refused = frozenset()
+    _tried: Refused = frozenset()
+
+    def note(self, operations: Operations, answer: Any) -> None:
+        """Takes in what was asked for and answered."""
+        asked = frozenset(mapping.key for operation in operations for mapping in _mappings(operation))
+        details = answer.get("columnsLineage") if isinstance(answer, dict) else None
+        if isinstance(details, list):
+            self.refused |= asked - {mapping.key for mapping in LineageDetails.from_json(answer).columns_lineage}
+        else:
+            self.refused |= asked & self._tried
+            self._tried |= asked
+
+
+def _mappings(operation: Mapping[str, Any]) -> list[ColumnLineage]:
+    if not operation["path"].startswith("/columnsLineage"):
+        return []
+    value = operation["value"]
+    return [ColumnLineage.from_json(mapping) for mapping in (value if isinstance(value, list) else [value])]
 
 
 def _outcome(before: StoredEdge | None, after: StoredEdge | None, changed: Outcome) -> Outcome:
@@ -168,13 +256,8 @@ def _outcome(before: StoredEdge | None, after: StoredEdge | None, changed: Outco
     return Outcome.UNCHANGED if after == before else changed
 
 
-def _read(http: Http, source: EntityReference, target: EntityReference) -> StoredEdge | None:
+def _read(http: Http, edge: EntitiesEdge) -> StoredEdge | None:
     try:
-        return stored_edge(http.attempt(read_edge(source, target)))
+        return stored_edge(http.attempt(read_edge(edge.from_entity, edge.to_entity)))
     except NotFound:
         return None
-
-
-def _refused(wanted: Sequence[ColumnLineage], stored: StoredEdge | None) -> int:
-    known = set() if stored is None else {mapping.key for mapping in stored.details.columns_lineage}
-    return sum(mapping.key not in known for mapping in wanted)

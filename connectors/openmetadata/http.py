@@ -55,10 +55,10 @@ class Http:
         check_headers(connection.extra_headers)
         self._connection = connection
         self._policy = policy or RetryPolicy()
-        self._timing = timing or Timing()
+        self.timing = timing or Timing()
         self._url = base_url(connection.host_port) + "/v1/"
         self._token = Token(connection.jwt_token)
-        self._breaker = Breaker(self._timing.monotonic)
+        self._breaker = Breaker(self.timing.monotonic)
         self._session = _session(connection)
 
     def __repr__(self) -> str:
@@ -83,7 +83,7 @@ class Http:
 
     def retrying(self, action: Callable[[], Result]) -> Result:
         """The result of `action` under the client's retry policy; `action` makes its calls with `attempt`."""
-        return retrying(action, self._policy, self._breaker, self._timing)
+        return retrying(action, self._policy, self._breaker, self.timing)
 
     def attempt(self, call: Call) -> Any:
         """One attempt at a call, for what must not be repeated blindly. Raises RetryableError besides `send`'s."""
@@ -106,7 +106,7 @@ class Http:
         return value
 
     def _exchange(self, call: Call) -> Answer:
-        deadline = self._timing.monotonic() + self._connection.answer_seconds
+        deadline = self.timing.monotonic() + self._connection.answer_seconds
         try:
             with self._session.request(
                 call.method,
@@ -137,7 +137,7 @@ class Http:
             size += len(chunk)
             if size > _LARGEST_ANSWER:
                 raise RetryableError(f"{call}: an answer beyond {_LARGEST_ANSWER} bytes")
-            if self._timing.monotonic() > deadline:
+            if self.timing.monotonic() > deadline:
                 raise RetryableError(f"{call}: the answer was not complete in {self._connection.answer_seconds:g} s")
         return b"".join(chunks)
 
