@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import jsonpatch
-from jsonpointer import JsonPointer, JsonPointerException
 
 from connectors.catalog.errors import ApiError, bad_request
 
@@ -36,11 +35,11 @@ def apply_patch(document: Json, operations: Sequence[Json]) -> Json:
     try:
         for operation in operations:
             if operation["op"] == "copy":
-                left -= _size(JsonPointer(operation["from"]).resolve(result), left)
+                left -= _size(jsonpatch.JsonPointer(operation["from"]).resolve(result), left)
             if left < 0:
                 raise ApiError(413, f"the JSON Patch copies more than {LARGEST_COPIES} bytes: send what is to be there")
             result = jsonpatch.JsonPatch([operation]).apply(result, in_place=True)
-    except (jsonpatch.JsonPatchException, JsonPointerException, TypeError, KeyError, IndexError) as error:
+    except (jsonpatch.JsonPatchException, jsonpatch.JsonPointerException, TypeError, KeyError, IndexError) as error:
         raise bad_request("the JSON Patch does not apply to what is stored") from error
     except (ValueError, AttributeError, RecursionError) as error:
         raise bad_request("the JSON Patch is not well formed") from error
