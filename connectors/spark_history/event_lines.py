@@ -25,7 +25,6 @@ _CONNECT = "org.apache.spark.sql.connect.service.SparkListenerConnect"
 _STREAMING = "org.apache.spark.sql.streaming.StreamingQueryListener$"
 
 KINDS = {
-    "SparkListenerLogStart": "log_start",
     "SparkListenerApplicationStart": "application_start",
     "SparkListenerApplicationEnd": "application_end",
     _SQL + "Start": "start",
@@ -51,14 +50,14 @@ IGNORED = frozenset(
 """Events of SQL executions that lineage does not need; another of their family is of a newer Spark and is named."""
 
 JOB_PREFIXES = (b'{"Event":"SparkListenerJobStart"', b'{"Event":"SparkListenerJobEnd"')
-JOBS_NEEDED = b'"Spark Version":"3.3'
-"""Only Spark 3.3 does not say how an execution ended: there the ends of its jobs tell."""
+TELLS_OUTCOMES = re.compile(rb'"Spark Version":"(?:3\.(?:[4-9]|\d\d)|[4-9]|\d\d)')
+"""Before Spark 3.4 no execution says how it ended: there the ends of its jobs tell."""
 
 PREFIXES = (
     *(f'{{"Event":"{name}"'.encode() for name in KINDS if not name.startswith((_SQL, "SparkListenerJob"))),
     f'{{"Event":"{_SQL}'.encode(),
 )
-_CHOSEN = rb'\{"Event":"(?:org\.apache\.spark\.sql\.|SparkListener(?:Log|App|Env%s))'
+_CHOSEN = rb'\{"Event":"(?:org\.apache\.spark\.sql\.|SparkListener(?:App|Env%s))'
 WANTED = re.compile(rb"\n(?:" + _CHOSEN % b"" + rb"|[^{\n])")
 WANTED_WITH_JOBS = re.compile(rb"\n(?:" + _CHOSEN % b"|Job" + rb"|[^{\n])")
 """How lines begin that are looked at: those of the events above, and those that are no events at all.
@@ -107,7 +106,7 @@ def event_lines(chunks: Iterable[bytes]) -> Iterator[EventLine]:
                 number += 1
                 yield EventLine(number, PROBLEM, problem="a line is longer than any event")
                 continue
-            if number == 0 and JOBS_NEEDED in block[: block.find(b"\n")]:
+            if number == 0 and not TELLS_OUTCOMES.search(block, 0, block.find(b"\n")):
                 wanted = WANTED_WITH_JOBS
             number = yield from lines_of(block, number, wanted)
     except DamagedLog as error:
@@ -180,7 +179,7 @@ def environment(line: bytes) -> dict[str, Any]:
 
 
 def job_line(number: int, kind: str, line: bytes) -> EventLine:
-    """A job's link to its execution, or how it ended: only Spark 3.3 needs them, so nothing else is read of them."""
+    """A job's link to its execution, or how it ended: only Sparks before 3.4 need them, and need no more."""
     job = _JOB.search(line)
     execution = _JOB_EXECUTION.search(line)
     content = {
@@ -192,7 +191,6 @@ def job_line(number: int, kind: str, line: bytes) -> EventLine:
 
 
 KEPT = {
-    "log_start": ("Spark Version",),
     "application_start": ("App Name", "App ID", "Timestamp", "User", "App Attempt ID"),
     "application_end": ("Timestamp",),
     "start": (

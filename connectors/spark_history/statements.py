@@ -29,7 +29,7 @@ class ApplicationLog:
     """Reads one application's events in their order and gives its statements as they end."""
 
     def __init__(self) -> None:
-        self.name = self.id = self.user = self.version = ""
+        self.name = self.id = self.user = ""
         self.environment = Environment()
         self.executions: dict[int, Execution] = {}
         self.thrift: dict[str, Operation] = {}
@@ -60,10 +60,6 @@ class ApplicationLog:
         self.waiting_for_sink.clear()
 
     # --- events ---------------------------------------------------------------------------------------------------
-
-    def _log_start(self, event: dict[str, Any]) -> Iterator[Statement]:
-        self.version = str(event.get("Spark Version") or "")
-        return iter(())
 
     def _application_start(self, event: dict[str, Any]) -> Iterator[Statement]:
         self.name, self.id = str(event.get("App Name") or ""), str(event.get("App ID") or "")
@@ -100,7 +96,7 @@ class ApplicationLog:
             yield from self._group(execution.id)
 
     def _job_start(self, event: dict[str, Any]) -> Iterator[Statement]:
-        if self.version.startswith("3.3") and event["execution"] is not None:
+        if event["execution"] is not None:
             self.jobs[event["job"]] = event["execution"]
         return iter(())
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -88,3 +89,21 @@ def test_chunks_may_end_anywhere(sizes: list[int]) -> None:
         start += size
     chunks.append(data[start:])
     assert [line.number for line in event_lines(chunk for chunk in chunks if chunk)] == [2, 3]
+
+
+@pytest.mark.parametrize(
+    ("version", "told_by_jobs"),
+    [
+        ("2.4.8", True),
+        ("3.0.1", True),
+        ("3.3.4", True),
+        ("3.4.0", False),
+        ("3.10.1", False),
+        ("4.1.0", False),
+        ("", True),
+    ],
+)
+def test_the_jobs_of_sparks_that_do_not_say_how_an_execution_ended_are_read(version: str, told_by_jobs: bool) -> None:
+    start = f'{{"Event":"SparkListenerLogStart","Spark Version":"{version}"}}\n' if version else f"{TASK}\n"
+    end = '{"Event":"SparkListenerJobEnd","Job ID":0,"Job Result":{"Result":"JobFailed"}}\n'
+    assert [line.kind for line in read(start + end)] == ["job_end"] * told_by_jobs

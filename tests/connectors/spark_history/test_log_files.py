@@ -49,7 +49,7 @@ def kinds(directory: Path) -> dict[str, str]:
 def test_an_event_log_is_read_whatever_its_name(name: str, content: bytes, tmp_path: Path) -> None:
     (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
     (tmp_path / name).write_bytes(content)
-    assert kinds(tmp_path) == {name: "log_start start"}
+    assert kinds(tmp_path) == {name: "start"}
 
 
 @pytest.mark.parametrize(
