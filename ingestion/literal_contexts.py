@@ -111,6 +111,8 @@ def closing(words: Sequence[str], opening: int) -> int:
 
 def string_role(words: Sequence[str], place: int, dialect: Dialect) -> Role | None:
     """What the string at `place` is for; None for a value."""
+    if _is_option_of_files(words, place):
+        return Role.NAME
     if words[place] == PREFIXED_MARK:  # E'...', N'...': what stands before the prefix counts
         place -= 1
     before = words[place - 1] if place else ";"
@@ -127,6 +129,15 @@ def string_role(words: Sequence[str], place: int, dialect: Dialect) -> Role | No
     if before == "from" and (earlier == "distinct" or _function_around(words, place) in _FROM_IS_AN_ARGUMENT):
         return None
     return Role.NAME
+
+
+def _is_option_of_files(words: Sequence[str], place: int) -> bool:
+    """Whether the string at `place` is an option of what a statement reads or writes: one of them is the path."""
+    for at in range(place - 1, max(0, place - _LONGEST_FROM), -1):
+        if words[at] in ("(", ")", "select"):
+            options = words[at] == "(" and words[at - 1] == "options"
+            return options and (words[0] == "create" or "directory" in words[max(0, at - 10) : at])
+    return False
 
 
 def _names_after_operator(words: Sequence[str], place: int, dialect: Dialect) -> bool:

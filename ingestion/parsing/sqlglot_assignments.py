@@ -29,7 +29,7 @@ def assignments(queries: QueryTranslator, nodes: list[exp.Expr]) -> Iterator[Pro
         if not isinstance(node, exp.EQ | exp.PropertyEQ):
             continue
         left, right = node.this, node.expression
-        if type(left) is exp.Tuple:
+        if type(left) in (exp.Tuple, exp.Paren):
             yield from _multiple(queries, left, right)
         elif type(right) is exp.Column and not right.args.get("table") and right.name.lower() == "default":
             continue
@@ -39,7 +39,8 @@ def assignments(queries: QueryTranslator, nodes: list[exp.Expr]) -> Iterator[Pro
 
 def _multiple(queries: QueryTranslator, left: exp.Expr, right: exp.Expr) -> Iterator[Projection]:
     """(a, b) = (SELECT c, d …), and (a, b) = [ROW] (c, d)."""
-    names = [column_name(queries, item) for item in left.expressions]
+    items = left.expressions if type(left) is exp.Tuple else [left.this]
+    names = [column_name(queries, item) for item in items]
     while type(right) is exp.Paren:
         right = right.this
     if type(right) is exp.Tuple or (type(right) is exp.Anonymous and str(right.this).upper() == "ROW"):
@@ -47,6 +48,7 @@ def _multiple(queries: QueryTranslator, left: exp.Expr, right: exp.Expr) -> Iter
             yield Projection(name, queries.expression(value))
         return
     if not isinstance(right, exp.Query):
+        yield from (Projection(name, queries.expression(right)) for name in names[: len(names) == 1])
         return
     query = queries.query(right)
     for number, name in enumerate(names):

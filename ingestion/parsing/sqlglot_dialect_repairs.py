@@ -8,19 +8,8 @@ from collections.abc import Iterator
 from sqlglot.tokenizer_core import Token, TokenType
 
 from ingestion.lexing import keywords
+from ingestion.parsing import sqlglot_lakehouse_repairs as lakehouse
 from ingestion.parsing.sqlglot_edits import Edit, Repair, at_depth_zero, matching, span, words
-from ingestion.parsing.sqlglot_lakehouse_repairs import (
-    cloned_version,
-    dictionary,
-    directory_format,
-    expectations,
-    inserted_function,
-    pivot_statement,
-    schema_evolution,
-    shown_relation,
-    table_properties,
-    unloaded_query,
-)
 from ingestion.parsing.sqlglot_object_repairs import (
     end_of_name,
     file_formats,
@@ -30,6 +19,7 @@ from ingestion.parsing.sqlglot_object_repairs import (
     streams,
     table_kinds,
 )
+from ingestion.parsing.sqlglot_pipelines import applied_changes, pipeline_flow
 from ingestion.parsing.sqlglot_server_repairs import SERVER_REPAIRS
 
 _IMPALA_HINTS = keywords("SHUFFLE NOSHUFFLE BROADCAST CLUSTERED NOCLUSTERED")
@@ -67,6 +57,29 @@ def defined_objects(text: str, tokens: list[Token]) -> Iterator[Edit]:
     """Snowflake: DEFINE TABLE in a project is CREATE OR ALTER TABLE."""
     if words(tokens, 0, "DEFINE"):
         yield span(tokens, 0, 0, "CREATE")
+
+
+def recursive_view(text: str, tokens: list[Token]) -> Iterator[Edit]:
+    """CREATE RECURSIVE VIEW v (a) AS query: a view of WITH RECURSIVE v (a) AS (query) SELECT * FROM v."""
+    word = next((n for n in range(1, min(len(tokens), 6)) if words(tokens, n, "RECURSIVE", "VIEW")), None)
+    if word is None or tokens[0].text.upper() != "CREATE":
+        return
+    start = next((n for n in at_depth_zero(tokens, word) if words(tokens, n, "AS")), None)
+    if start is None:
+        return
+    opening = next((n for n in range(word, start) if tokens[n].token_type is TokenType.L_PAREN), start)
+    columns = text[tokens[opening].start : tokens[start].start]
+    name = text[tokens[opening - 1].start : tokens[opening - 1].end + 1]
+    yield span(tokens, word, word)
+    yield tokens[start].end + 1, tokens[start].end + 1, f" WITH RECURSIVE {name} {columns} AS ("
+    yield tokens[-1].end + 1, tokens[-1].end + 1, f") SELECT * FROM {name}"
+
+
+def _sqlite(text: str, tokens: list[Token]) -> Iterator[Edit]:
+    """UPDATE OR IGNORE t …."""
+    for number in range(len(tokens) - 3):
+        if words(tokens, number, "UPDATE", "OR"):
+            yield span(tokens, number + 1, number + 2)
 
 
 def _overriding(text: str, tokens: list[Token]) -> Iterator[Edit]:
@@ -179,23 +192,37 @@ def _table_arguments(text: str, tokens: list[Token]) -> Iterator[Edit]:
             yield span(tokens, number, last, "NULL")
 
 
+_SPARK: tuple[Repair, ...] = (
+    applied_changes,
+    pipeline_flow,
+    lakehouse.schema_evolution,
+    lakehouse.directory_format,
+    lakehouse.view_over_files,
+    lakehouse.expectations,
+    lakehouse.cloned_table,
+    lakehouse.replaced_table,
+    lakehouse.existing_partition,
+)
+
 REPAIRS: dict[str, tuple[Repair, ...]] = {
     **SERVER_REPAIRS,
-    "athena": (unloaded_query,),
+    "athena": (lakehouse.unloaded_query,),
     "bigquery": (_array_with_offset, _table_arguments, snapshots, replicas),
-    "databricks": (schema_evolution, directory_format, expectations, cloned_version),
+    "databricks": _SPARK,
     "db2": (_db2,),
     "doris": (_with_label,),
     "druid": (_druid,),
-    "clickhouse": (dictionary, inserted_function),
-    "duckdb": (pivot_statement, shown_relation),
+    "clickhouse": (lakehouse.dictionary, lakehouse.inserted_function, lakehouse.changed_query),
+    "duckdb": (lakehouse.pivot_statement, lakehouse.shown_relation),
     "impala": (_impala,),
     "informix": (_informix,),
     "greenplum": (_overriding,),
     "postgres": (_overriding,),
-    "redshift": (table_properties,),
+    "hive": (lakehouse.existing_partition,),
+    "redshift": (lakehouse.table_properties, lakehouse.merged_without_duplicates),
     "snowflake": (streams, table_kinds, linear_clusters, file_formats),
-    "spark": (schema_evolution, directory_format),
+    "spark": _SPARK,
+    "sqlite": (_sqlite,),
     "starrocks": (_with_label,),
     "vertica": (_vertica,),
 }

@@ -42,23 +42,78 @@ def schema_evolution(text: str, tokens: list[Token]) -> Iterator[Edit]:
 
 
 def directory_format(text: str, tokens: list[Token]) -> Iterator[Edit]:
-    """Spark: INSERT OVERWRITE DIRECTORY 'path' USING format OPTIONS (...) SELECT, without the format."""
-    for number in range(2, min(6, len(tokens) - 2)):
-        if words(tokens, number - 2, "DIRECTORY") and words(tokens, number, "USING"):
-            last = number + 1
-            if words(tokens, last + 1, "OPTIONS", "("):
-                last = matching(tokens, last + 2)
-            yield span(tokens, number, last)
+    """Spark: INSERT OVERWRITE DIRECTORY ['path'] USING format OPTIONS (…) SELECT, with the path alone."""
+    for number in at_depth_zero(tokens, 1):
+        using = next((n for n in (number + 1, number + 2) if words(tokens, n, "USING")), None)
+        if not words(tokens, number, "DIRECTORY") or using is None:
+            continue
+        last = using + 1
+        while words(tokens, last + 1, "."):
+            last += 2
+        path = ""
+        if words(tokens, last + 1, "OPTIONS", "("):
+            path = _path_option(tokens, last + 2)
+            last = matching(tokens, last + 2)
+        yield span(tokens, using, last, f" '{path}' " if path and using == number + 1 else " ")
+        return
 
 
-def cloned_version(text: str, tokens: list[Token]) -> Iterator[Edit]:
-    """Databricks: CLONE t VERSION AS OF 3."""
-    cloned = False
-    for number in range(len(tokens) - 3):
-        word = tokens[number].text.upper()
-        cloned = cloned or word == "CLONE"
-        if cloned and word in ("VERSION", "TIMESTAMP") and words(tokens, number + 1, "AS", "OF"):
-            yield span(tokens, number, number + 3)
+def _path_option(tokens: list[Token], opening: int) -> str:
+    """The path among the options in brackets, "" without one."""
+    for number in range(opening + 1, matching(tokens, opening)):
+        if tokens[number].text.lower() == "path" and tokens[number - 1].text in ("(", ","):
+            value = tokens[number + 1 + words(tokens, number + 1, "=")]
+            return value.text.replace("'", "") if value.token_type is TokenType.STRING else ""
+    return ""
+
+
+def view_over_files(text: str, tokens: list[Token]) -> Iterator[Edit]:
+    """Spark: CREATE TEMPORARY VIEW v USING format OPTIONS (path '…') as a query of the path.
+
+    Without a path the view alone is left: what is read stands in options that only the format knows.
+    """
+    view = next((n for n in range(1, min(len(tokens), 8)) if words(tokens, n, "VIEW")), None)
+    if view is None or tokens[0].text.upper() != "CREATE":
+        return
+    using = next((n for n in at_depth_zero(tokens, view) if words(tokens, n, "USING")), None)
+    if using is None or any(words(tokens, n, "AS") for n in at_depth_zero(tokens[:using], view)):
+        return
+    last = using + 1
+    while words(tokens, last + 1, "."):
+        last += 2
+    path = _path_option(tokens, last + 2) if words(tokens, last + 1, "OPTIONS", "(") else ""
+    if not path or "`" in path:
+        yield span(tokens, using, len(tokens) - 1, "")
+        return
+    columns = "*"
+    if tokens[using - 1].token_type is TokenType.R_PAREN:
+        opening = next(n for n in at_depth_zero(tokens, view) if tokens[n].token_type is TokenType.L_PAREN)
+        starts = (n for n in range(opening + 1, using) if tokens[n - 1].text in ("(", ","))
+        listed = [n for n in starts if n in set(at_depth_zero(tokens[:using], opening + 1))]
+        columns = ", ".join(text[tokens[n].start : tokens[n].end + 1] for n in listed)
+    yield span(tokens, using, len(tokens) - 1, f"AS SELECT {columns} FROM csv.`{path}`")
+
+
+def cloned_table(text: str, tokens: list[Token]) -> Iterator[Edit]:
+    """Databricks: CREATE TABLE t DEEP CLONE s VERSION AS OF 3 LOCATION '…': the names alone."""
+    if tokens[0].text.upper() not in ("CREATE", "REPLACE"):
+        return
+    clone = next((n for n in at_depth_zero(tokens, 2) if words(tokens, n, "CLONE")), None)
+    if clone is None or any(words(tokens, n, "AS") for n in at_depth_zero(tokens[:clone], 2)):
+        return
+    if words(tokens, clone - 1, "DEEP"):
+        yield span(tokens, clone - 1, clone - 1)
+    end = clone + 1
+    while words(tokens, end + 1, "."):
+        end += 2
+    if end + 1 < len(tokens):
+        yield span(tokens, end + 1, len(tokens) - 1)
+
+
+def replaced_table(text: str, tokens: list[Token]) -> Iterator[Edit]:
+    """Spark: REPLACE TABLE t …, which another table stood at before."""
+    if words(tokens, 0, "REPLACE", "TABLE"):
+        yield span(tokens, 0, 0, "CREATE OR REPLACE")
 
 
 def expectations(text: str, tokens: list[Token]) -> Iterator[Edit]:
@@ -172,3 +227,28 @@ def inserted_function(text: str, tokens: list[Token]) -> Iterator[Edit]:
         yield span(tokens, number, closing, ".".join(f"`{part}`" for part in table.parts))
     elif path is not None and "`" not in path:
         yield span(tokens, number, closing, f"`{path}`")
+
+
+def existing_partition(text: str, tokens: list[Token]) -> Iterator[Edit]:
+    """Hive: INSERT OVERWRITE TABLE t PARTITION (…) IF NOT EXISTS SELECT …."""
+    for number in range(3, len(tokens) - 2):
+        if words(tokens, number, "IF", "NOT", "EXISTS") and tokens[number - 1].token_type is TokenType.R_PAREN:
+            yield span(tokens, number, number + 2)
+            return
+
+
+def merged_without_duplicates(text: str, tokens: list[Token]) -> Iterator[Edit]:
+    """Redshift: MERGE INTO t USING s ON … REMOVE DUPLICATES writes all of s, column by column."""
+    if words(tokens, 0, "MERGE"):
+        for number in at_depth_zero(tokens, 1):
+            if words(tokens, number, "REMOVE", "DUPLICATES"):
+                yield span(tokens, number, number + 1, "WHEN NOT MATCHED THEN INSERT ROW")
+
+
+def changed_query(text: str, tokens: list[Token]) -> Iterator[Edit]:
+    """ClickHouse: ALTER TABLE v [ON CLUSTER c] MODIFY QUERY SELECT … defines a materialized view anew."""
+    modify = next((n for n in at_depth_zero(tokens, 2) if words(tokens, n, "MODIFY", "QUERY")), None)
+    if modify is not None and words(tokens, 0, "ALTER", "TABLE"):
+        cluster = next((n for n in range(2, modify) if words(tokens, n, "ON", "CLUSTER")), modify)
+        yield span(tokens, 0, 1, "CREATE MATERIALIZED VIEW")
+        yield span(tokens, cluster, modify + 1, "AS")

@@ -76,7 +76,8 @@ def _insert_branch(branch: _Branch, action: exp.Expr) -> Write:
     )
     if not isinstance(values, exp.Expr):  # INSERT *, and by position INSERT ROW: the target itself is not in the star
         by_name = type(this) is exp.Star
-        return Write(replace(target, columns=columns, by_name=by_name), branch.select((Star(),), action))
+        stars = tuple(translate_projections(branch.queries, [this])) if isinstance(this, exp.Star) else (Star(),)
+        return Write(replace(target, columns=columns, by_name=by_name), branch.select(stars, action))
     cells = values.expressions if isinstance(values, exp.Tuple) else [values]
     projections = tuple(translate_projections(branch.queries, cells))
     return Write(replace(target, columns=columns), branch.select(projections, action))
@@ -84,11 +85,13 @@ def _insert_branch(branch: _Branch, action: exp.Expr) -> Write:
 
 def _update_branch(branch: _Branch, action: exp.Expr) -> Write:
     target = Target(branch.name, WriteMode.UPDATE)
-    if any(type(item) is exp.Star for item in action.expressions):  # UPDATE SET *
-        return Write(replace(target, by_name=True), branch.select((Star(),), action))
+    stars: list[exp.Expr] = [item for item in action.expressions if type(item) is exp.Star]
+    if stars:  # UPDATE SET *
+        columns = tuple(translate_projections(branch.queries, stars[:1]))
+        return Write(replace(target, by_name=True), branch.select(columns, action))
     projections = tuple(assignments(branch.queries, action.expressions))
-    columns = tuple(projection.name for projection in projections)
-    return Write(replace(target, columns=columns), branch.select(projections, action))
+    names = tuple(projection.name for projection in projections)
+    return Write(replace(target, columns=names), branch.select(projections, action))
 
 
 def multitable_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[Write]:

@@ -16,6 +16,7 @@ from ingestion.parsing.sqlglot_dialect_repairs import (
     TABLE_ARGUMENT,
     compound_assignments,
     defined_objects,
+    recursive_view,
     rows_of_cursors,
 )
 from ingestion.parsing.sqlglot_edits import Edit, at_depth_zero, matching
@@ -26,16 +27,19 @@ _UNTOLD = keywords("FLEX FLEXTABLE LIVE")
 _DEFINERS = keywords("ALGORITHM DEFINER SQL")
 _HEAD = 20
 _PRIORITY = re.compile(r"\A(?:update|replace)\s++(?:low_priority|delayed|ignore)\b", re.IGNORECASE)
-_EVOLUTION = re.compile(r"\bwith\s+schema\s+evolution\b", re.IGNORECASE)
+_SPARK = re.compile(
+    r"\bwith\s+schema\s+evolution\b|\bflow\s+auto\s+cdc\b|\bview\b.{0,400}?\boptions\s*\(|\btemp(?:orary)?\s+view\s+\S+\s+using\b",
+    re.IGNORECASE | re.DOTALL,
+)
 _MISREAD = {
     "bigquery": TABLE_ARGUMENT,
     "clickhouse": re.compile(r"\bdictionary\s*\(", re.IGNORECASE),
-    "databricks": _EVOLUTION,
+    "databricks": _SPARK,
     "duckdb": re.compile(r"\(\s*(?:show|desc|describe|summarize)\b", re.IGNORECASE),
     "mariadb": _PRIORITY,
     "mysql": _PRIORITY,
     "redshift": re.compile(r"\btable\s+properties\b", re.IGNORECASE),
-    "spark": _EVOLUTION,
+    "spark": _SPARK,
 }
 
 
@@ -48,11 +52,8 @@ def repaired(text: str, dialect: str, grammar: SqlglotDialect) -> str | None:
             text, tokens = plain, list(grammar.tokenize(plain))
     except SqlglotError:
         return None
-    edits = [
-        edit
-        for repair in (*REPAIRS.get(dialect, ()), compound_assignments, rows_of_cursors, defined_objects)
-        for edit in repair(text, tokens)
-    ]
+    everywhere = (compound_assignments, rows_of_cursors, defined_objects, recursive_view)
+    edits = [edit for repair in (*REPAIRS.get(dialect, ()), *everywhere) for edit in repair(text, tokens)]
     return _applied(text, edits) if edits else plain
 
 

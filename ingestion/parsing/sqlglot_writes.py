@@ -36,6 +36,10 @@ _COLUMNS_BY_NAME = frozenset({"mysql", "mariadb", "singlestore"})
 """Where the columns of CREATE TABLE t (…) SELECT … are met by their names, and those that are not listed come after."""
 
 
+_NAMED_PARTITIONS = frozenset({"mysql", "mariadb", "singlestore", "doris", "starrocks"})
+"""Where PARTITION (p, q) names parts of the table, and elsewhere columns."""
+
+
 def star_from(name: TableName) -> Select:
     """All columns of one relation."""
     return Select((Star(),), (Relation(name),))
@@ -85,6 +89,8 @@ def _fixed_partition(queries: QueryTranslator, partition: exp.Expr | None) -> tu
 
 
 def _chosen_partition(queries: QueryTranslator, partition: exp.Expr | None) -> tuple[str, ...]:
+    if queries.names.dialect.name in _NAMED_PARTITIONS:
+        return ()
     items = partition.expressions if partition is not None else ()
     return tuple(queries.names.column_parts(item)[-1] for item in items if type(item) is exp.Column)
 

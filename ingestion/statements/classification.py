@@ -129,10 +129,9 @@ def _cache(statement: Examined) -> Classification:
 
 def _replace(statement: Examined) -> Classification:
     """MySQL's and SQLite's REPLACE is an INSERT, Teradata's REPLACE VIEW a CREATE OR REPLACE."""
-    words = {token.text.lower() for token in statement.head(3)}
-    return (
-        definitions.create(statement) if words & {"view", "macro", "procedure", "function"} else flows.insert(statement)
-    )
+    words = [token.text.lower() for token in statement.head(3)]
+    made = {"view", "macro", "procedure", "function"} & set(words) or words[1:2] == ["table"]
+    return definitions.create(statement) if made else flows.insert(statement)
 
 
 def _locking(statement: Examined) -> Classification:
@@ -209,6 +208,7 @@ def _plain() -> dict[str, Classification]:
         for reason, verbs in by_reason.items()
         for verb in verbs.split()
     }
+    plain |= dict.fromkeys(("apply", "auto"), parsed(Kind.INSERT))  # APPLY CHANGES INTO, AUTO CDC INTO
     plain |= dict.fromkeys(("unload", "export", "bulk"), parsed(Kind.COPY))
     plain |= dict.fromkeys(("do", "if", "while", "for", "loop", "repeat"), _BLOCK)
     return plain | {

@@ -47,6 +47,7 @@ _BY_OBJECT: Mapping[str, Classification] = {
     **dict.fromkeys(_ACCESS, skipped(SkipReason.GRANT)),
     **dict.fromkeys(_ROUTINES, _ROUTINE),
     "index": skipped(SkipReason.INDEX),
+    "flow": parsed(Kind.INSERT),
     "pipe": parsed(Kind.COPY),
     "view": parsed(Kind.CREATE_VIEW),
 }

@@ -30,6 +30,16 @@ def test_partition_columns_are_columns() -> None:
     assert [column.name for column in change.columns] == ["x", "d"]
 
 
+def test_a_virtual_generated_column_is_a_column() -> None:
+    for stored in ("virtual", "stored", ""):
+        (change,) = analysed(f"create table t (a int, b int generated always as (a * 2) {stored}, c text)").changes
+        assert [(column.name, column.type) for column in change.columns] == [
+            ("a", "INT"),
+            ("b", "INT"),
+            ("c", "STRING"),
+        ]
+
+
 def test_the_properties_of_an_external_table_are_no_query() -> None:
     text = "create external table s.t (x int, y date) stored as textfile location 's3://b' table properties ('n' = '1')"
     lineage = analysed(text, "redshift")

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+
 import pytest
 
-from tests.ingestion.told import tell
+from ingestion.errors import Unparsable
+from ingestion.masking import fingerprint
+from ingestion.parsing import sqlfluff_tier, token_tier
+from tests.ingestion.told import analysed, tell, told
 
 
 @pytest.mark.parametrize(
@@ -22,6 +27,82 @@ from tests.ingestion.told import tell
             {"p = s.x", "q = s.y"},
         ),
         ("databricks", "create or replace table n shallow clone s version as of 3", {"* = s"}),
+        ("databricks", "create table if not exists n deep clone s", {"* = s"}),
+        (
+            "databricks",
+            "create or replace table n deep clone c.d.s tblproperties ('k' = 'v')",
+            {"* = c.d.s"},
+        ),
+        ("databricks", "create table n shallow clone delta.`/m/s` location '/m/n'", {"* = /m/s"}),
+        ("databricks", "replace table n clone s timestamp as of '2024-01-01'", {"* = s"}),
+        ("spark", "replace table n using iceberg as select x from s", {"x = s.x"}),
+        (
+            "databricks",
+            "apply changes into n from stream(s) keys (k) ignore null updates where r = 1"
+            " apply as delete when op = 'D' sequence by q"
+            " columns * except (op, q) stored as scd type 1 track history on * except (r)",
+            {"* = s -op -q", "* filter s.r", "* filter s.op", "* sort s.q"},
+        ),
+        (
+            "databricks",
+            "create flow f as auto cdc into n from stream(s) keys (k) sequence by q columns (k, x)",
+            {"k = s.k", "x = s.x", "* sort s.q"},
+        ),
+        (
+            "databricks",
+            "create or refresh streaming table n (k int) flow auto cdc from stream(s) keys (k) sequence by q",
+            {"* = s", "* sort s.q"},
+        ),
+        ("databricks", "create flow f comment 'c' as insert into once n by name select x from s", {"x = s.x"}),
+        ("spark", "insert overwrite directory 's3://b/n' using parquet select x from s", {"x = s.x"}),
+        ("spark", "insert overwrite directory using csv options (path 's3://b/n', h 'y') select x from s", {"x = s.x"}),
+        (
+            "spark",
+            "with c as (select x from s) insert overwrite directory '/n' using a.b.c options (q '|') select x from c",
+            {"x = s.x"},
+        ),
+        ("spark", "create temporary view n using parquet options (path 's3://b/s')", {"* = s3://b/s"}),
+        (
+            "spark",
+            "create or replace temp view n (x int, y decimal(3, 1)) using csv options ('path' = 's3://b/s', sep ';')",
+            {"x = s3://b/s.x", "y = s3://b/s.y"},
+        ),
+        (
+            "databricks",
+            "merge into n using s on n.k = s.k when matched then update set * except (x)",
+            {"* = s -x", "* join n.k", "* join s.k"},
+        ),
+        (
+            "databricks",
+            "merge into n using s on n.k = s.k when not matched then insert * except (x)",
+            {"* = s -x", "* join n.k", "* join s.k"},
+        ),
+        ("hive", "insert overwrite table n partition (d = 'v') if not exists select x from s", {"x = s.x"}),
+        ("doris", "insert into n partition (p, q) with label l (a) select x from s", {"a = s.x"}),
+        ("mysql", "insert into n partition (p, q) (a) select x from s", {"a = s.x"}),
+        ("mysql", "select x from s into outfile '/n.csv' fields terminated by ','", {"x = s.x"}),
+        (
+            "mysql",
+            "select x into outfile '/n.csv' lines terminated by ';' from s where y = 1",
+            {"x = s.x", "* filter s.y"},
+        ),
+        ("starrocks", "select x from s into outfile 's3://b/n' format as csv properties ('k' = 'v')", {"x = s.x"}),
+        ("clickhouse", "select x from s into outfile 'n.csv' truncate format CSV", {"x = s.x"}),
+        ("clickhouse", "alter table d.n on cluster c modify query select x from s", {"x = s.x"}),
+        ("sqlite", "update or ignore n set a = s.x from s", {"a = s.x"}),
+        ("postgres", "update n set (a) = (select x from s)", {"a = s.x"}),
+        ("postgres", "update n set (a) = row (s.x) from s", {"a = s.x"}),
+        ("postgres", "update n set a = s.x from s where current of c", {"a = s.x"}),
+        (
+            "postgres",
+            "create or replace recursive view n (p) as select x from s union all select u.x from n join u on u.k = n.p",
+            {"p = s.x", "p = u.x", "* join u.k", "* join s.x", "* join u.x"},
+        ),
+        (
+            "redshift",
+            "merge into n using s on n.k = s.k remove duplicates",
+            {"* = s", "* join n.k", "* join s.k"},
+        ),
         ("db2", "insert into n (a) select x concat y from s", {"A f S.X", "A f S.Y"}),
         ("db2", "declare global temporary table session.n as (select x from s) definition only", {"X = S.X"}),
         ("dremio", "create vds n as select x from s", {"x = s.x"}),
@@ -62,3 +143,46 @@ from tests.ingestion.told import tell
 )
 def test_the_lineage_is_that_of_the_statement_as_written(dialect: str, text: str, expected: set[str]) -> None:
     assert tell(text, dialect) == expected
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text", "place"),
+    [
+        (
+            "spark",
+            "insert overwrite directory using parquet options (k 'v', path = 's3://b/n') select x from s",
+            "s3://b/n",
+        ),
+        ("spark", "insert overwrite local directory '/n' using csv options (path '/other') select x from s", "/n"),
+        ("clickhouse", "select x from s into outfile 'n.csv' format CSV", "n.csv"),
+        ("mysql", "select x into dumpfile '/n.bin' from s", "/n.bin"),
+    ],
+)
+def test_rows_that_go_to_files_go_to_that_place(dialect: str, text: str, place: str) -> None:
+    assert {f"into {place}", "from s"} <= told(text, dialect)[0]
+
+
+@pytest.mark.parametrize("tier", [sqlfluff_tier, token_tier])
+def test_the_other_tiers_do_not_take_rows_that_go_to_a_file_for_a_mere_query(tier: ModuleType) -> None:
+    with pytest.raises(Unparsable):
+        tier.parse("select x from s into outfile '/n.csv'", "mysql")
+
+
+def test_a_view_over_what_only_its_format_knows_has_no_source_and_no_secret() -> None:
+    text = "create temporary view n using org.apache.spark.sql.jdbc options (dbtable 's.t', password 'pw-77')"
+    lineage = analysed(text, "spark")
+    assert lineage.flows == ()
+    assert [(change.name.dotted, change.temporary) for change in lineage.changes] == [("n", True)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "insert overwrite directory using parquet options ('path' = '{}') select x from s",
+        "insert overwrite directory using parquet options (path '{}') select x from s",
+        "create temporary view v using csv options ('path' '{}')",
+        "create temporary view v using csv options (path = '{}')",
+    ],
+)
+def test_two_statements_over_two_paths_are_two_templates(text: str) -> None:
+    assert fingerprint(text.format("/a"), "spark") != fingerprint(text.format("/b"), "spark")
