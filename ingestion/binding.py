@@ -8,11 +8,12 @@ the dependency order of the definitions that were in force; a definition that de
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 import networkx as nx
 
+from ingestion.isolation import Failure, Isolation, Stage
 from ingestion.model import Column, Flow, StatementLineage, TableName, WriteMode
 from ingestion.parsing.analyzer import analyze
 from ingestion.timeline import Before, NameEvent, Occurrence, Order, Relation, Timeline, read_timeline
@@ -31,12 +32,16 @@ class BoundStatement:
 
 @dataclass(frozen=True, slots=True)
 class BoundLog:
-    """All statements of a log, bound, in time order, with the relations that their names mean."""
+    """All statements of a log, bound, in time order, with the relations that their names mean.
+
+    `failures`: the statements that could not be bound, by their order; all else is as if the log did not have them.
+    """
 
     relations: tuple[Relation, ...]
     statements: tuple[BoundStatement, ...]
     schemas: dict[int, Schema]
     events: tuple[NameEvent, ...] = ()
+    failures: dict[Order, Failure] = field(default_factory=dict)
 
     def lost_columns(self) -> dict[int, Callable[[str], bool]]:
         """For each relation that was defined anew: whether what stands under its name now lacks a column.
@@ -57,22 +62,43 @@ def _lacks(names: frozenset[str], column: str) -> bool:
     return column != "*" and column.casefold() not in names
 
 
-def bind(occurrences: Sequence[Occurrence], before: Before) -> BoundLog:
-    """The bound lineage of `occurrences`, in time order; `before` says what stood before the log begins."""
+def bind(occurrences: Sequence[Occurrence], before: Before, isolation: Isolation[Order] | None = None) -> BoundLog:
+    """The bound lineage of `occurrences`, in time order; `before` says what stood before the log begins.
+
+    Those that `isolation` has failures of already are left out.
+    """
+    isolation = isolation or Isolation()
     ordered = sorted(occurrences, key=lambda occurrence: occurrence.order)
-    timeline = read_timeline(ordered, before)
-    binder = _Binder(ordered, timeline, before)
+    while True:
+        failed = len(isolation.failures)
+        standing = [occurrence for occurrence in ordered if occurrence.order not in isolation.failures]
+        log = _bound(standing, before, isolation)
+        # What a statement that fails has left behind must not be seen by the others: they are bound again without it.
+        if log is not None and len(isolation.failures) == failed:
+            return log
+
+
+def _bound(occurrences: Sequence[Occurrence], before: Before, isolation: Isolation[Order]) -> BoundLog | None:
+    """The log as far as it can be bound; None where some of it has no place in the timeline."""
+    timeline = read_timeline(occurrences, before, isolation)
+    if timeline is None:
+        return None
+    binder = _Binder(occurrences, timeline, before, isolation)
     for number in binder.creators_in_dependency_order():
         binder.bind(number)
-    statements = tuple(binder.bind(number) for number in range(len(ordered)))
-    return BoundLog(timeline.relations, statements, binder.latest_schemas(), timeline.events)
+    bound = [binder.bind(number) for number in range(len(occurrences))]
+    statements = tuple(statement for statement in bound if statement is not None)
+    return BoundLog(timeline.relations, statements, binder.latest_schemas(), timeline.events, dict(isolation.failures))
 
 
 class _Binder:
-    def __init__(self, occurrences: Sequence[Occurrence], timeline: Timeline, before: Before) -> None:
+    def __init__(
+        self, occurrences: Sequence[Occurrence], timeline: Timeline, before: Before, isolation: Isolation[Order]
+    ) -> None:
         self._occurrences = occurrences
         self._timeline = timeline
         self._before = before
+        self._isolation = isolation
         self._bound: dict[int, BoundStatement] = {}
         self._created: dict[int, Schema | None] = {}
         self._analysed: dict[tuple[object, ...], StatementLineage] = {}
@@ -101,11 +127,16 @@ class _Binder:
             behind += [like] if like is not None else []
         return behind
 
-    def bind(self, number: int) -> BoundStatement:
-        bound = self._bound.get(number)
-        if bound is not None:
-            return bound
+    def bind(self, number: int) -> BoundStatement | None:
+        """The statement, bound; None where it cannot be."""
         occurrence = self._occurrences[number]
+        if number not in self._bound and occurrence.order not in self._isolation.failures:
+            with self._isolation.around(Stage.ANALYSIS, occurrence.order):
+                self._isolation.probe(Stage.ANALYSIS, occurrence)
+                self._bound[number] = self._bind(number, occurrence)
+        return self._bound.get(number)
+
+    def _bind(self, number: int, occurrence: Occurrence) -> BoundStatement:
         meaning = self._timeline.meanings[number]
         created_here = {r for r in meaning.values() if self._timeline.relations[r].creator == number}
 
@@ -121,11 +152,10 @@ class _Binder:
         if lineage is None:
             lineage = analyze(occurrence.symbolic, schema_of)
             self._analysed[id(occurrence.symbolic), seen] = lineage
-        bound = self._bound[number] = BoundStatement(occurrence, lineage, meaning)
         for flow in lineage.flows:
             if flow.target is not None and flow.target.mode is WriteMode.CREATE:
                 self._created[meaning[flow.target.name]] = schema_of_outputs(flow)
-        return bound
+        return BoundStatement(occurrence, lineage, meaning)
 
     def schema_at(self, number: int, order: Order) -> Schema | None:
         """The columns of a relation at a moment, None if they are not (all) known."""
@@ -141,18 +171,33 @@ class _Binder:
     def _schema_at_creation(self, relation: Relation, order: Order) -> Schema | None:
         if relation.declared is not None and relation.declared.columns:
             return relation.declared.columns
-        if relation.like is not None:
+        if relation.like is not None and not self._is_circular(relation.like):
             return self.schema_at(relation.like, relation.created or order)
         inferred = self._created.get(relation.number)
         if inferred is not None:
             return inferred
         return tuple(self._before.schema(relation.born) or ()) or None
 
+    def _is_circular(self, number: int | None) -> bool:
+        """Whether a relation is LIKE one that is LIKE itself: logs are not complete, and names are used again."""
+        seen = set()
+        while number is not None and number not in seen:
+            seen.add(number)
+            number = self._timeline.relations[number].like
+        return number is not None
+
     def latest_schemas(self) -> dict[int, Schema]:
         """Columns of every relation as the log leaves it, where they are known."""
         end = (float("inf"), 0)
-        found = ((relation.number, self.schema_at(relation.number, end)) for relation in self._timeline.relations)
-        return {number: schema for number, schema in found if schema}
+        found = {}
+        for relation in self._timeline.relations:
+            # Of what the log did not make, a failure costs no statement: its columns are not known.
+            failures = self._isolation if relation.creator is not None else Isolation[Order]()
+            with failures.around(Stage.BINDING, relation.created or end):
+                schema = self.schema_at(relation.number, end)
+                if schema:
+                    found[relation.number] = schema
+        return found
 
 
 def schema_of_outputs(flow: Flow) -> Schema | None:

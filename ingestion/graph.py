@@ -8,12 +8,12 @@ order, so the number of paths does not matter (10 layers of 3 staging tables hav
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import networkx as nx
 
-from ingestion.binding import BoundLog, BoundStatement
+from ingestion.binding import BoundLog, BoundStatement, bind
 from ingestion.composition import (
     EMPTY,
     Content,
@@ -23,8 +23,9 @@ from ingestion.composition import (
     merge_contents,
     read_through,
 )
+from ingestion.isolation import Isolation, Stage
 from ingestion.model import ColumnRef, Flow, NameKind, Reference, TableName, WriteMode
-from ingestion.timeline import Relation
+from ingestion.timeline import Before, Occurrence, Order, Relation
 
 DEPTH_LIMIT = 20
 """Hops through folded relations that are followed; what lies deeper is reported, not guessed."""
@@ -68,9 +69,26 @@ def is_transient(relation: Relation) -> bool:
     return relation.temporary or (made and (relation.vacated or relation.key.kind is NameKind.FUNCTION))
 
 
-def fold(log: BoundLog, folds: Callable[[Relation], bool] = is_transient) -> tuple[RealFlow, ...]:
-    """The flows into relations that stay, in time order, with what folds replaced by what it was read from."""
-    return _Folding(log, frozenset(r.number for r in log.relations if folds(r))).flows()
+def fold(
+    log: BoundLog, folds: Callable[[Relation], bool] = is_transient, isolation: Isolation[Order] | None = None
+) -> tuple[RealFlow, ...]:
+    """The flows into relations that stay, in time order, with what folds replaced by what it was read from.
+
+    Where `isolation` gets failures, by the order of statements, the log is to be bound again without them.
+    """
+    folding = frozenset(r.number for r in log.relations if folds(r))
+    return _Folding(log, folding, isolation or Isolation()).flows()
+
+
+def bind_and_fold(
+    occurrences: Sequence[Occurrence], before: Before, folds: Callable[[Relation], bool], isolation: Isolation[Order]
+) -> tuple[BoundLog, tuple[RealFlow, ...]]:
+    """The bound log and its flows, without the statements that `isolation` has failures of in the end."""
+    while True:
+        log = bind(occurrences, before, isolation)
+        flows = fold(log, folds, isolation)
+        if len(isolation.failures) == len(log.failures):
+            return log, flows
 
 
 def reached(start: Iterable[int], hops: Iterable[tuple[int, int]]) -> frozenset[int]:
@@ -83,13 +101,15 @@ def reached(start: Iterable[int], hops: Iterable[tuple[int, int]]) -> frozenset[
 
 
 class _Folding:
-    def __init__(self, log: BoundLog, folding: frozenset[int]) -> None:
+    def __init__(self, log: BoundLog, folding: frozenset[int], isolation: Isolation[Order]) -> None:
         self._log = log
         self._folding = folding
+        self._isolation = isolation
         self._flows: list[_FlowNode] = []
         self._reads: list[dict[int, _State]] = []  # per flow: the state in which it sees each folding relation
         self._writes: dict[int, _State] = {}
         self._graph: nx.DiGraph[_Node] = nx.DiGraph()
+        self._orders: dict[_Node, Order] = {}  # of the statement that first made a node
         self._build()
 
     def flows(self) -> tuple[RealFlow, ...]:
@@ -102,10 +122,11 @@ class _Folding:
             for _round in range(DEPTH_LIMIT if looped else 1):
                 before = [states.get(m) if isinstance(m, _State) else contents.get(m) for m in members]
                 for member in members:
-                    if isinstance(member, _State):
-                        states[member] = self._state_content(member, states, contents)
-                    else:
-                        contents[member] = self._flow_content(member, states)
+                    with self._isolation.around(Stage.FOLDING, self._orders[member]):
+                        if isinstance(member, _State):
+                            states[member] = self._state_content(member, states, contents)
+                        else:
+                            contents[member] = self._flow_content(member, states)
                 if before == [states.get(m) if isinstance(m, _State) else contents.get(m) for m in members]:
                     break
         return tuple(self._real_flows(contents))
@@ -113,17 +134,28 @@ class _Folding:
     def _build(self) -> None:
         versions: dict[int, int] = {}
         for number, statement in enumerate(self._log.statements):
-            for flow in statement.lineage.flows:
-                if flow.target is None:
-                    continue
-                index = len(self._flows)
-                self._flows.append(_FlowNode(number, flow))
-                self._graph.add_node(index)
-                read = {statement.meaning[name] for name in flow.sources if name in statement.meaning}
-                seen = {relation: _State(relation, versions.get(relation, 0)) for relation in read & self._folding}
-                self._reads.append(seen)
-                self._graph.add_edges_from((state, index) for state in seen.values())
-                self._write(index, statement.meaning[flow.target.name], versions)
+            with self._isolation.around(Stage.FOLDING, statement.occurrence.order):
+                self._isolation.probe(Stage.FOLDING, statement.occurrence)
+                for flow in statement.lineage.flows:
+                    if flow.target is not None:
+                        self._add(number, flow, versions)
+
+    def _add(self, number: int, flow: Flow, versions: dict[int, int]) -> None:
+        statement = self._log.statements[number]
+        target = statement.meaning[flow.target.name] if flow.target is not None else -1
+        read = {statement.meaning[name] for name in flow.sources if name in statement.meaning}
+        index = len(self._flows)
+        self._flows.append(_FlowNode(number, flow))
+        self._graph.add_node(index)
+        seen = {relation: _State(relation, versions.get(relation, 0)) for relation in read & self._folding}
+        self._reads.append(seen)
+        self._graph.add_edges_from((state, index) for state in seen.values())
+        self._note(statement.occurrence.order, index, *seen.values())
+        self._write(index, target, versions)
+
+    def _note(self, order: Order, *nodes: _Node) -> None:
+        for node in nodes:
+            self._orders.setdefault(node, order)
 
     def _write(self, index: int, target: int, versions: dict[int, int]) -> None:
         if target not in self._folding:
@@ -131,9 +163,12 @@ class _Folding:
         relation = self._log.relations[target]
         if relation.temporary:
             versions[target] = versions.get(target, 0) + 1
-            if self._keeps_content(index):
-                self._graph.add_edge(_State(target, versions[target] - 1), _State(target, versions[target]))
         state = _State(target, versions.get(target, 0))
+        self._note(self._orders[index], state)
+        if relation.temporary and self._keeps_content(index):
+            before = _State(target, state.version - 1)
+            self._note(self._orders[index], before)
+            self._graph.add_edge(before, state)
         self._writes[index] = state
         self._graph.add_edge(index, state)
 
@@ -162,10 +197,10 @@ class _Folding:
     def _name_of(self, relation: int) -> str:
         return str(self._log.relations[relation].mention[0])
 
-    def _real_flows(self, contents: dict[int, Content]) -> Iterable[RealFlow]:
+    def _real_flows(self, contents: dict[int, Content]) -> Iterator[RealFlow]:
         for index, node in enumerate(self._flows):
             target = self._log.statements[node.statement].meaning[node.flow.target.name] if node.flow.target else -1
-            if target not in self._folding:
+            if target not in self._folding and index in contents:
                 yield RealFlow(node.statement, target, contents[index])
 
 

@@ -5,7 +5,7 @@ A page reads the same document whether it comes from a catalog or from a few sta
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,9 +13,10 @@ from ingestion.binding import BoundLog
 from ingestion.composition import RelationReference
 from ingestion.contribution import Producer, ProducerKind
 from ingestion.fqn import build_fqn
-from ingestion.graph import RealFlow, fold, is_transient
+from ingestion.graph import RealFlow
+from ingestion.isolation import Isolation, Stage
 from ingestion.model import Column, NameKind
-from ingestion.timeline import Relation
+from ingestion.timeline import Order, Relation
 
 Json = dict[str, Any]
 
@@ -30,20 +31,23 @@ class Evidence:
 
 
 def graph_document(
-    log: BoundLog, evidence: Sequence[Evidence], folds: Callable[[Relation], bool] = is_transient
+    log: BoundLog, flows: Sequence[RealFlow], evidence: Mapping[str, Evidence], isolation: Isolation[Order]
 ) -> Json:
-    """The document of a bound log; `evidence` has one entry for each of its statements, in their order.
+    """The document of a bound log and its flows; `evidence` is of its statements, by their templates.
 
-    Relations that `folds` names are folded: an edge says which ones it went through.
+    What `isolation` has failures of, by the order of statements, is left out.
     """
-    return _Document(log, fold(log, folds), evidence).to_json()
+    return _Document(log, flows, evidence, isolation).to_json()
 
 
 class _Document:
-    def __init__(self, log: BoundLog, flows: Sequence[RealFlow], evidence: Sequence[Evidence]) -> None:
+    def __init__(
+        self, log: BoundLog, flows: Sequence[RealFlow], evidence: Mapping[str, Evidence], isolation: Isolation[Order]
+    ) -> None:
         self._log = log
         self._flows = flows
         self._evidence = evidence
+        self._isolation = isolation
         self._names = {
             number: name
             for flow in flows
@@ -55,7 +59,12 @@ class _Document:
             self._columns[number].update({c.name: c.type for c in log.schemas.get(number, ()) if _is_column(c.name)})
 
     def to_json(self) -> Json:
-        edges = [edge for flow in self._flows if flow.target in self._names for edge in self._edges(flow)]
+        edges: list[Json] = []
+        for flow in self._flows:
+            occurrence = self._log.statements[flow.statement].occurrence
+            with self._isolation.around(Stage.EVIDENCE, occurrence.order):
+                self._isolation.probe(Stage.EVIDENCE, occurrence)
+                edges += list(self._edges(flow)) if flow.target in self._names else []
         merged: dict[tuple[str, str], Json] = {}
         for edge in edges:
             known = merged.setdefault((edge["from"], edge["to"]), {**edge, "contributions": []})
@@ -111,7 +120,7 @@ class _Document:
         return any(target.view and statement.meaning[target.name] == flow.target for target in targets)
 
     def _edges(self, flow: RealFlow) -> Iterator[Json]:
-        evidence = self._evidence[flow.statement]
+        evidence = self._evidence[self._log.statements[flow.statement].occurrence.template]
         view = self._is_view(flow)
         key = self._names[flow.target] if view else evidence.fingerprint
         for number in sorted(flow.content.sources):

@@ -13,8 +13,9 @@ from ingestion.errors import ParseCrash, ParseMemory, ParseTimeout, RecordError,
 from ingestion.model import Column, ColumnRef, Flow, LineageType, Problem, Subtype, TableName
 from ingestion.moved_names import under_last_names
 from ingestion.naming import Namespace, RelationKey
+from ingestion.parsing.cascade import ParseOutcome
 from ingestion.scripts import parse_pieces, pieces
-from ingestion.symbolic import Symbolic, loads
+from ingestion.symbolic import loads
 from ingestion.timeline import Before, Occurrence
 
 TableSchema = Mapping[str, str]
@@ -67,6 +68,14 @@ def _error_of(reason: str) -> type[RecordError]:
     )
 
 
+def _occurrences(outcomes: Sequence[ParseOutcome]) -> list[Occurrence]:
+    return [
+        Occurrence(str(number), loads(outcome.symbolic), Namespace(), (0.0, number), "script")
+        for number, outcome in enumerate(outcomes)
+        if outcome.symbolic is not None
+    ]
+
+
 class LineageParser:
     """The lineage of `query` (one statement or a script), bound to `schema` as far as it goes.
 
@@ -78,7 +87,7 @@ class LineageParser:
 
     Raises:
         ConfigError: the dialect is unknown, or the time limit is no positive number.
-        RecordError: no statement of the text could be parsed (ParseTimeout, ParseMemory, ParseCrash, Unparsable,
+        RecordError: no statement of the text could be read (ParseTimeout, ParseMemory, ParseCrash, Unparsable,
             TooLarge say why). Where some could be, `failures` names the others.
     """
 
@@ -92,25 +101,21 @@ class LineageParser:
         self._dialect = dialect_of(dialect).name
         self._before = before_of(schema or {})
         self.failures: tuple[str, ...] = ()
-        self._statements = under_last_names(self._bind(self._parse(query, timeout_seconds)))
+        self._statements = under_last_names(self._bound(query, timeout_seconds))
 
-    def _parse(self, query: str, timeout_seconds: float) -> list[Symbolic]:
+    def _bound(self, query: str, timeout_seconds: float) -> BoundLog:
         dialect = dialect_of(self._dialect)
         found = tuple(pieces(query, dialect))
         outcomes = parse_pieces(found, dialect, timeout_seconds)
-        failed = [(piece.line, outcome.dead_reason) for piece, outcome in zip(found, outcomes, strict=True)]
-        self.failures = tuple(f"line {line}: {reason}" for line, reason in failed if reason)
-        parsed = [loads(outcome.symbolic) for outcome in outcomes if outcome.symbolic is not None]
-        if self.failures and not parsed:
-            raise _error_of(next(reason for _, reason in failed if reason))("; ".join(self.failures))
-        return parsed
-
-    def _bind(self, statements: Sequence[Symbolic]) -> BoundLog:
-        occurrences = [
-            Occurrence(str(number), symbolic, Namespace(), (0.0, number), "script")
-            for number, symbolic in enumerate(statements)
-        ]
-        return bind(occurrences, self._before)
+        reasons = {number: outcome.dead_reason for number, outcome in enumerate(outcomes) if outcome.dead_reason}
+        log = bind(_occurrences(outcomes), self._before)
+        told = {number: f"{failure.reason}: {failure.place}" for (_, number), failure in log.failures.items()}
+        failed = {**reasons, **told}
+        self.failures = tuple(f"line {found[number].line}: {failed[number]}" for number in sorted(failed))
+        if failed and not log.statements:
+            error = _error_of(next(iter(reasons.values()))) if reasons else RecordError
+            raise error("; ".join(self.failures))
+        return log
 
     @cached_property
     def _flows(self) -> tuple[Flow, ...]:

@@ -13,6 +13,7 @@ from enum import StrEnum
 from ingestion.entities import TableEntity
 from ingestion.entity_search import EntitySearch, Hits, LookupCounts, PartialName, RememberedSearch
 from ingestion.fqn import build_fqn, split_fqn
+from ingestion.isolation import Isolation, Probe, Stage, unprobed
 from ingestion.model import NameKind, TableName
 from ingestion.naming import Namespace
 from ingestion.places import Places
@@ -39,6 +40,7 @@ class Missing(StrEnum):
     TOO_MANY_PARTS = "too_many_parts"
     NOTHING_THERE = "nothing_there"  # no container and no table at that path
     NOT_A_TABLE = "not_a_table"  # a table function
+    LOOKUP_FAILED = "lookup_failed"  # the catalog refused this one look-up, or its answer could not be read
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +99,8 @@ class _Lookup:
 class Resolver:
     """Resolves names within one scope; safe to share between threads."""
 
-    def __init__(self, search: EntitySearch, scope: Scope) -> None:
+    def __init__(self, search: EntitySearch, scope: Scope, probe: Probe = unprobed) -> None:
+        self._probe = probe
         self._catalog = search
         self._search = RememberedSearch(search)
         self._scope = scope
@@ -110,10 +113,20 @@ class Resolver:
 
     def anew(self) -> Resolver:
         """A resolver of the same scope that remembers nothing: for when the catalog has changed."""
-        return Resolver(self._catalog, self._scope)
+        return Resolver(self._catalog, self._scope, self._probe)
 
     def resolve(self, name: TableName, namespace: Namespace) -> Resolution:
-        """What `name` means to a session with this namespace. Errors of the search pass through."""
+        """What `name` means to a session with this namespace; a look-up that fails costs no other name.
+
+        A catalog that is down passes through: it is never a missing table.
+        """
+        isolation = Isolation[TableName](self._probe)
+        with isolation.around(Stage.RESOLUTION, name):
+            isolation.probe(Stage.RESOLUTION, name)
+            return self._resolve(name, namespace)
+        return Unresolved(Missing.LOOKUP_FAILED, name.dotted)
+
+    def _resolve(self, name: TableName, namespace: Namespace) -> Resolution:
         if name.kind is NameKind.PATH:
             return self._at_path(name.dotted)
         looked_up = self._lookups(name, namespace)
@@ -130,7 +143,8 @@ class Resolver:
         resolutions: list[Resolution] = []
         for start in range(0, len(wanted), PREFETCHED):
             chunk = wanted[start : start + PREFETCHED]
-            self._prefetch(chunk)
+            with Isolation[int]().around(Stage.RESOLUTION, start):  # only to be quick: each is asked for by itself
+                self._prefetch(chunk)
             resolutions += [self.resolve(name, namespace) for name, namespace in chunk]
         return resolutions
 

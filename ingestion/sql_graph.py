@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ingestion.binding import bind
 from ingestion.dialects import Dialect, dialect_of
 from ingestion.errors import ConfigError, Unparsable
 from ingestion.explorer import self_contained_page
-from ingestion.graph import is_transient
+from ingestion.graph import bind_and_fold, is_transient
 from ingestion.graph_document import Evidence, columns_of, graph_document
+from ingestion.isolation import Isolation
 from ingestion.lineage_parser import TableSchema, before_of
 from ingestion.masking import template
 from ingestion.model import Column
@@ -22,7 +22,7 @@ from ingestion.naming import Namespace
 from ingestion.parsing.cascade import ParseOutcome
 from ingestion.scripts import lone_query_as_view, parse_pieces, pieces
 from ingestion.symbolic import loads
-from ingestion.timeline import Occurrence, Relation
+from ingestion.timeline import Occurrence, Order, Relation
 
 _FRAME_HEIGHT = 640
 
@@ -85,18 +85,20 @@ def lineage_graph(
     statements = [(name, piece) for name, text in _texts(source, language) for piece in pieces(text, language)]
     outcomes = parse_pieces([piece for _, piece in statements], language, timeout_seconds)
     occurrences: list[Occurrence] = []
-    evidence: list[Evidence] = []
-    failures: list[str] = []
-    for number, ((name, piece), outcome) in enumerate(zip(statements, outcomes, strict=True)):
-        if outcome.dead_reason:
-            failures.append(f"{name}line {piece.line}: {outcome.dead_reason}")
+    evidence: dict[str, Evidence] = {}
+    reasons = {number: outcome.dead_reason for number, outcome in enumerate(outcomes) if outcome.dead_reason}
+    for number, ((_name, piece), outcome) in enumerate(zip(statements, outcomes, strict=True)):
         if outcome.symbolic is None:
             continue
         occurrences.append(Occurrence(str(number), loads(outcome.symbolic), Namespace(), (0.0, number), "script"))
-        evidence.append(_evidence(piece.text, language, outcome))
-    log = bind(occurrences, before_of(schema or {}))
-    document = graph_document(log, evidence, _no_relation if keep_temporary else is_transient)
-    return LineageGraph(document, tuple(failures))
+        evidence[str(number)] = _evidence(piece.text, language, outcome)
+    isolation = Isolation[Order]()
+    folds = _no_relation if keep_temporary else is_transient
+    log, flows = bind_and_fold(occurrences, before_of(schema or {}), folds, isolation)
+    document = graph_document(log, flows, evidence, isolation)
+    reasons |= {number: f"{failure.reason}: {failure.place}" for (_, number), failure in isolation.failures.items()}
+    places = {number: f"{name}line {piece.line}" for number, (name, piece) in enumerate(statements)}
+    return LineageGraph(document, tuple(f"{places[number]}: {reasons[number]}" for number in sorted(reasons)))
 
 
 def _no_relation(_relation: Relation) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from ingestion.isolation import Isolation, Stage
 from ingestion.model import Column, StatementKind, TableChange, TableName, WriteMode
 from ingestion.naming import Namespace, RelationKey, place_created, place_meant
 from ingestion.statement_names import CREATING_KINDS, Mentions, mentions
@@ -93,22 +94,42 @@ class Before:
     expect: Callable[[Iterable[tuple[TableName, Namespace]]], None] = lambda _names: None
 
 
-def read_timeline(occurrences: Sequence[Occurrence], before: Before) -> Timeline:
-    """The timeline of `occurrences`, which must be in time order."""
+def read_timeline(occurrences: Sequence[Occurrence], before: Before, isolation: Isolation[Order]) -> Timeline | None:
+    """The timeline of `occurrences`, which must be in time order; None where `isolation` got new failures of some."""
+    failed = len(isolation.failures)
     reader = _TimelineReader(before)
-    # Runs of one template share its symbolic lineage: its names are read off once.
-    distinct = {id(occurrence.symbolic): occurrence.symbolic for occurrence in occurrences}
-    by_symbolic = {number: mentions(symbolic) for number, symbolic in distinct.items()}
-    named = [by_symbolic[id(occurrence.symbolic)] for occurrence in occurrences]
-    before.expect(dict.fromkeys(_expected(occurrences, named)))
+    named = _mentioned(occurrences, isolation)
+    if len(isolation.failures) > failed:
+        return None
+    with Isolation[str]().around(Stage.BINDING, "expected"):  # only to be quick: each is asked for once more
+        before.expect(dict.fromkeys(_expected(occurrences, named)))
     for occurrence, names in zip(occurrences, named, strict=True):
-        reader.announce(occurrence, names)
-    meanings = [
-        reader.read(number, occurrence, names)
-        for number, (occurrence, names) in enumerate(zip(occurrences, named, strict=True))
-    ]
+        with isolation.around(Stage.BINDING, occurrence.order):
+            isolation.probe(Stage.BINDING, occurrence)
+            reader.announce(occurrence, names)
+    meanings = []
+    for number, (occurrence, names) in enumerate(zip(occurrences, named, strict=True)):
+        if occurrence.order not in isolation.failures:
+            with isolation.around(Stage.BINDING, occurrence.order):
+                meanings.append(reader.read(number, occurrence, names))
+    if len(isolation.failures) > failed:
+        return None
     reader.close()
     return Timeline(tuple(reader.relations), tuple(meanings), tuple(reader.events))
+
+
+def _mentioned(occurrences: Sequence[Occurrence], isolation: Isolation[Order]) -> list[Mentions]:
+    """The names of each occurrence, of those that fail none."""
+    # Runs of one template share its symbolic lineage: its names are read off once.
+    by_symbolic: dict[int, Mentions] = {}
+    named = []
+    for occurrence in occurrences:
+        with isolation.around(Stage.ANALYSIS, occurrence.order):
+            known = by_symbolic.get(id(occurrence.symbolic))
+            if known is None:
+                known = by_symbolic[id(occurrence.symbolic)] = mentions(occurrence.symbolic)
+            named.append(known)
+    return named
 
 
 def _expected(occurrences: Sequence[Occurrence], named: Sequence[Mentions]) -> Iterator[tuple[TableName, Namespace]]:

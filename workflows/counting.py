@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from connectors.sink import WriteCounts
 from workflows.occurrences import Group
-from workflows.relation_entities import EntityFate, RelationEntities
+from workflows.relation_entities import GIVEN_UP, EntityFate, RelationEntities
 from workflows.status import RunCounts
 from workflows.templates import Template
 
@@ -50,11 +50,12 @@ def edge_counts(counts: WriteCounts) -> RunCounts:
 def name_counts(entities: RelationEntities, registered: int) -> RunCounts:
     """Of the names by what they resolved to."""
     by_fate = Counter(entities.fates.values())
+    unresolved = [EntityFate.UNRESOLVED, EntityFate.UNPLACED, *sorted(GIVEN_UP)]
     return RunCounts(
         resolved=by_fate[EntityFate.RESOLVED],
-        unresolved=by_fate[EntityFate.UNRESOLVED],
+        unresolved=sum(by_fate[fate] for fate in unresolved),
         ambiguous=by_fate[EntityFate.AMBIGUOUS],
-        unresolved_names=dict(entities.names.get(EntityFate.UNRESOLVED, {})),
+        unresolved_names=dict(sum((Counter(entities.names.get(fate, {})) for fate in unresolved), start=Counter())),
         ambiguous_names=dict(entities.names.get(EntityFate.AMBIGUOUS, {})),
         tables_registered=registered,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 the name that every PySpark user knows
 
 from ingestion.errors import ConfigError
+from ingestion.isolation import Failure
 from workflows.state.dead_letters import DeadLetter
 from workflows.state.templates import ParserSettings
 from workflows.templates import Template
@@ -22,11 +23,15 @@ _COLUMNS = ("source_id", "position", "step", "fingerprint", "dead", "dialect", "
 
 @dataclass(frozen=True, slots=True)
 class Undertaker:
-    """Writes the letters of one run; what cannot be masked has no text in it."""
+    """Writes the letters of one run; what cannot be masked has no text in it.
+
+    `failures`: what went wrong with templates (by fingerprint) that were parsed.
+    """
 
     run_id: str
     templates: Mapping[str, Template]
     settings: ParserSettings
+    failures: Mapping[str, Failure] = field(default_factory=dict)
 
     def letters(self, statements: DataFrame, dead: Mapping[str, str]) -> Iterator[DeadLetter]:
         """A letter for every dead statement; `dead` has the reasons by fingerprint."""
@@ -43,8 +48,10 @@ class Undertaker:
 
     def _details(self, fingerprint: str | None) -> dict[str, object]:
         template = self.templates.get(fingerprint or "")
+        failure = self.failures.get(fingerprint or "")
         limits = self.settings.limits
         return {
+            **({"error": failure.place} if failure is not None else {}),
             "masked": template.masked if template is not None else "",
             "tier": template.tier if template is not None else "",
             "limits": {"seconds": limits.seconds, "memory_mb": limits.memory_mb, "bytes": limits.max_bytes},

@@ -11,9 +11,9 @@ from connectors.openmetadata.client import Platform
 from connectors.openmetadata.definitions import stored_routines, stored_views
 from ingestion.definitions import Definition, DefinitionKind, same_definition, view_statement
 from ingestion.errors import Unparsable
-from ingestion.fqn import build_fqn
+from ingestion.isolation import Isolation, Stage
 from ingestion.masking import QueryMasker
-from ingestion.routines import Step, routines_of
+from ingestion.routines import Step, key_of, routines_of
 from ingestion.routines.functions import function_as_view
 from ingestion.routines.trigger_functions import trigger_runs
 from ingestion.statements import classify
@@ -45,7 +45,9 @@ def current_definitions(
     done = {}
     for one in current:
         steps = ran.get(one.place) if _is_routine(one) else None
-        done[id(one)] = _is_done(one, known.get((_is_routine(one), one.place)), dialect, steps)
+        done[id(one)] = False
+        with Isolation[str]().around(Stage.ROUTINES, one.text):  # what cannot be compared is read again
+            done[id(one)] = _is_done(one, known.get((_is_routine(one), one.place)), dialect, steps)
     # A trigger's lineage is its function's, and is filed under that.
     functions = {one.place: done[id(one)] for one in current if _is_routine(one) and one.place in ran}
     triggers = {run.trigger: functions[run.function] for run in runs}
@@ -96,7 +98,15 @@ def with_views(statements: DataFrame, definitions: Iterable[Definition], dialect
 
 def definition_rows(definitions: Iterable[Definition], dialect: str) -> list[Row]:
     """The statements that define views, and functions that give rows."""
-    return [row for definition in definitions for row in _view_rows(definition, dialect)]
+    rows: list[Row] = []
+    for definition in definitions:
+        isolation = Isolation[str]()
+        with isolation.around(Stage.ANALYSIS, definition.text):
+            rows += _view_rows(definition, dialect)
+        for failure in isolation.failures.values():
+            (row,) = rows_of([_record(definition, "", dialect)], dialect)
+            rows.append({**row, "digest": None, "skipped": None, "dead": failure.reason})
+    return rows
 
 
 def _view_rows(definition: Definition, dialect: str) -> list[Row]:
@@ -104,9 +114,19 @@ def _view_rows(definition: Definition, dialect: str) -> list[Row]:
     text = view_statement(definition, dialect)
     if definition.own or (_is_routine(definition) and function_as_view(text, dialect) is None):
         return []
+    _database, schema = definition.home or definition.place[:2]
+    # A definition is no run: it is not counted as one.
+    return [
+        {**row, "digest": None, "standing": definition.done, "path": [schema] if schema else None}
+        for row in rows_of([_record(definition, text, dialect)], dialect)
+    ]
+
+
+def _record(definition: Definition, text: str, dialect: str) -> Row:
+    """A definition as the record of a log."""
     database, schema = definition.home or definition.place[:2]
-    record: Row = {
-        "source_id": f"definition of {build_fqn(*definition.place)}:1",
+    return {
+        "source_id": f"definition of {key_of(definition.place)}:1",
         "text": text,
         "start_time": definition.at,
         "end_time": None,
@@ -120,8 +140,3 @@ def _view_rows(definition: Definition, dialect: str) -> list[Row]:
         "problem": None if text else "no definition",
         "symbolic": None,
     }
-    # A definition is no run: it is not counted as one.
-    return [
-        {**row, "digest": None, "standing": definition.done, "path": [schema] if schema else None}
-        for row in rows_of([record], dialect)
-    ]

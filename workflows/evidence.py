@@ -10,6 +10,7 @@ from ingestion.composition import Content, RelationReference
 from ingestion.contribution import ColumnEvidence, Contribution, Producer, ProducerKind, merge_contributions
 from ingestion.entities import EntityReference, TableEntity
 from ingestion.graph import RealFlow, reached
+from ingestion.isolation import Isolation, Stage
 from ingestion.lineage_request import AddLineageRequest, LineageSource, request_of
 from ingestion.model import NameKind
 from workflows.occurrences import Group
@@ -164,11 +165,16 @@ def _without_sightings(contribution: Contribution) -> Contribution:
     return replace(contribution, first_seen=None, last_seen=None, records=())
 
 
-def requests_of(evidences: Iterable[Evidence]) -> Iterator[AddLineageRequest]:
+def requests_of(evidences: Iterable[Evidence], isolation: Isolation[EdgeKey]) -> Iterator[AddLineageRequest]:
     """One request for each edge, with everything that was contributed to it."""
     edges: dict[EdgeKey, tuple[TableEntity, TableEntity, list[Contribution]]] = {}
     for evidence in evidences:
         for key, (source, target, contribution) in evidence.contributions.items():
             edges.setdefault(key, (source, target, []))[2].append(contribution)
-    for _key, (source, target, contributions) in sorted(edges.items()):
-        yield request_of(source.reference, target.reference, contributions)
+    for key, (source, target, contributions) in sorted(edges.items()):
+        request = None
+        with isolation.around(Stage.PUBLISHING, key):
+            isolation.probe(Stage.PUBLISHING, (source, target))
+            request = request_of(source.reference, target.reference, contributions)
+        if request is not None:
+            yield request

@@ -1,7 +1,8 @@
-"""Failpoints: places where a test can have a run die, off unless the environment names one.
+"""Failpoints: places where a test can have a run die or fail, off unless the environment names one.
 
 `HEADWATER_FAILPOINT=publish:3:kill` kills the process when it passes `publish` for the third time; `term` sends it
-SIGTERM instead.
+SIGTERM instead. `HEADWATER_FAILPOINT=binding:word:raise` has the stage `binding` raise on whatever it works on that
+shows `word`: the statement, name or edge with it.
 """
 
 from __future__ import annotations
@@ -11,9 +12,15 @@ import signal
 from collections import Counter
 
 from ingestion.errors import ConfigError
+from ingestion.isolation import Stage
 
 VARIABLE = "HEADWATER_FAILPOINT"
 _SIGNALS = {"kill": signal.SIGKILL, "term": signal.SIGTERM}
+_RAISE = "raise"
+
+
+class InjectedFault(Exception):
+    """What a failpoint raises: of no type that anything expects."""
 
 
 class Failpoints:
@@ -21,7 +28,7 @@ class Failpoints:
 
     def __init__(self, armed: str | None = None) -> None:
         self._passed: Counter[str] = Counter()
-        self._name, self._number, self._signal = _parsed(armed) if armed else ("", 0, signal.SIGTERM)
+        self._name, self._mark, self._action = _parsed(armed) if armed else ("", "", "")
 
     @classmethod
     def from_environment(cls) -> Failpoints:
@@ -31,13 +38,23 @@ class Failpoints:
     def passed(self, name: str) -> None:
         """The run is at `name`."""
         self._passed[name] += 1
-        if name == self._name and self._passed[name] == self._number:
-            os.kill(os.getpid(), self._signal)
+        if name == self._name and self._action in _SIGNALS and self._passed[name] == int(self._mark):
+            os.kill(os.getpid(), _SIGNALS[self._action])
+
+    def probe(self, stage: Stage, subject: object) -> None:
+        """The run is about to work on `subject`. Raises InjectedFault where that is asked for."""
+        if self._action == _RAISE and stage == self._name and self._mark in repr(subject):
+            raise InjectedFault
 
 
-def _parsed(armed: str) -> tuple[str, int, signal.Signals]:
+def _parsed(armed: str) -> tuple[str, str, str]:
     name, _, rest = armed.partition(":")
-    number, _, action = rest.partition(":")
-    if not number.isdigit() or action not in _SIGNALS:
-        raise ConfigError(f"{VARIABLE}: write place:number:kill or place:number:term, as in publish:3:kill")
-    return name, int(number), _SIGNALS[action]
+    mark, _, action = rest.rpartition(":")
+    if action == _RAISE and mark and name in set(Stage):
+        return name, mark, action
+    if not mark.isdigit() or action not in _SIGNALS:
+        raise ConfigError(
+            f"{VARIABLE}: write place:number:kill, place:number:term or stage:word:raise, as in publish:3:kill; "
+            f"the stages are {', '.join(Stage)}"
+        )
+    return name, mark, action

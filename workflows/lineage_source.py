@@ -6,17 +6,18 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ingestion.binding import BoundLog, BoundStatement, bind
+from ingestion.binding import BoundLog, BoundStatement
 from ingestion.entities import EntityReference
-from ingestion.graph import RealFlow, fold, is_transient
+from ingestion.graph import RealFlow, bind_and_fold, is_transient
+from ingestion.isolation import Failure, Isolation, Probe, Stage, unprobed
 from ingestion.lineage_request import AddLineageRequest, Replacement
 from ingestion.lineage_request import LineageSource as Source
 from ingestion.model import ProblemKind
 from ingestion.naming import Namespace
-from ingestion.timeline import Before, Occurrence, Relation
+from ingestion.timeline import Before, Occurrence, Order, Relation
 from workflows.evidence import EdgeKey, Evidence, Evidences, is_view, repetitions, requests_of
 from workflows.occurrences import Group
-from workflows.relation_entities import EntityFate, RelationEntities
+from workflows.relation_entities import GIVEN_UP, EntityFate, RelationEntities
 from workflows.routine_entities import RoutineEntities
 from workflows.templates import Template
 
@@ -51,17 +52,26 @@ class LineageSource:
     """
 
     def __init__(
-        self, templates: Mapping[str, Template], groups: Sequence[Group], settings: SourceSettings, before: Before
+        self,
+        templates: Mapping[str, Template],
+        groups: Sequence[Group],
+        settings: SourceSettings,
+        before: Before,
+        probe: Probe = unprobed,
     ) -> None:
         self._settings = settings
         self._templates = templates
         self._groups = tuple(sorted(groups, key=lambda group: group.order))
         parsed = [group for group in self._groups if templates[group.template].symbolic is not None]
-        self._parsed = tuple(parsed)
-        self.log: BoundLog = bind([self._occurrence(group) for group in parsed], before)
-        self.flows: tuple[RealFlow, ...] = fold(self.log, self._folds)
+        self._isolation = Isolation[Order](probe)
+        self.log: BoundLog
+        self.flows: tuple[RealFlow, ...]
+        occurrences = [self._occurrence(group) for group in parsed]
+        self.log, self.flows = bind_and_fold(occurrences, before, self._folds, self._isolation)
+        self._parsed = tuple(group for group in parsed if group.order not in self._isolation.failures)
         self._evidence: dict[int, Evidence] = {}
         self._skipped: dict[int, str] = {}
+        self.failed_edges: dict[EdgeKey, Published] = {}
 
     def requests(
         self, entities: RelationEntities, routines: RoutineEntities | None = None
@@ -69,22 +79,38 @@ class LineageSource:
         """One request for each pair of entities, in a fixed order, with all that the log says of it."""
         routines = routines or RoutineEntities()
         evidences = Evidences(self.log, self._parsed, self._templates, entities.resolved, routines.references)
+        superseded: dict[int, Evidence] = {}
         for number, flow in enumerate(self.flows):
             reason = self._reason_to_skip(flow, entities, routines)
             if reason is not None:
                 self._skipped[number] = reason
-                continue
-            evidence = evidences.of(flow)
-            self._evidence[number] = evidence
-            if not evidence.contributions:
-                self._skipped[number] = _why_no_edge(flow, evidence, entities)
+            if reason is None or (reason == "superseded" and flow.target in entities.resolved):
+                occurrence = self.log.statements[flow.statement].occurrence
+                with self._isolation.around(Stage.EVIDENCE, occurrence.order):
+                    self._isolation.probe(Stage.EVIDENCE, occurrence)
+                    evidence = evidences.of(flow)
+                    (self._evidence if reason is None else superseded)[number] = evidence
+                    if reason is None and not evidence.contributions:
+                        self._skipped[number] = _why_no_edge(flow, evidence, entities)
+        for number, flow in enumerate(self.flows):  # of a statement that fails in one of its flows, none counts
+            if self._parsed[flow.statement].order in self._isolation.failures:
+                self._evidence.pop(number, None)
+                superseded.pop(number, None)
         found = [self._evidence[number] for number in sorted(self._evidence)]
-        replaced = [
-            evidences.of(self.flows[number])
-            for number, reason in self._skipped.items()
-            if reason == "superseded" and self.flows[number].target in entities.resolved
-        ]
-        yield from requests_of([*found, *repetitions(found, replaced)])
+        isolation = Isolation[EdgeKey](self._isolation.probe)
+        yield from requests_of([*found, *repetitions(found, superseded.values())], isolation)
+        self.failed_edges = {key: Published(failure.reason) for key, failure in isolation.failures.items()}
+
+    @property
+    def probe(self) -> Probe:
+        """What is told of each subject before a stage works on it."""
+        return self._isolation.probe
+
+    @property
+    def failures(self) -> dict[str, Failure]:
+        """Why statements were given up on that were parsed, by template (fingerprint)."""
+        found = self._isolation.failures
+        return {group.template: found[group.order] for group in self._groups if group.order in found}
 
     def replacements(self, entities: RelationEntities) -> tuple[Replacement, ...]:
         """For each view that the log defines: what was said of it before and is not said now goes."""
@@ -101,7 +127,9 @@ class LineageSource:
 
     def _is_settled(self, number: int) -> bool:
         """Whether all that a flow says is known: what cannot be resolved now may be what it said before."""
-        return number in self._evidence and self._skipped.get(number, "self_reference") in _SETTLED
+        if number not in self._evidence or self._skipped.get(number, "self_reference") not in _SETTLED:
+            return False
+        return self.failed_edges.keys().isdisjoint(self._evidence[number].contributions)
 
     def rebound(self, entities: RelationEntities) -> frozenset[str]:
         """The templates (by fingerprint) and routines (by key) of which this log says all there is.
@@ -113,7 +141,8 @@ class LineageSource:
             for number, flow in enumerate(self.flows)
             if self._skipped.get(number) != "superseded" and not self._is_whole(number, flow, entities)
         ]
-        doubtful += [group for group in self._groups if self._templates[group.template].symbolic is None]
+        parsed = {group.order for group in self._parsed} - self._isolation.failures.keys()
+        doubtful += [group for group in self._groups if group.order not in parsed]
         doubted = {group.template for group in doubtful} | {group.routine for group in doubtful}
         said = {group.template for group in self._parsed} | {group.routine for group in self._parsed}
         return frozenset(speaker for speaker in said - doubted if speaker is not None)
@@ -136,6 +165,9 @@ class LineageSource:
             template = self._templates[group.template]
             if template.symbolic is None:
                 yield group, "dead", template.dead or "unparsable"
+                continue
+            if group.order in self._isolation.failures:
+                yield group, "dead", self._isolation.failures[group.order].reason
                 continue
             statement = statements[id(group)]
             own = by_statement.get(statement, [])
@@ -182,7 +214,8 @@ class LineageSource:
             return "published", ""
         if outcomes:
             return "dead", outcomes[0].rejected or "rejected"
-        return "skipped", next((self._skipped[number] for number in flows if number in self._skipped), "no_lineage")
+        reason = next((self._skipped[number] for number in flows if number in self._skipped), "no_lineage")
+        return "dead" if reason in GIVEN_UP else "skipped", reason
 
     def _reason_without_flow(self, statement: int) -> str:
         lineage = self.log.statements[statement].lineage
@@ -249,14 +282,29 @@ def namespace_of(database: str, search_path: tuple[str, ...], settings: SourceSe
 
 
 _SETTLED = frozenset({"self_reference", "no_source"})
-_UNSETTLED = frozenset({EntityFate.AMBIGUOUS, EntityFate.UNRESOLVED})
+_UNSETTLED = frozenset({EntityFate.AMBIGUOUS, EntityFate.UNRESOLVED, EntityFate.UNPLACED, *GIVEN_UP})
+
+
+_WITHOUT_ENTITY = (
+    *sorted(GIVEN_UP),
+    EntityFate.AMBIGUOUS,
+    EntityFate.UNPLACED,
+    EntityFate.UNRESOLVED,
+    EntityFate.FILTERED,
+)
 
 
 def _why_no_edge(flow: RealFlow, evidence: Evidence, entities: RelationEntities) -> str:
     if evidence.self_only:
         return "self_reference"
     fates = {entities.fate(source) for source in flow.content.sources}
-    for fate in (EntityFate.AMBIGUOUS, EntityFate.UNRESOLVED, EntityFate.FILTERED):
+    for fate in (
+        *sorted(GIVEN_UP),
+        EntityFate.AMBIGUOUS,
+        EntityFate.UNPLACED,
+        EntityFate.UNRESOLVED,
+        EntityFate.FILTERED,
+    ):
         if fate in fates:
             return str(fate)
     return "no_source"

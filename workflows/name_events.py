@@ -7,42 +7,50 @@ from typing import Any
 
 from connectors.openmetadata.entities import COLUMNS_COMPLETE, TableDefinition
 from connectors.openmetadata.extension import NAMES, file_name_events
-from connectors.openmetadata.registration import register
+from connectors.openmetadata.registration import register_each
 from ingestion.entities import TableEntity
 from ingestion.fqn import build_fqn
+from ingestion.isolation import Failure, Isolation, Probe, Stage, in_parts
 from ingestion.naming import RelationKey
 from ingestion.resolution import Resolved, Resolver
 from ingestion.timeline import NameEvent, NameEventKind
 from workflows.publication import Target
+from workflows.quiet_failures import lost
 
 Json = dict[str, Any]
 
 
-def tell_names(target: Target, events: Sequence[NameEvent], resolver: Resolver) -> None:
+def tell_names(target: Target, events: Sequence[NameEvent], resolver: Resolver, probe: Probe) -> tuple[str, ...]:
     """Files the events where the catalog remembers names: after the lineage, which names its ends as they were.
 
-    A new name that the catalog lacks is registered with the columns of the old one.
+    A new name that the catalog lacks is registered with the columns of the old one. What to warn of where some events
+    could not be filed.
     """
     platform = target.platform
     if NAMES not in platform.capabilities or not events:
-        return
-    renamed = _renamed_tables(events, resolver)
+        return ()
+    renamed, failed = _renamed_tables(events, resolver, probe)
     if renamed:
-        register(platform, {"tables": renamed})
+        failed += [failure for _group, _request, failure in register_each(platform, {"tables": renamed}, probe).refused]
         resolver = resolver.anew()
     told = name_events(events, resolver)
-    if told:
-        file_name_events(platform.http, told)
+    left = in_parts(told, lambda chosen: file_name_events(platform.http, chosen), Stage.NAMES, probe)
+    return lost("changes of names could not be filed", [*failed, *(failure for _event, failure in left)])
 
 
-def _renamed_tables(events: Sequence[NameEvent], resolver: Resolver) -> list[Json]:
+def _renamed_tables(events: Sequence[NameEvent], resolver: Resolver, probe: Probe) -> tuple[list[Json], list[Failure]]:
+    """Create requests for the tables that moved to a name that the catalog lacks, and why some cannot be made."""
     moves = [(e.key, e.other) for e in events if e.kind is NameEventKind.RENAME and e.other is not None]
     found = _entities(events, resolver)
-    return [
-        {**TableDefinition(_schema_fqn(found[old], new), new.table, found[old].columns).to_json(), **_MARKS}
-        for old, new in moves
-        if old in found and new not in found
-    ]
+    isolation = Isolation[RelationKey](probe)
+    requests = []
+    for old, new in moves:
+        if old in found and new not in found:
+            with isolation.around(Stage.NAMES, new):
+                isolation.probe(Stage.NAMES, new)
+                table = TableDefinition(_schema_fqn(found[old], new), new.table, found[old].columns)
+                requests.append({**table.to_json(), **_MARKS})
+    return requests, list(isolation.failures.values())
 
 
 def _schema_fqn(entity: TableEntity, key: RelationKey) -> str:

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from connectors.openmetadata.registration import register
+from connectors.openmetadata.registration import Registration, register_each
+from ingestion.isolation import Isolation, Probe, unprobed
 from ingestion.resolution import Resolver, Scope
 from workflows.config import RunConfig
 from workflows.lineage_source import LineageSource, SourceSettings
 from workflows.progress import Progress
 from workflows.publication import Target
 from workflows.registration import OTHER_DATABASE, Registrar
-from workflows.relation_entities import RelationEntities, relations_in, resolve_relations
+from workflows.relation_entities import EntityFate, RelationEntities, relations_in, resolve_relations
 from workflows.routine_entities import RoutineResolver
 
 
 class NameResolution:
     """How a run's names become entities of its target."""
 
-    def __init__(self, config: RunConfig, settings: SourceSettings, target: Target) -> None:
+    def __init__(self, config: RunConfig, settings: SourceSettings, target: Target, probe: Probe = unprobed) -> None:
+        self._probe = probe
         self._config = config
         self._settings = settings
         self._target = target
@@ -29,7 +31,7 @@ class NameResolution:
 
     def resolver(self) -> Resolver:
         """A new one, which has not asked for anything yet: it remembers what it found, and what it did not."""
-        return Resolver(self._target.search, self._scope)
+        return Resolver(self._target.search, self._scope, self._probe)
 
     def resolve(self, source: LineageSource, resolver: Resolver, progress: Progress) -> tuple[RelationEntities, int]:
         """The entities of all that the lineage names, and how many had to be registered for that."""
@@ -38,16 +40,32 @@ class NameResolution:
             entities = self._entities(source, wanted, resolver)
             registered = 0
             if self._registers:
-                requests = self._registrar().requests(source.log, source.flows, entities, source.view_definitions())
-                if requests:
-                    registered = register(self._target.platform, requests)
-                    entities = self._entities(source, wanted, self.resolver())
+                entities, registered = self._registered(source, wanted, entities)
             stage.advance(len(wanted))
             return entities, registered
 
+    def _registered(
+        self, source: LineageSource, wanted: Mapping[int, int], entities: RelationEntities
+    ) -> tuple[RelationEntities, int]:
+        """The entities once what the target lacks was registered there, and how many that were."""
+        registrar = self._registrar()
+        requests = registrar.requests(source.log, source.flows, entities, source.view_definitions())
+        done = register_each(self._target.platform, requests, self._probe) if requests else Registration()
+        if requests:
+            entities = self._entities(source, wanted, self.resolver())
+        relations = {n: source.log.relations[n] for n in wanted if entities.fate(n) is EntityFate.UNRESOLVED}
+        unplaced = {number for number, relation in relations.items() if registrar.lacks_schema(relation)}
+        made = {
+            n: relation for n, relation in relations.items() if n not in unplaced | registrar.isolation.failures.keys()
+        }
+        refused = registrar.refused(made, (request for _group, request, _failure in done.refused))
+        entities = entities.marked(unplaced, EntityFate.UNPLACED)
+        return entities.marked(refused | registrar.isolation.failures.keys(), EntityFate.REFUSED), done.made
+
     def routines(self) -> RoutineResolver:
         """What finds the entities of stored procedures and functions, and registers them."""
-        return RoutineResolver(self._target.platform, self._config.source.service, self._service_type, self._registers)
+        service = self._config.source.service
+        return RoutineResolver(self._target.platform, service, self._service_type, self._registers, self._probe)
 
     @property
     def _registers(self) -> bool:
@@ -65,6 +83,7 @@ class NameResolution:
             settings.default_database,
             settings.default_schema,
             config.places,
+            Isolation(self._probe),
         )
 
     @property

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from connectors.openlineage import (
     DatasetNames,
     Emitter,
+    JobRun,
     Origin,
     Outcome,
     Transport,
@@ -18,7 +19,9 @@ from connectors.openlineage import (
     open_emitter,
     outcome_event,
 )
+from ingestion.contribution import Producer
 from ingestion.entities import TableEntity
+from ingestion.isolation import Failure, Isolation, Stage, in_parts
 from ingestion.lineage_request import AddLineageRequest
 from workflows.config import OpenLineage, RunConfig
 from workflows.memory import Memory
@@ -49,21 +52,30 @@ class EventSink:
         origin = Origin(config.state.workflow, options.run_id, settings.namespace, dialect, names)
         return cls(settings, origin, memory, options)
 
-    def send(self, requests: Sequence[AddLineageRequest], entities: Mapping[str, TableEntity]) -> int:
-        """How many events were sent, one for each producer. Raises TargetDown and ConfigError."""
+    def send(
+        self, requests: Sequence[AddLineageRequest], entities: Mapping[str, TableEntity]
+    ) -> tuple[int, tuple[Failure, ...]]:
+        """How many events were sent, one for each producer, and why others could not be.
+
+        Raises TargetDown and ConfigError.
+        """
         known = self.memory.acknowledged(self._name)
-        jobs = job_runs(requests, entities, self.origin)
+        isolation = Isolation[Producer](self.options.failpoints.probe)
+        jobs = list(job_runs(requests, entities, self.origin, isolation))
         news = [job for job in jobs if not _is_known(job.digest, known.get(job.key))]
+        failures = list(isolation.failures.values())
         for start in range(0, len(news), _EVENTS_AT_ONCE):
-            chunk = news[start : start + _EVENTS_AT_ONCE]
             with self.options.drain.hold():
-                with self._emitter() as emitter:
-                    for job in chunk:
-                        emitter.emit(job.event)
-                done = {job.key: Acknowledgement("job", job.digest, {}) for job in chunk}
-                self.memory.acknowledge(self._name, done)
+                left = in_parts(news[start : start + _EVENTS_AT_ONCE], self._emit, Stage.EVENTS, isolation.probe)
+            failures += [failure for _job, failure in left]
             self.options.failpoints.passed("events")
-        return len(news)
+        return len(news) - len(failures) + len(isolation.failures), tuple(failures)
+
+    def _emit(self, jobs: Sequence[JobRun]) -> None:
+        with self._emitter() as emitter:
+            for job in jobs:
+                emitter.emit(job.event)
+        self.memory.acknowledge(self._name, {job.key: Acknowledgement("job", job.digest, {}) for job in jobs})
 
     def conclude(self, counts: RunCounts) -> None:
         """Tells what became of the run. Raises TargetDown and ConfigError."""

@@ -13,6 +13,7 @@ from connectors.postgres import PostgresDatabase
 from connectors.spark_history import TRUNCATION_ADVICE
 from ingestion.dialects import dialect_of
 from ingestion.errors import ConfigError
+from ingestion.isolation import Failure, Isolation
 from ingestion.model import ProblemKind
 from ingestion.naming import TWO_LEVEL_DIALECTS
 from ingestion.resolution import Resolver
@@ -34,6 +35,7 @@ from workflows.publication import Target, sink_name
 from workflows.publishing import Deliverer, Delivery
 from workflows.publishing_units import units_of
 from workflows.query_records import file_log_queries
+from workflows.quiet_failures import lost, schemaless
 from workflows.reading import Statements, files_done, read_statements
 from workflows.relation_entities import RelationEntities
 from workflows.routine_entities import RoutineEntities
@@ -44,7 +46,7 @@ from workflows.spark import spark_session
 from workflows.status import RunCounts, total
 from workflows.surroundings import spark_catalog, surroundings_of
 from workflows.template_names import names_of
-from workflows.templates import Parsing, Template, TemplateKey, parse_templates
+from workflows.templates import Parsing, Template, TemplateKey, given_up, parse_templates
 
 _DEFAULT_DATABASE = "default"
 _TEMPLATES_AT_ONCE = 500
@@ -57,6 +59,7 @@ class Lineage:
     counts: RunCounts = field(default_factory=RunCounts)
     templates: Mapping[str, Template] = field(default_factory=dict)
     dead: Mapping[str, str] = field(default_factory=dict)  # with the reason
+    failures: Mapping[str, Failure] = field(default_factory=dict)  # of those that were parsed
     settled: frozenset[str] = frozenset()
     rejected: int = 0
 
@@ -97,7 +100,8 @@ class Pipeline:
             override_views=config.steps.override_views,
             fold_temporary=config.steps.temp_tables,
         )
-        self._names = NameResolution(config, self._settings, self._target)
+        self._probe = options.failpoints.probe
+        self._names = NameResolution(config, self._settings, self._target, self._probe)
 
     def carry_out(self) -> tuple[RunCounts, tuple[str, ...]]:
         """What became of every statement, and what to warn of.
@@ -127,7 +131,9 @@ class Pipeline:
         texts = self._texts_of_the_dead(statements)
         templates, parsed = self._parse(statements, texts)
         with stage("group") as grouping:
-            occurrences = self._group(statements, templates)
+            analysis = Isolation[str](self._probe)
+            occurrences = self._group(statements, templates, analysis)
+            templates = given_up(templates, analysis.failures)
             grouping.advance(len(occurrences))
         with stage("bind") as binding:
             source, resolver = self._bind(statements, templates, occurrences)
@@ -136,12 +142,13 @@ class Pipeline:
         routine_entities = self._names.routines()
         routines = routine_entities.resolve(source.routine_statements(), self._config.filters)
         delivery = self._publish(source, entities, routines)
+        warnings = [*delivery.warnings, *lost("routines could not be filed", routines.failures.values())]
         if self._target.writes:
-            tell_names(self._target, source.log.events, self._names.resolver())
+            warnings += tell_names(self._target, source.log.events, self._names.resolver(), self._probe)
             unread = unread_routines(statements.frame) if statements.survey.of_routines else frozenset[str]()
             settled = source.routines_settled(delivery.edges, entities) - unread
             routine_entities.mark_processed(routines, settled)
-        file_log_queries(self._target, source, entities, delivery.edges, self._config.source.service)
+        warnings += file_log_queries(self._target, source, entities, delivery.edges, self._config.source.service)
         fates = list(source.fates(delivery.edges))
         dead = {group.template: reason for group, fate, reason in fates if fate == "dead"}
         met = {group.template for group in occurrences if group.fresh}
@@ -150,11 +157,13 @@ class Pipeline:
             counts=total([*counts, name_counts(entities, registered)]),
             templates=templates,
             dead=dead,
+            failures={**analysis.failures, **source.failures},
             settled=frozenset(group.template for group in occurrences) - set(dead),
             rejected=delivery.counts.rejected,
         )
-        cut = source.problems()[ProblemKind.INCOMPLETE]
-        return lineage, (*self._gone_from_the_log(texts), *((TRUNCATION_ADVICE,) if cut else ()))
+        if source.problems()[ProblemKind.INCOMPLETE]:
+            warnings.append(TRUNCATION_ADVICE)
+        return lineage, (*self._gone_from_the_log(texts), *schemaless(entities, source.log, routines), *warnings)
 
     def _remember(self, statements: Statements, lineage: Lineage) -> None:
         with self._progress.stage("remember"):
@@ -173,7 +182,7 @@ class Pipeline:
 
     def _harvested(self, statements: Statements, lineage: Lineage, harvest: Harvest) -> Harvest:
         frame, last = statements.frame, statements.survey.last
-        undertaker = Undertaker(self._options.run_id, lineage.templates, self._memory.parsing)
+        undertaker = Undertaker(self._options.run_id, lineage.templates, self._memory.parsing, lineage.failures)
         any_dead = lineage.dead or statements.counts.dead
         return replace(
             harvest,
@@ -220,7 +229,7 @@ class Pipeline:
         self, statements: Statements, texts: Mapping[TemplateKey, str]
     ) -> tuple[dict[str, Template], Collection[str]]:
         """All templates that are known by now, by fingerprint, and which of them were parsed just now."""
-        parsing = Parsing(self._config.limits, self._config.threads, self._config.parser)
+        parsing = Parsing(self._config.limits, self._config.threads, self._config.parser, self._probe)
         extent, known = self._options.extent, self._memory.templates
         if extent.dead:
             known = {key: template for key, template in known.items() if template.symbolic is not None}
@@ -245,8 +254,11 @@ class Pipeline:
             self._options.failpoints.passed("parse")
         return templates
 
-    def _group(self, statements: Statements, templates: Mapping[str, Template]) -> list[Group]:
-        return list(groups(with_namespace(statements.whole, statements.session_changes), names_of(templates.values())))
+    def _group(
+        self, statements: Statements, templates: Mapping[str, Template], analysis: Isolation[str]
+    ) -> list[Group]:
+        names = names_of(templates.values(), analysis)
+        return list(groups(with_namespace(statements.whole, statements.session_changes), names))
 
     def _bind(
         self, statements: Statements, templates: Mapping[str, Template], occurrences: Sequence[Group]
@@ -255,12 +267,12 @@ class Pipeline:
         live = self._surroundings.columns
         files = read_schemas(self._config.schema_files, self._dialect, self._settings, self._config.limits)
         before = before_of((files, live), resolver, registers=self._config.registers_tables)
-        source = LineageSource(templates, occurrences, self._settings, before)
+        source = LineageSource(templates, occurrences, self._settings, before, self._probe)
         if self._database is not None:
             settled = settled_templates(source, templates, texts_in(statements.frame), self._database)
             if settled:
                 self._memory.remember(settled.values())
-                source = LineageSource({**templates, **settled}, occurrences, self._settings, before)
+                source = LineageSource({**templates, **settled}, occurrences, self._settings, before, self._probe)
         return source, resolver
 
     def _publish(self, source: LineageSource, entities: RelationEntities, routines: RoutineEntities) -> Delivery:
@@ -280,8 +292,11 @@ class Pipeline:
             )
             units = units_of(requests, source.replacements(entities))
             delivery = deliverer.deliver(units, memory.rebound(source.rebound(entities)), stage.advance)
+            delivery.edges.update(source.failed_edges)
         if self._events is not None:
             with self._progress.stage("events") as stage:
                 found = {entity.id: entity for entity in entities.resolved.values()}
-                stage.advance(self._events.send(requests, found))
+                sent, failures = self._events.send(requests, found)
+                stage.advance(sent)
+                delivery.warnings += lost("events could not be made or sent", failures)
         return delivery

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from connectors.sink import Sink, WriteCounts, WriteReport
 from ingestion.contribution import Producer, ProducerKind
 from ingestion.entities import EntityReference
-from ingestion.lineage_request import Replacement
+from ingestion.isolation import Isolation, Stage
+from ingestion.lineage_request import AddLineageRequest, Replacement
 from workflows.evidence import EdgeKey
 from workflows.lineage_source import Published
 from workflows.options import RunOptions
@@ -35,11 +36,12 @@ class Rebound:
 
 @dataclass(slots=True)
 class Delivery:
-    """What became of each edge, and the sums. `sent` counts targets."""
+    """What became of each edge, and the sums. `sent` counts targets; `warnings` are of what was told elsewhere too."""
 
     edges: dict[EdgeKey, Published] = field(default_factory=dict)
     counts: WriteCounts = field(default_factory=WriteCounts)
     sent: int = 0
+    warnings: tuple[str, ...] = ()
 
     def add(self, report: WriteReport) -> None:
         """What the sink tells of a chunk."""
@@ -47,6 +49,11 @@ class Delivery:
         for result in report.results:
             reason = None if result.accepted else result.reason or "rejected"
             self.edges[result.request.edge.key] = Published(reason)
+
+    def give_up(self, requests: Sequence[AddLineageRequest], reason: str) -> None:
+        """What could not be said."""
+        self.counts += WriteCounts(rejected=len(requests))
+        self.edges.update({request.edge.key: Published(reason) for request in requests})
 
     def pass_over(self, unit: Unit) -> None:
         """What the sink has acknowledged in an earlier run."""
@@ -75,13 +82,17 @@ class Deliverer:
     def deliver(self, units: Sequence[Unit], rebound: Rebound, advance: Callable[[int], None]) -> Delivery:
         """Raises TargetDown, LeaseHeld and Interrupted; what was acknowledged until then is noted."""
         delivery = Delivery()
+        isolation = Isolation[str](self.options.failpoints.probe)
         waiting = []
         for unit in self._with_withdrawals(units, rebound):
-            if self._is_known(unit):
-                delivery.pass_over(unit)
-                advance(len(unit.requests))
-            else:
-                waiting.append(self._superseding(unit, rebound))
+            with isolation.around(Stage.PUBLISHING, unit.target.id):
+                if self._is_known(unit):
+                    delivery.pass_over(unit)
+                    advance(len(unit.requests))
+                else:
+                    waiting.append(self._superseding(unit, rebound))
+            if unit.target.id in isolation.failures:
+                delivery.give_up(unit.requests, isolation.failures[unit.target.id].reason)
         for chunk in _chunks(waiting, self.chunk):
             self._send(chunk, delivery)
             advance(sum(len(unit.requests) for unit in chunk))
@@ -89,14 +100,36 @@ class Deliverer:
         return delivery
 
     def _send(self, units: Sequence[Unit], delivery: Delivery) -> None:
-        requests = [request for unit in units for request in unit.requests]
-        replacements = [replacement for unit in units for replacement in unit.replacements]
         with self.options.drain.hold():
             self.options.failpoints.passed("send")
-            delivery.add(self.sink.write(requests, replacements))
+            whole = self._write(units, delivery)
             self.options.failpoints.passed("sent")
-            self.note({unit.target.id: self._standing(unit) for unit in units if delivery.has_accepted(unit)})
+            self.note({unit.target.id: self._standing(unit) for unit in whole if delivery.has_accepted(unit)})
         delivery.sent += len(units)
+
+    def _write(self, units: Sequence[Unit], delivery: Delivery) -> list[Unit]:
+        """The units that were written whole.
+
+        Where anything goes wrong that is not the target's, each half by itself, down to the requests of one unit; what
+        it was to replace stays then, since the new truth is not whole.
+        """
+        requests = [request for unit in units for request in unit.requests]
+        replacements = [replacement for unit in units for replacement in unit.replacements]
+        isolation = Isolation[EdgeKey](self.options.failpoints.probe)
+        with isolation.around(Stage.PUBLISHING, ("", "")):
+            isolation.probe(Stage.PUBLISHING, requests)
+            delivery.add(self.sink.write(requests, replacements))
+            return list(units)
+        if len(units) > 1:
+            middle = len(units) // 2
+            return self._write(units[:middle], delivery) + self._write(units[middle:], delivery)
+        for request in requests:
+            with isolation.around(Stage.PUBLISHING, request.edge.key):
+                isolation.probe(Stage.PUBLISHING, request)
+                delivery.add(self.sink.write([request]))
+            if request.edge.key in isolation.failures:
+                delivery.give_up([request], isolation.failures[request.edge.key].reason)
+        return []
 
     def _standing(self, unit: Unit) -> Acknowledgement:
         """What stands now: what was said in this run, and what was said before and not ended."""

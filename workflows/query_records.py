@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from connectors.openmetadata.entities import QueryRecord
 from connectors.openmetadata.queries import file_queries
 from ingestion.entities import EntityReference
+from ingestion.isolation import Stage, in_parts
 from workflows.evidence import EdgeKey
 from workflows.lineage_source import LineageSource, Published
 from workflows.occurrences import Group
 from workflows.publication import Target
+from workflows.quiet_failures import lost
 from workflows.relation_entities import RelationEntities
 
 
@@ -30,11 +32,16 @@ def file_log_queries(
     entities: RelationEntities,
     published: Mapping[EdgeKey, Published],
     service: str,
-) -> int:
-    """Files the queries behind the edges that stand; how many are new or say more than before."""
+) -> tuple[str, ...]:
+    """Files the queries behind the edges that stand; what to warn of where some could not be."""
     if not target.writes:
-        return 0
-    return file_queries(target.platform, service, query_records(source, entities, published, service))
+        return ()
+
+    def work(queries: Sequence[QueryRecord]) -> None:
+        file_queries(target.platform, service, queries)
+
+    failed = in_parts(query_records(source, entities, published, service), work, Stage.QUERIES, source.probe)
+    return lost("queries of published edges could not be filed", (failure for _query, failure in failed))
 
 
 def query_records(

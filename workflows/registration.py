@@ -13,6 +13,7 @@ from ingestion.composition import Content, RelationColumn
 from ingestion.entities import TableEntity
 from ingestion.fqn import build_fqn, encode_name
 from ingestion.graph import RealFlow
+from ingestion.isolation import Isolation, Stage
 from ingestion.model import Column, NameKind
 from ingestion.naming import QUALIFIED_PARTS
 from ingestion.places import Places
@@ -43,7 +44,8 @@ OTHER_DATABASE = "CustomDatabase"
 class Registrar:
     """Where new tables belong: below this service, in this database where the log names none.
 
-    What `places` gives to another service is made there.
+    What `places` gives to another service is made there. `isolation` gets the relations (by number) of which no request
+    can be made.
     """
 
     service: str
@@ -51,6 +53,7 @@ class Registrar:
     database: str
     schema: str
     places: Places = field(default_factory=Places)
+    isolation: Isolation[int] = field(default_factory=Isolation)
 
     def requests(
         self, log: BoundLog, flows: Sequence[RealFlow], entities: RelationEntities, views: Mapping[int, str]
@@ -71,21 +74,42 @@ class Registrar:
             columns = known or tuple(observed.get(number, ()))
             definition = definitions.get(relation.key)
             entity = entities.resolved.get(number)
-            news = entity is not None and _is_news(entity, columns, definition)
-            if fate is EntityFate.UNRESOLVED or news:
-                self._add(groups, relation, _Shape(columns, known is not None, definition))
+            with self.isolation.around(Stage.REGISTRATION, number):
+                self.isolation.probe(Stage.REGISTRATION, relation)
+                news = entity is not None and _is_news(entity, columns, definition)
+                if news or (fate is EntityFate.UNRESOLVED and not self.lacks_schema(relation)):
+                    self._add(groups, relation, _Shape(columns, known is not None, definition))
         return {group: list(requests.values()) for group, requests in groups.items() if requests}
+
+    def lacks_schema(self, relation: Relation) -> bool:
+        """Whether nothing tells in which schema a table is to be made."""
+        return relation.key.kind is NameKind.TABLE and not (relation.key.schema or self.schema)
+
+    def refused(self, relations: Mapping[int, Relation], refused: Iterable[Json]) -> frozenset[int]:
+        """Those of the relations (by number) whose create request is among the `refused`."""
+        places = {_place_of(request) for request in refused}
+        return frozenset(number for number, relation in relations.items() if self._place(relation) in places)
+
+    def _place(self, relation: Relation) -> str:
+        if relation.key.kind is NameKind.PATH:
+            return relation.key.table
+        service, database, schema = self._parents(relation)
+        return build_fqn(service, database, schema, relation.key.table)
+
+    def _parents(self, relation: Relation) -> tuple[str, str, str]:
+        """The service, database and schema that a table belongs to."""
+        outside = relation.key.parts[0] if len(relation.key.parts) > QUALIFIED_PARTS else ""
+        service = outside if outside in self.places.services else self.service
+        return service, relation.key.database or self.database, relation.key.schema or self.schema
 
     def _add(self, groups: dict[str, dict[str, Json]], relation: Relation, shape: _Shape) -> None:
         if relation.key.kind is NameKind.PATH:
             self._add_container(groups, relation, shape)
             return
-        outside = relation.key.parts[0] if len(relation.key.parts) > QUALIFIED_PARTS else ""
-        service = outside if outside in self.places.services else self.service
-        database = relation.key.database or self.database
-        schema = relation.key.schema or self.schema
+        service, database, schema = self._parents(relation)
         database_fqn = build_fqn(service, database)
         schema_fqn = build_fqn(service, database, schema)
+        fqn = build_fqn(service, database, schema, relation.key.table)
         groups["services"][service] = {
             "type": "databaseService",
             "name": service,
@@ -100,7 +124,6 @@ class Registrar:
             "View" if shape.definition is not None else "Regular",
             shape.definition,
         )
-        fqn = build_fqn(service, database, schema, relation.key.table)
         groups["tables"][fqn] = {**table.to_json(), "extension": {COLUMNS_COMPLETE: shape.complete}}
 
     def _add_container(self, groups: dict[str, dict[str, Json]], relation: Relation, shape: _Shape) -> None:
@@ -130,6 +153,11 @@ class _Shape:
     columns: tuple[Column, ...]
     complete: bool
     definition: str | None = None
+
+
+def _place_of(request: Json) -> str:
+    """What `Registrar` calls the place of a table's or container's create request."""
+    return request.get("fullPath") or f"{request.get('databaseSchema')}.{build_fqn(request['name'])}"
 
 
 def _is_news(entity: TableEntity, columns: Sequence[Column], definition: str | None) -> bool:

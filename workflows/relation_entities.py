@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from ingestion.binding import BoundLog
 from ingestion.entities import TableEntity
 from ingestion.graph import RealFlow
 from ingestion.model import NameKind
-from ingestion.resolution import Ambiguous, FoundBy, Resolution, Resolved, Resolver, Unresolved
+from ingestion.resolution import Ambiguous, FoundBy, Missing, Resolution, Resolved, Resolver, Unresolved
 from ingestion.timeline import Relation
 from workflows.config import Filters
 
@@ -24,6 +24,13 @@ class EntityFate(StrEnum):
     AMBIGUOUS = "ambiguous"
     FILTERED = "filtered"
     NOT_STORED = "not_stored"  # a table function: data without a place
+    FAILED = "resolution_failed"  # looking it up went wrong: whether it is there is not known
+    UNPLACED = "no_default_schema"  # neither the query nor its session says in which schema it is
+    REFUSED = "registration_failed"  # it was to be registered, and could not be
+
+
+GIVEN_UP = frozenset({EntityFate.FAILED, EntityFate.REFUSED})
+"""What is no answer to where a name leads: a statement that needs such a name is dead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +43,11 @@ class RelationEntities:
 
     def fate(self, relation: int) -> EntityFate:
         return self.fates[relation]
+
+    def marked(self, relations: Collection[int], fate: EntityFate) -> RelationEntities:
+        """The same, with the unresolved ones of `relations` as what has another fate."""
+        open_ones = {number for number in relations if self.fates.get(number) is EntityFate.UNRESOLVED}
+        return replace(self, fates={**self.fates, **dict.fromkeys(open_ones, fate)}) if open_ones else self
 
 
 def relations_in(flows: Iterable[RealFlow]) -> Counter[int]:
@@ -67,10 +79,15 @@ def resolve_relations(
             if allowed:
                 resolved[relation.number] = resolution.entity
             continue
-        fate = EntityFate.AMBIGUOUS if isinstance(resolution, Ambiguous) else EntityFate.UNRESOLVED
-        fates[relation.number] = fate
+        fate = fates[relation.number] = _fate_of(resolution)
         names.setdefault(fate, Counter())[str(relation.key)] += wanted[relation.number]
     return RelationEntities(resolved, fates, names)
+
+
+def _fate_of(resolution: Ambiguous | Unresolved) -> EntityFate:
+    if isinstance(resolution, Ambiguous):
+        return EntityFate.AMBIGUOUS
+    return EntityFate.FAILED if resolution.reason is Missing.LOOKUP_FAILED else EntityFate.UNRESOLVED
 
 
 def _is_stored(relation: Relation) -> bool:

@@ -10,23 +10,33 @@ from typing import Any
 from connectors.openmetadata.answers import ServerFailed
 from connectors.openmetadata.client import Platform
 from connectors.openmetadata.entities import FILED_FROM_LOG, Collection, get_by_name, mark_processed
-from connectors.openmetadata.registration import register
+from connectors.openmetadata.registration import register_each
 from ingestion.entities import EntityReference
 from ingestion.errors import Rejected
 from ingestion.fqn import build_fqn, encode_name, split_fqn
+from ingestion.isolation import Failure, Isolation, Probe, Stage, unprobed
 from workflows.config import Filters
 
 Json = dict[str, Any]
+
+_PARTS = 3
+"""Of a key: database, schema and name."""
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class RoutineEntities:
-    """By routine key (database.schema.name); `filtered` are those that the configuration leaves out."""
+    """By routine key (database.schema.name); `filtered` are those that the configuration leaves out.
+
+    `failures`: those that could not be looked up or registered; `unplaced`: those of which nothing says in which schema
+    they are.
+    """
 
     references: Mapping[str, EntityReference] = field(default_factory=dict)
     filtered: frozenset[str] = frozenset()
+    failures: Mapping[str, Failure] = field(default_factory=dict)
+    unplaced: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,18 +47,41 @@ class RoutineResolver:
     service: str
     service_type: str
     registers: bool
+    probe: Probe = unprobed
 
     def resolve(self, statements: Mapping[str, Sequence[str]], filters: Filters) -> RoutineEntities:
         """The entities of routines, given the masked statements of each."""
-        wanted = {key: masked for key, masked in statements.items() if _allowed(key, filters)}
-        found = {key: self._stored(key) for key in sorted(wanted)}
+        isolation = Isolation[str](self.probe)
+        wanted: dict[str, Sequence[str]] = {}
+        found: dict[str, Json | None] = {}
+        unplaced: list[str] = []
+        for key in sorted(statements):
+            with isolation.around(Stage.ROUTINES, key):
+                isolation.probe(Stage.ROUTINES, key)
+                if len(split_fqn(key)) < _PARTS:
+                    unplaced.append(key)
+                elif _allowed(key, filters):
+                    wanted[key] = statements[key]
+                    found[key] = self._stored(key)
+        filtered = statements.keys() - wanted.keys() - isolation.failures.keys() - set(unplaced)
         if self.registers:
-            news = {key: masked for key, masked in wanted.items() if _is_news(found[key], masked)}
-            if news:
-                register(self.platform, self._requests(news))
-                found.update({key: self._stored(key) for key in sorted(news)})
+            self._register({key: wanted[key] for key in found if _is_news(found[key], wanted[key])}, found, isolation)
         references = {key: _reference(entity) for key, entity in found.items() if entity is not None}
-        return RoutineEntities(references, frozenset(statements) - frozenset(wanted))
+        return RoutineEntities(references, frozenset(filtered), isolation.failures, tuple(unplaced))
+
+    def _register(
+        self, news: Mapping[str, Sequence[str]], found: dict[str, Json | None], isolation: Isolation[str]
+    ) -> None:
+        """Registers what is new of routines, and finds it again."""
+        requests = self._requests(news, isolation)
+        if not requests["storedProcedures"]:
+            return
+        refused = register_each(self.platform, requests, self.probe).refused
+        for key in sorted(news):
+            with isolation.around(Stage.ROUTINES, key):
+                found[key] = self._stored(key)
+            if refused and found[key] is None:
+                isolation.failures.setdefault(key, refused[0][2])
 
     def mark_processed(self, entities: RoutineEntities, keys: Iterable[str]) -> None:
         """Tells the catalog that the lineage of these is done, so that the next run may leave them out."""
@@ -74,7 +107,7 @@ class RoutineResolver:
             (found for fqn in fqns if (found := get_by_name(self.platform.http, Collection.PROCEDURES, fqn))), None
         )
 
-    def _requests(self, news: Mapping[str, Sequence[str]]) -> dict[str, list[Json]]:
+    def _requests(self, news: Mapping[str, Sequence[str]], isolation: Isolation[str]) -> dict[str, list[Json]]:
         groups: dict[str, dict[str, Json]] = {"services": {}, "databases": {}, "schemas": {}, "storedProcedures": {}}
         groups["services"][self.service] = {
             "type": "databaseService",
@@ -82,17 +115,18 @@ class RoutineResolver:
             "serviceType": self.service_type,
         }
         for key, masked in sorted(news.items()):
-            database, schema, name = split_fqn(key)
-            database_fqn = build_fqn(self.service, database)
-            schema_fqn = build_fqn(self.service, database, schema)
-            groups["databases"][database_fqn] = {"name": encode_name(database), "service": build_fqn(self.service)}
-            groups["schemas"][schema_fqn] = {"name": encode_name(schema), "database": database_fqn}
-            groups["storedProcedures"][key] = {
-                "name": encode_name(name),
-                "databaseSchema": schema_fqn,
-                "storedProcedureCode": {"language": "SQL", "code": code_of(masked)},
-                "extension": {FILED_FROM_LOG: True},
-            }
+            with isolation.around(Stage.ROUTINES, key):
+                database, schema, name = split_fqn(key)
+                database_fqn = build_fqn(self.service, database)
+                schema_fqn = build_fqn(self.service, database, schema)
+                groups["databases"][database_fqn] = {"name": encode_name(database), "service": build_fqn(self.service)}
+                groups["schemas"][schema_fqn] = {"name": encode_name(schema), "database": database_fqn}
+                groups["storedProcedures"][key] = {
+                    "name": encode_name(name),
+                    "databaseSchema": schema_fqn,
+                    "storedProcedureCode": {"language": "SQL", "code": code_of(masked)},
+                    "extension": {FILED_FROM_LOG: True},
+                }
         return {group: list(requests.values()) for group, requests in groups.items()}
 
 

@@ -5,12 +5,13 @@ A routine that no call was seen of is followed from its definition alone, once, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 the name that every PySpark user knows
 
 from ingestion.definitions import Definition, DefinitionKind
+from ingestion.isolation import Failure, Isolation, Stage
 from ingestion.routines import KnownRoutine, KnownRoutines, Step, known_routines
 from ingestion.statements import SkipReason
 from workflows.lineage_source import SourceSettings, namespace_of
@@ -41,12 +42,15 @@ def with_routines(
 
     The same frame where `survey`, theirs, has neither routines nor calls.
     """
+    isolation = Isolation[str]()
     known = known_routines(
         dialect,
         lambda database, path: namespace_of(database, path, settings),
         (definition for definition in definitions if definition.kind is DefinitionKind.ROUTINE),
         _logged(statements) if survey.counts.skipped.get(SkipReason.ROUTINE_DEFINITION) else (),
+        isolation,
     )
+    statements = _given_up(statements, isolation.failures)
     if not known.by_key:
         return _unknown_marked(statements) if survey.calls else statements
     spark = statements.sparkSession
@@ -62,6 +66,20 @@ def with_routines(
     if alone:
         whole = whole.unionByName(spark.createDataFrame(alone, STATEMENT_SCHEMA))
     return _unknown_marked(whole)
+
+
+def _given_up(statements: DataFrame, failures: Mapping[str, Failure]) -> DataFrame:
+    """`statements`, with the definitions (by text) that could not be taken apart dead."""
+    if not failures:
+        return statements
+    reason = next(iter(failures.values())).reason
+    failed = (F.col("skipped") == SkipReason.ROUTINE_DEFINITION) & F.col("text").isin(sorted(failures))
+    return statements.withColumns(
+        {
+            "dead": F.when(failed, reason).otherwise(F.col("dead")),
+            "skipped": F.when(failed, None).otherwise(F.col("skipped")),
+        }
+    )
 
 
 def _unknown_marked(statements: DataFrame) -> DataFrame:
@@ -128,7 +146,13 @@ def unread_routines(statements: DataFrame) -> frozenset[str]:
 
 
 def _own_row(owner: KnownRoutine, step: Step, path: tuple[str, ...], dialect: str, state: TaskState) -> Row:
-    row = {**step_row(step, dialect, state), "routine": owner.key, "path": list(path) or None, "dialect": dialect}
+    isolation = Isolation[str]()
+    own: Row = {}
+    with isolation.around(Stage.ROUTINES, owner.key):
+        own = step_row(step, dialect, state)
+    for failure in isolation.failures.values():
+        own = {"dead": failure.reason}
+    row = {**own, "routine": owner.key, "path": list(path) or None, "dialect": dialect}
     if row.get("fingerprint"):
         row["text"] = step.text  # which the tasks that read the log may not have seen
     return row

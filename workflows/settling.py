@@ -12,6 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812 the name that every PySpark
 from connectors.postgres import PostgresDatabase
 from connectors.postgres.explain import Question, Reads, columns_read
 from ingestion.binding import BoundLog, BoundStatement
+from ingestion.isolation import Isolation, Stage
 from ingestion.model import ColumnRef, Flow, Reference, StatementLineage
 from ingestion.naming import RelationKey
 from workflows.lineage_source import LineageSource
@@ -55,10 +56,11 @@ def settled_templates(
     found: dict[str, Template] = {}
     for number, group, statement in open_ones:
         needed = (known.get(groups[creator].template) for creator in behind[number])
-        read = _asked(group, known, tuple(text for text in needed if text), database)
-        if read is not None:
-            lineage = _settled(statement, source.log, read)
-            found[group.template] = replace(templates[group.template], symbolic=lineage)
+        with Isolation[str](source.probe).around(Stage.BINDING, group.template):  # what fails stays ambiguous
+            read = _asked(group, known, tuple(text for text in needed if text), database)
+            if read is not None:
+                lineage = _settled(statement, source.log, read)
+                found[group.template] = replace(templates[group.template], symbolic=lineage)
     return found
 
 

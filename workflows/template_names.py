@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 
+from ingestion.isolation import Isolation, Stage
 from ingestion.model import NameKind, StatementKind, TableName
 from ingestion.naming import may_be_temporary
 from ingestion.statement_names import Mentions, mentions
@@ -16,13 +17,18 @@ _ENDING_KINDS = frozenset({StatementKind.DROP, StatementKind.RENAME, StatementKi
 _NOTHING = Mentions((), (), (), ())
 
 
-def names_of(templates: Iterable[Template]) -> dict[str, TemplateNames]:
+def names_of(templates: Collection[Template], isolation: Isolation[str]) -> dict[str, TemplateNames]:
     """The names of every template, by fingerprint; one that could not be parsed has none.
 
     A template is temporary when it mentions a name that some template creates as a temporary relation: what it means
-    then depends on its session.
+    then depends on its session. `isolation` gets those whose names cannot be read off.
     """
-    mentioned = {t.fingerprint: _NOTHING if t.symbolic is None else mentions(t.symbolic) for t in templates}
+    mentioned = {t.fingerprint: _NOTHING for t in templates}
+    for template in templates:
+        if template.symbolic is not None:
+            with isolation.around(Stage.ANALYSIS, template.fingerprint):
+                isolation.probe(Stage.ANALYSIS, template)
+                mentioned[template.fingerprint] = mentions(template.symbolic)
     temporary = {name.table for names in mentioned.values() for name, is_temporary in names.created if is_temporary}
     return {fingerprint: _names(names, temporary) for fingerprint, names in mentioned.items()}
 

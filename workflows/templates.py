@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
@@ -13,6 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812 the name that every PySpark
 
 from ingestion.errors import Unparsable
 from ingestion.external_tables import with_location
+from ingestion.isolation import Failure, Isolation, Probe, Stage, unprobed
 from ingestion.masking import QueryMasker
 from ingestion.parsing.cascade import Limits, ParseOutcome, Parser, ParseRequest, ThreadedParser
 from ingestion.routines.functions import as_function, function_as_view
@@ -48,6 +49,7 @@ class Parsing:
     limits: Limits
     threads: int
     parser: Parser = Parser.AUTO
+    probe: Probe = unprobed
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,13 +91,19 @@ def parse_templates(
     if known:
         looked_up = spark.createDataFrame(sorted(known), "fingerprint string, dialect string")
         distinct = distinct.join(F.broadcast(looked_up), ["fingerprint", "dialect"], "left_anti")
-    per_task = Parsing(parsing.limits, max(1, parsing.threads // tasks), parsing.parser)
+    per_task = replace(parsing, threads=max(1, parsing.threads // tasks))
     for part in _sliced(distinct, expected // (_TEMPLATES_A_TASK * tasks) + 1):
         # By fingerprint, so that the statements that are slow in one log are not all in one task.
         parsed = part.repartition(tasks, "fingerprint").mapInArrow(_parser_task(per_task), _RESULT_SCHEMA)
         # All at once: an iterator has Spark work on one partition after the other.
         for row in parsed.collect():
             yield template_of(row.asDict())
+
+
+def given_up(templates: Mapping[str, Template], failures: Mapping[str, Failure]) -> dict[str, Template]:
+    """The templates, with those that `failures` (by fingerprint) names dead."""
+    dead = {key: replace(templates[key], symbolic=None, dead=failure.reason) for key, failure in failures.items()}
+    return {**templates, **dead}
 
 
 def _sliced(templates: DataFrame, slices: int) -> Iterator[DataFrame]:
@@ -114,43 +122,78 @@ def _sliced(templates: DataFrame, slices: int) -> Iterator[DataFrame]:
 
 def template_of(row: Mapping[str, Any]) -> Template:
     """The template in a row that a parser task gave."""
+    isolation = Isolation[str]()
+    symbolic = None
+    with isolation.around(Stage.PARSING, "row"):
+        symbolic = loads(row["symbolic"]) if row["symbolic"] is not None else None
+    dead = isolation.failures["row"].reason if isolation.failures else row["dead"]
     return Template(
-        row["fingerprint"],
-        row["dialect"],
-        row["tier"] or "",
-        loads(row["symbolic"]) if row["symbolic"] is not None else None,
-        row["masked"] or "",
-        row["dead"],
-        row["timed_out"],
+        row["fingerprint"], row["dialect"], row["tier"] or "", symbolic, row["masked"] or "", dead, row["timed_out"]
     )
 
 
 def _parser_task(parsing: Parsing) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        waiting: dict[str, dict[str, object]] = {}
-
-        def requests() -> Iterator[ParseRequest]:
-            for batch in batches:
-                for row in batch.to_pylist():
-                    key = f"{row['dialect']} {row['fingerprint']}"
-                    waiting[key] = row
-                    if row["symbolic"] is None:
-                        yield parse_request(key, row)
-
+        task = _ParserTask(parsing)
         with ThreadedParser(parsing.threads, parsing.limits, parsing.parser) as parser:
             rows = []
-            for outcome in parser.parse(requests()):
-                rows.append(parsed_row(waiting.pop(outcome.key), outcome))
+            for outcome in parser.parse(task.requests(batches)):
+                rows.append(task.row(outcome))
                 if len(rows) == _BATCH:
                     yield pa.RecordBatch.from_pylist(rows, schema=_ARROW_SCHEMA)
                     rows = []
-            rows.extend(_brought(row) for row in waiting.values())
+            rows.extend(task.others())
             yield pa.RecordBatch.from_pylist(rows, schema=_ARROW_SCHEMA)
 
     return run
 
 
 _BATCH = 500
+
+
+class _ParserTask:
+    """The templates of one task, on their way to the parsers and back."""
+
+    def __init__(self, parsing: Parsing) -> None:
+        self._isolation = Isolation[str](parsing.probe)
+        self._waiting: dict[str, dict[str, object]] = {}
+
+    def requests(self, batches: Iterable[pa.RecordBatch]) -> Iterator[ParseRequest]:
+        """What the parsers are asked of the templates that were not brought parsed."""
+        for batch in batches:
+            for row in batch.to_pylist():
+                key = f"{row['dialect']} {row['fingerprint']}"
+                self._waiting[key] = row
+                if row["symbolic"] is None:
+                    request = None
+                    with self._isolation.around(Stage.PARSING, key):
+                        self._isolation.probe(Stage.PARSING, row["text"])
+                        request = parse_request(key, row)
+                    if request is not None:
+                        yield request
+
+    def row(self, outcome: ParseOutcome) -> dict[str, object]:
+        """What became of one that the parsers were asked for."""
+        row = self._waiting.pop(outcome.key)
+        with self._isolation.around(Stage.PARSING, outcome.key):
+            return parsed_row(row, outcome)
+        return _failed(row, self._isolation.failures[outcome.key])
+
+    def others(self) -> Iterator[dict[str, object]]:
+        """Those that the parsers were not asked for."""
+        for key, row in self._waiting.items():
+            found = None
+            if key not in self._isolation.failures:
+                with self._isolation.around(Stage.PARSING, key):
+                    self._isolation.probe(Stage.PARSING, row["symbolic"])
+                    found = _brought(row)
+            yield found or _failed(row, self._isolation.failures[key])
+
+
+def _failed(row: Mapping[str, object], failure: Failure) -> dict[str, object]:
+    """A template that was given up on beside the parsers. Its text may be what cannot be masked."""
+    key = {"fingerprint": row["fingerprint"], "dialect": row["dialect"]}
+    return {**key, "tier": None, "symbolic": None, "masked": None, "dead": failure.reason, "timed_out": False}
 
 
 def parse_request(key: str, row: Mapping[str, object]) -> ParseRequest:

@@ -24,6 +24,7 @@ from openlineage.client.serde import Serde
 from connectors.openlineage.datasets import DatasetNames, column_name
 from ingestion.contribution import ColumnEvidence, Contribution, Producer
 from ingestion.entities import TableEntity
+from ingestion.isolation import Isolation, Stage
 from ingestion.lineage_request import AddLineageRequest
 
 PRODUCER = "https://pypi.org/project/headwater"
@@ -72,19 +73,29 @@ class JobRun:
 
 
 def job_runs(
-    requests: Iterable[AddLineageRequest], entities: Mapping[str, TableEntity], origin: Origin
+    requests: Iterable[AddLineageRequest],
+    entities: Mapping[str, TableEntity],
+    origin: Origin,
+    isolation: Isolation[Producer] | None = None,
 ) -> Iterator[JobRun]:
     """An event for each producer, in the order of their names. `entities` has both ends of every request, by id.
 
-    The run id follows from the content: an event that is sent again is the same event.
+    The run id follows from the content: an event that is sent again is the same event. `isolation` gets the producers
+    of which no event can be made.
     """
+    isolation = isolation or Isolation()
     said: dict[Producer, _Spoken] = {}
     for request in requests:
         ends = entities[request.edge.from_entity.id], entities[request.edge.to_entity.id]
         for contribution in request.contributions:
             said.setdefault(contribution.producer, _Spoken()).words.append((*ends, contribution))
     for producer in sorted(said):
-        yield _job_run(producer, said[producer], origin)
+        job = None
+        with isolation.around(Stage.EVENTS, producer):
+            isolation.probe(Stage.EVENTS, producer)
+            job = _job_run(producer, said[producer], origin)
+        if job is not None:
+            yield job
 
 
 def outcome_event(origin: Origin, outcome: Outcome, at: float) -> RunEvent:

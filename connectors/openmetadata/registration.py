@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from connectors.openmetadata import extension
 from connectors.openmetadata.client import Platform
 from connectors.openmetadata.entities import Collection, get_by_name, put
 from ingestion.fqn import build_fqn
+from ingestion.isolation import Failure, Probe, Stage, in_parts, unprobed
 
 Json = dict[str, Any]
 
@@ -33,6 +35,14 @@ _SERVICES = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Registration:
+    """How many entities were made, and which could not be: their group and create request, with why."""
+
+    made: int = 0
+    refused: tuple[tuple[str, Json, Failure], ...] = ()
+
+
 def register(platform: Platform, groups: Mapping[str, Sequence[Json]], at: float | None = None) -> int:
     """How many of the entities were made. `groups` has OpenMetadata's create requests under services (with their
     `type`), databases, schemas, tables, storedProcedures and containers; `at` is when the definitions held (seconds
@@ -49,6 +59,21 @@ def register(platform: Platform, groups: Mapping[str, Sequence[Json]], at: float
         for request in groups.get(group, ()):
             made += _put_if_missing(platform, group, request)
     return made
+
+
+def register_each(platform: Platform, groups: Mapping[str, Sequence[Json]], probe: Probe = unprobed) -> Registration:
+    """As `register`, where what cannot be registered keeps nothing else from being. Raises ConfigError, TargetDown."""
+    ordered = [(group, request) for group in ("services", *_COLLECTIONS) for request in groups.get(group, ())]
+    made = []
+
+    def work(chosen: Sequence[tuple[str, Json]]) -> None:
+        parts: dict[str, list[Json]] = {}
+        for group, request in chosen:
+            parts.setdefault(group, []).append(request)
+        made.append(register(platform, parts))
+
+    failed = in_parts(ordered, work, Stage.REGISTRATION, probe)
+    return Registration(sum(made), tuple((group, request, failure) for (group, request), failure in failed))
 
 
 def _put_if_missing(platform: Platform, group: str, request: Json) -> bool:

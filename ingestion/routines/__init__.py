@@ -2,7 +2,7 @@
 
 from ingestion.routines.bodies import Routine, block_steps, routines_in, take_apart
 from ingestion.routines.calls import called_routine
-from ingestion.routines.known import KnownRoutine, KnownRoutines, known_routines, routines_of
+from ingestion.routines.known import KnownRoutine, KnownRoutines, key_of, known_routines, routines_of
 from ingestion.routines.steps import Step
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "Step",
     "block_steps",
     "called_routine",
+    "key_of",
     "known_routines",
     "routines_in",
     "routines_of",

@@ -9,6 +9,7 @@ from ingestion.definitions import Definition, defines, quoted
 from ingestion.dialect_rules import DollarQuotes
 from ingestion.dialects import dialect_of
 from ingestion.fqn import build_fqn
+from ingestion.isolation import Isolation, Stage
 from ingestion.model import TableName
 from ingestion.naming import Namespace, candidates
 from ingestion.routines.bodies import Routine, block_steps, routines_in
@@ -24,7 +25,8 @@ NamespaceOf = Callable[[str, tuple[str, ...]], Namespace]
 
 @dataclass(frozen=True, slots=True)
 class KnownRoutine:
-    """A definition in force from `since` to `until` (seconds since the epoch); `key` is its FQN below the service.
+    """A definition in force from `since` to `until` (seconds since the epoch); `key` is its FQN below the service, of
+    fewer parts where nothing says in which schema it is.
 
     `standing`: its lineage was published before. `filed`: it is what an earlier run filed of the routine, masked.
     """
@@ -54,7 +56,7 @@ class KnownRoutines:
         packaged = (*name[:-2], ".".join(name[-2:]))
         for written in dict.fromkeys((tuple(name), packaged)):
             for place in candidates(TableName(written), namespace):
-                key = build_fqn(*place.parts[-3:])
+                key = key_of(place.parts[-3:])
                 if key in self.by_key:
                     return key
         ending = tuple(part.casefold() for part in name)
@@ -123,42 +125,58 @@ class KnownRoutines:
         return (in_force or self.by_key[key])[-1]
 
 
+def key_of(parts: Sequence[str]) -> str:
+    """The key of a routine in a database and schema, "" where they are not known."""
+    return build_fqn(*(part for part in parts if part))
+
+
 def known_routines(
     dialect: str,
     namespace_of: NamespaceOf,
     definitions: Iterable[Definition],
     logged: Iterable[tuple[str, str, tuple[str, ...], float]],
+    isolation: Isolation[str] | None = None,
 ) -> KnownRoutines:
-    """The routines of a catalog or database, and those that a log defines: (text, database, search path, time)."""
+    """The routines of a catalog or database, and those that a log defines: (text, database, search path, time).
+
+    `isolation` gets the definitions, by their text, that cannot be taken apart.
+    """
+    isolation = isolation or Isolation()
     found: dict[str, list[KnownRoutine]] = {}
     filed: dict[str, KnownRoutine] = {}
-    for definition, routine in ((one, routine) for one in definitions for routine in routines_of(one, dialect)):
-        place = (*definition.place[:2], routine.name[-1]) if routine.package else definition.place
-        known = KnownRoutine(
-            build_fqn(*place),
-            place,
-            routine,
-            definition.text,
-            definition.at or 0.0,
-            standing=definition.done,
-            filed=definition.own,
-        )
-        if definition.own:
-            filed[known.key] = known
-        elif known.key in found:  # overloads: a call is not told from another by its arguments
-            steps = (*found[known.key][0].routine.steps, *routine.steps)
-            standing = known.standing and found[known.key][0].standing
-            found[known.key] = [replace(known, routine=replace(routine, steps=steps), standing=standing)]
-        else:
-            found[known.key] = [known]
+    for definition in definitions:
+        with isolation.around(Stage.ROUTINES, definition.text):
+            isolation.probe(Stage.ROUTINES, definition)
+            for routine in routines_of(definition, dialect):
+                _file(_defined(definition, routine), found, filed)
     for text, database, path, time in logged:
-        for routine in routines_in(text, dialect):
-            parts = candidates(TableName(routine.name), namespace_of(database, path))[0].parts[-3:]
-            place = parts[0], parts[1], parts[2]
-            found.setdefault(build_fqn(*place), []).append(KnownRoutine(build_fqn(*place), place, routine, text, time))
+        with isolation.around(Stage.ROUTINES, text):
+            isolation.probe(Stage.ROUTINES, text)
+            for routine in routines_in(text, dialect):
+                parts = candidates(TableName(routine.name), namespace_of(database, path))[0].parts[-3:]
+                place = parts[0], parts[1], parts[2]
+                known = KnownRoutine(key_of(place), place, routine, text, time)
+                found.setdefault(known.key, []).append(known)
     # What was filed is part of the truth: it stands where nothing tells the whole.
     whole = {**{key: [known] for key, known in filed.items()}, **found}
     return KnownRoutines(dialect, namespace_of, {key: _in_force(whole[key]) for key in sorted(whole)})
+
+
+def _defined(definition: Definition, routine: Routine) -> KnownRoutine:
+    place = (*definition.place[:2], routine.name[-1]) if routine.package else definition.place
+    since, standing, own = definition.at or 0.0, definition.done, definition.own
+    return KnownRoutine(key_of(place), place, routine, definition.text, since, standing=standing, filed=own)
+
+
+def _file(known: KnownRoutine, found: dict[str, list[KnownRoutine]], filed: dict[str, KnownRoutine]) -> None:
+    if known.filed:
+        filed[known.key] = known
+    elif known.key in found:  # overloads: a call is not told from another by its arguments
+        steps = (*found[known.key][0].routine.steps, *known.routine.steps)
+        standing = known.standing and found[known.key][0].standing
+        found[known.key] = [replace(known, routine=replace(known.routine, steps=steps), standing=standing)]
+    else:
+        found[known.key] = [known]
 
 
 def routines_of(definition: Definition, dialect: str) -> tuple[Routine, ...]:

@@ -145,9 +145,9 @@ def publish(
 ) -> Outcome:
     """Runs a log into the catalog, and tells what became of it. Nothing is registered: the catalog is as it is."""
     warehouse = warehouse or Warehouse()
-    rows = [*_rows(log, warehouse), *definition_rows(definitions, dialect_of(warehouse.dialect).name)]
-    templates = _templates(rows)
-    groups = [_group(number, row) for number, row in enumerate(rows) if row.get("fingerprint")]
+    rows = [*statement_rows(log, warehouse), *definition_rows(definitions, dialect_of(warehouse.dialect).name)]
+    templates = templates_of(rows)
+    groups = [group_of(number, row) for number, row in enumerate(rows) if row.get("fingerprint")]
     scope = Scope(warehouse.service, warehouse.others, warehouse.catalogs, warehouse.settings.two_level)
     resolver = Resolver(CatalogSearch(platform), scope)
     source = LineageSource(templates, groups, warehouse.settings, before_of((), resolver))
@@ -165,7 +165,7 @@ def publish(
     return Outcome(requests, report, entities, (*fates, *skipped), resolver.counts, queries)
 
 
-def _rows(log: Sequence[Record | str], warehouse: Warehouse) -> list[dict[str, object]]:
+def statement_rows(log: Sequence[Record | str], warehouse: Warehouse) -> list[dict[str, object]]:
     records = []
     for number, given in enumerate(log):
         record = given if isinstance(given, Record) else Record(given)
@@ -190,7 +190,7 @@ def _rows(log: Sequence[Record | str], warehouse: Warehouse) -> list[dict[str, o
     return rows_of(records, dialect_of(warehouse.dialect).name)
 
 
-def _templates(rows: Sequence[dict[str, object]]) -> dict[str, Template]:
+def templates_of(rows: Sequence[dict[str, object]]) -> dict[str, Template]:
     waiting = {str(row["fingerprint"]): row for row in rows if row.get("fingerprint") and row.get("text")}
     requests = [parse_request(key, row) for key, row in waiting.items()]
     return {
@@ -199,7 +199,7 @@ def _templates(rows: Sequence[dict[str, object]]) -> dict[str, Template]:
     }
 
 
-def _group(number: int, row: dict[str, object]) -> Group:
+def group_of(number: int, row: dict[str, object]) -> Group:
     time = float(str(row["time"]))
     schema = row.get("schema")
     return Group(

@@ -1,0 +1,107 @@
+"""The boundary of a statement, a name or an edge: what goes wrong inside it costs that one, and no other."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from ingestion.errors import LineageError, RecordError, RetryableError
+
+Key = TypeVar("Key")
+Item = TypeVar("Item")
+
+
+class Stage(StrEnum):
+    """What was being done; the order is that of a run."""
+
+    PARSING = "parsing"
+    ANALYSIS = "analysis"
+    BINDING = "binding"
+    FOLDING = "folding"
+    RESOLUTION = "resolution"
+    REGISTRATION = "registration"
+    EVIDENCE = "evidence"
+    PUBLISHING = "publishing"
+    ROUTINES = "routines"
+    NAMES = "names"
+    QUERIES = "queries"
+    EVENTS = "events"
+
+
+Probe = Callable[[Stage, object], None]
+"""Is told of each subject before a stage works on it; what it raises counts as the stage's own."""
+
+
+def unprobed(_stage: Stage, _subject: object) -> None:
+    """The probe that never raises."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a statement, name or edge was given up on; `place` is the exception's type and its line, nothing of its
+    message, which may quote a statement."""
+
+    stage: Stage
+    place: str
+
+    @property
+    def reason(self) -> str:
+        return f"{self.stage}_failed"
+
+
+class Isolation(Generic[Key]):
+    """Collects by key what was given up on.
+
+    What ends a run wherever it comes up is raised as it is: a target that is down, a signal, a lost lease.
+    """
+
+    def __init__(self, probe: Probe = unprobed) -> None:
+        self.probe = probe
+        self.failures: dict[Key, Failure] = {}
+
+    @contextmanager
+    def around(self, stage: Stage, key: Key) -> Iterator[None]:
+        """Keeps what is raised in the block to `key`; the first failure of a key stands."""
+        try:
+            yield
+        except Exception as error:
+            if ends_a_run(error):
+                raise
+            self.failures.setdefault(key, Failure(stage, place_of(error)))
+
+
+def in_parts(
+    items: Sequence[Item], work: Callable[[Sequence[Item]], None], stage: Stage, probe: Probe = unprobed
+) -> list[tuple[Item, Failure]]:
+    """Does the `work` on all items at once; where that fails, on each half by itself, the first one first.
+
+    What is left in the end, with why: the items that fail alone. The work may be done more than once.
+    """
+    if not items:
+        return []
+    isolation = Isolation[int](probe)
+    with isolation.around(stage, 0):
+        probe(stage, items)
+        work(items)
+        return []
+    if len(items) == 1:
+        return [(items[0], isolation.failures[0])]
+    middle = len(items) // 2
+    return in_parts(items[:middle], work, stage, probe) + in_parts(items[middle:], work, stage, probe)
+
+
+def ends_a_run(error: Exception) -> bool:
+    """Whether an exception speaks of the run or its surroundings, and not of what was being worked on."""
+    return isinstance(error, LineageError) and not isinstance(error, RecordError | RetryableError)
+
+
+def place_of(error: BaseException) -> str:
+    """The type of an exception and the line that raised it."""
+    last = traceback.extract_tb(error.__traceback__)[-1:]
+    where = f" at {Path(last[0].filename).name}:{last[0].lineno}" if last else ""
+    return f"{type(error).__name__}{where}"

@@ -1,0 +1,56 @@
+"""What goes wrong with one statement costs that statement: a failure of any stage, on any statement of any log."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ingestion.isolation import Stage
+from tests.workflows.generated_log import MARK, Ran, ran, random_log
+
+SEEDS = (1, 2)
+OF_A_STATEMENT = (Stage.ANALYSIS, Stage.BINDING, Stage.FOLDING)
+"""Stages after whose failure nothing of the statement may be left, whoever reads what it would have made."""
+OF_AN_EDGE = (Stage.EVIDENCE, Stage.RESOLUTION, Stage.REGISTRATION, Stage.PUBLISHING)
+"""Stages that work on what a statement gives: on its edges, and the names at their ends."""
+BESIDE_EDGES = (Stage.NAMES, Stage.QUERIES)
+"""Stages after which the edges stand: what they lose is warned of."""
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("leaf", [False, True])
+def test_a_failure_of_any_stage_costs_the_marked_statement_and_no_other(tmp_path: Path, seed: int, leaf: bool) -> None:
+    log, marked = random_log(seed, leaf=leaf)
+    without = [record for number, record in enumerate(log) if number != marked]
+    expected = ran(tmp_path / "without", without)
+    expected.check_whole(without)
+    assert expected.edges
+    for stage in OF_AN_EDGE if leaf else OF_A_STATEMENT:
+        found = ran(tmp_path / stage, log, f"{stage}:{MARK}:raise")
+        found.check_whole(log)
+        assert found.fates[log[marked].at or 0.0] == ("dead", f"{stage}_failed")
+        others = {at: fate for at, fate in found.fates.items() if at != log[marked].at}
+        assert others == expected.fates, stage
+        assert found.edges == expected.edges, stage
+
+
+def test_what_fails_beside_the_edges_is_warned_of(tmp_path: Path) -> None:
+    log, marked = random_log(3, leaf=True)
+    whole = ran(tmp_path / "whole", log)
+    assert whole.fates[log[marked].at or 0.0] == ("published", "")
+    assert not whole.warnings
+    expected = {Stage.QUERIES: "1 queries", Stage.NAMES: "1 changes of names"}
+    for stage, warning in expected.items():
+        mark = MARK if stage is Stage.QUERIES else "'rename'"
+        found = ran(tmp_path / stage, log, f"{stage}:{mark}:raise")
+        assert (found.fates, found.edges) == (whole.fates, whole.edges)
+        (warned,) = found.warnings
+        assert warned.startswith(warning)
+        assert "InjectedFault" in warned
+
+
+def test_nothing_is_given_up_where_nothing_fails(tmp_path: Path) -> None:
+    log, _marked = random_log(4, leaf=False)
+    found: Ran = ran(tmp_path, log)
+    assert all(fate != "dead" for fate, _reason in found.fates.values())
