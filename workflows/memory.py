@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -61,14 +62,23 @@ class Memory:
         self._version = reading_version(config)
         self._settings = settings_digest(config)
         self.parsing = ParserSettings(parsing_version(), config.limits, config.parser)
+        self._latest = time.time() + SECONDS_A_DAY  # clocks differ, and zones are mistaken
         with store.read() as connection:
-            self.position = position_of(connection, lease.workflow) or Position()
             self._contents = [content for _id, content in journal.contents(connection, lease.workflow)]
+            self.position = self._possible(position_of(connection, lease.workflow) or Position())
             self.templates = remembered_templates(connection, lease.workflow, self.parsing)
             self.letters = tuple(letters_of(connection, lease.workflow))
             self._files = files_read(connection, lease.workflow)
         self._starts_over = extent.full or self.position.version != self._version
         self.past = self._past()
+
+    def _possible(self, position: Position) -> Position:
+        """The position, without a time that an earlier run took from a record and that cannot be yet."""
+        if (position.newest or 0.0) <= self._latest and (position.complete_since or 0.0) <= self._latest:
+            return position
+        newest = journal.newest_of(self._contents, self._latest)
+        since = position.complete_since
+        return replace(position, newest=newest, complete_since=None if since is None else min(since, self._latest))
 
     def _past(self) -> Past:
         """What needs no reading. A version that reads differently reads everything again that the log still has."""
@@ -86,10 +96,11 @@ class Memory:
             known,
             self._contents,
             {} if self._starts_over or rereads or extent != Extent() else self._files,
-            self.position.newest,
+            None if extent.full else self.position.newest,
             rereads=rereads,
             between=extent.between,
             log_may_be_gone=extent.dead,
+            latest=self._latest,
         )
 
     @property

@@ -35,7 +35,7 @@ from workflows.publication import Target, sink_name
 from workflows.publishing import Deliverer, Delivery
 from workflows.publishing_units import units_of
 from workflows.query_records import file_log_queries
-from workflows.quiet_failures import lost, schemaless
+from workflows.quiet_failures import ahead_of_time, lost, schemaless
 from workflows.reading import Statements, files_done, read_statements
 from workflows.relation_entities import RelationEntities
 from workflows.routine_entities import RoutineEntities
@@ -115,9 +115,10 @@ class Pipeline:
                 spark = kept.enter_context(spark_session(self._config.spark, self._options.drain))
             statements = kept.enter_context(self._read(spark))
             lineage = Lineage()
-            warnings: tuple[str, ...] = ()
+            warnings = ahead_of_time(statements.survey.ahead)
             if statements.survey.bearing or self._memory.must_rebind:
-                lineage, warnings = self._lineage(statements)
+                lineage, more = self._lineage(statements)
+                warnings += more
             counts = statements.counts + lineage.counts
             warnings = (*warnings, *history_warnings(statements, counts.dead))
             if not self._options.dry_run:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from connectors.query_log.window import OUTSIDE_WINDOW
 from ingestion.binding import BoundLog
 from ingestion.isolation import Failure
 from workflows.config import RunConfig, SourceKind
@@ -23,7 +24,7 @@ _NO_LOG = (
 
 def warnings_of(config: RunConfig, counts: RunCounts, before: RecordedRun | None) -> tuple[str, ...]:
     """What a person should look into, given the last run of the workflow that came to its end."""
-    warnings = [*_nothing_read(config, counts), *_nothing_published(counts, before)]
+    warnings = [*_nothing_read(config, counts), *_left_out(config, counts), *_nothing_published(counts, before)]
     if counts.unresolved:
         named = ", ".join(f"{name} {count}" for name, count in most_frequent(counts.unresolved_names, _NAMES_SHOWN))
         warnings.append(f"{counts.unresolved} names are not in the catalog, most often {named}")
@@ -59,6 +60,24 @@ def _nothing_read(config: RunConfig, counts: RunCounts) -> list[str]:
     if not counts.templates:
         return ["no statement of the log bears lineage; the skipped ones are listed by reason"]
     return []
+
+
+def _left_out(config: RunConfig, counts: RunCounts) -> list[str]:
+    outside = counts.skipped.get(OUTSIDE_WINDOW, 0)
+    if outside * 2 <= counts.statements + counts.records_read_before:
+        return []
+    days = config.query_log.days
+    return [
+        f"{outside} of {counts.statements} statements are outside the window, which are the {days} days up to the "
+        "newest record: set queryLogDuration, or read a stretch again with --since and --until"
+    ]
+
+
+def ahead_of_time(statements: int) -> tuple[str, ...]:
+    """A warning of statements whose time is in the future; none where there are none."""
+    if not statements:
+        return ()
+    return (f"{statements} statements have a time in the future: they count as without one; look at the log's clock",)
 
 
 def _nothing_published(counts: RunCounts, before: RecordedRun | None) -> list[str]:

@@ -41,7 +41,7 @@ class Past:
     Records that are `known` are not read again, nor are logs all of whose `files` are as they were. Where the run reads
     others of the journal again (`rereads`), each counts as what it is read as now. `newest` is the newest time that was
     read. `between` is the window that is asked for, in place of the configured one; `log_may_be_gone`: a log that is
-    not there any more is an empty one.
+    not there any more is an empty one. No time after `latest` can be right: what has one counts as without a time.
     """
 
     known: Digests = field(default_factory=none_known)
@@ -51,6 +51,7 @@ class Past:
     rereads: bool = False
     between: tuple[float, float] | None = None
     log_may_be_gone: bool = False
+    latest: float = float("inf")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,16 +88,18 @@ def read_statements(
     kept = to_statements(records, dialect, past.known).persist(StorageLevel.DISK_ONLY)
     journal = journal_frame(spark, past.journal, _since(config, past)).persist(StorageLevel.DISK_ONLY)
     try:
-        survey = surveyed(kept)
-        read_before = survey.counts.records_read_before
+        survey = surveyed(kept, past.latest)
+        read_before, ahead = survey.counts.records_read_before, survey.ahead
         read_now = kept.where(~F.col("skipped").eqNullSafe(READ_BEFORE)) if read_before else kept
+        read_now = _with_possible_times(read_now, past) if ahead else read_now
         frame = _within(read_now, survey, config.query_log, past) if config.query_log.path is not None else read_now
         frame = with_views(frame, surroundings.definitions, dialect)
         if config.steps.procedures:
             frame = with_routines(frame, survey, surroundings.definitions, dialect, settings)
         if frame is not read_now:
             survey = surveyed(frame)
-            survey = replace(survey, counts=survey.counts + RunCounts(records_read_before=read_before))
+            counts = survey.counts + RunCounts(records_read_before=read_before)
+            survey = replace(survey, counts=counts, ahead=ahead)
         changes = bool(survey.session_changes) or any_session_change(past.journal)
         yield Statements(frame, _whole(frame, journal, past), survey, changes, listing)
     finally:
@@ -115,6 +118,11 @@ def files_done(statements: Statements) -> FileMarks:
     return {file.path: (file.size, file.modified) for file in done}
 
 
+def _with_possible_times(statements: DataFrame, past: Past) -> DataFrame:
+    """A time that cannot be yet is none: it would end the window after all others, and outlive them in the catalog."""
+    return statements.withColumn("time", F.when(F.col("time") <= past.latest, F.col("time")).otherwise(F.lit(0.0)))
+
+
 def _since(config: RunConfig, past: Past) -> float | None:
     """Where the window that lineage is bound over begins."""
     return None if past.newest is None else past.newest - config.query_log.days * SECONDS_A_DAY
@@ -125,7 +133,7 @@ def _whole(frame: DataFrame, journal: DataFrame, past: Past) -> DataFrame:
     fresh = without_texts(frame.where(BEARING)).withColumn("fresh", F.lit(True))
     if not past.journal:
         return fresh
-    before = journal
+    before = _with_possible_times(journal, past)
     if past.rereads:
         again = frame.where(F.col("digest").isNotNull()).select("digest").distinct()
         before = journal.join(again, "digest", "left_anti").select(journal.columns)

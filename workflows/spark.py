@@ -18,10 +18,11 @@ from pyspark import SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from ingestion.errors import ConfigError, SparkLost
+from ingestion.errors import ConfigError
 from workflows.config import SparkSettings
 from workflows.java import find_java
 from workflows.signals import Drain
+from workflows.spark_failures import lost, meaning_of
 
 _LOG = logging.getLogger(__name__)
 _GONE_SECONDS = 2.0
@@ -48,12 +49,6 @@ _REFUSAL = re.compile(r"^: (?:[\w.$]+: )?(?P<why>.+)$", re.MULTILINE)
 """Where Py4JJavaError quotes the exception of the JVM: its class and its message."""
 
 _TROUBLES = (Py4JError, PySparkException, OSError, EOFError)
-_SIGNS = {
-    "No space left on device": "there is no room where it keeps its files (headwater.spark.conf: spark.local.dir)",
-    "OutOfMemoryError": "it ran out of memory (headwater.spark.conf: spark.driver.memory, spark.executor.memory)",
-    "JAVA_GATEWAY_EXITED": "its JVM did not start (see headwater.spark.conf)",
-    "Python worker exited unexpectedly": "one of its workers was killed (is the machine out of memory?)",
-}
 
 
 @contextmanager
@@ -67,7 +62,8 @@ def spark_session(settings: SparkSettings, drain: Drain) -> Iterator[SparkSessio
     """
     active = SparkSession.getActiveSession()
     if active is not None:
-        yield active
+        with explained_breakdowns(drain):
+            yield active
         return
     find_java()
     local = settings.master.startswith("local")
@@ -121,12 +117,12 @@ def explained_breakdowns(drain: Drain) -> Iterator[None]:
     except _TROUBLES as error:
         if drain.interruption is not None:
             raise drain.interruption from None
-        reason = next((reason for sign, reason in _SIGNS.items() if sign in str(error)), None)
-        if reason is None and _is_gone():
-            reason = "its JVM ended (killed, or out of memory: headwater.spark.conf, spark.driver.memory)"
-        if reason is None:
+        meaning = meaning_of(error)
+        if meaning is None and _is_gone():
+            meaning = lost("its JVM ended (killed, or out of memory: headwater.spark.conf, spark.driver.memory)")
+        if meaning is None:
             raise
-        raise SparkLost(f"Spark broke down: {reason}; what was noted is kept: run the same command again") from error
+        raise meaning from error
 
 
 @contextmanager

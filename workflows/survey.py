@@ -22,8 +22,9 @@ class Survey:
     """How many statements there are of each kind, and the times that they are of.
 
     `records` counts what stands in a log, definitions of a catalog too; `oldest` leaves out statements without a time.
-    `templates` is about right (5 %). `last` is the time and source id of the newest record that has a
-    time. Times are seconds since the epoch.
+    `templates` is about right (5 %). `last` is the time and source id of the newest record that has a time. `ahead`
+    counts statements with a time that cannot be yet: none of the other figures takes it for one. Times are seconds
+    since the epoch.
     """
 
     counts: RunCounts = field(default_factory=RunCounts)
@@ -36,6 +37,7 @@ class Survey:
     templates: int = 0
     calls: int = 0
     of_routines: int = 0
+    ahead: int = 0
 
 
 def first_of_record() -> Column:
@@ -43,9 +45,12 @@ def first_of_record() -> Column:
     return (F.col("position") == 0) & (F.col("step") == 0)
 
 
-def surveyed(statements: DataFrame) -> Survey:
-    """The figures of STATEMENT_SCHEMA rows; those of records that were read before are in `records_read_before`."""
-    first, time = first_of_record(), F.col("time")
+def surveyed(statements: DataFrame, latest: float = float("inf")) -> Survey:
+    """The figures of STATEMENT_SCHEMA rows; those of records that were read before are in `records_read_before`.
+
+    No time after `latest` can be right.
+    """
+    first, time = first_of_record(), F.when(F.col("time") <= latest, F.col("time"))
     # A definition of the catalog is a statement, and no record of a log.
     logged = F.col("digest").isNotNull()
     measures = [
@@ -53,7 +58,8 @@ def surveyed(statements: DataFrame) -> Survey:
         F.count(F.when(first, 1)).alias("firsts"),
         F.count(F.when(first & logged, 1)).alias("records"),
         F.sum("line").alias("lines"),
-        F.max("time").alias("newest"),
+        F.max(time).alias("newest"),
+        F.count(F.when(F.col("time") > latest, 1)).alias("ahead"),
         F.min(F.when(time > 0, time)).alias("oldest"),
         F.max(F.when(logged & (time > 0), F.struct(*_PLACE))).alias("last"),
         F.count(F.when(F.expr(BEARING), 1)).alias("bearing"),
@@ -86,7 +92,7 @@ def _summed(rows: list[Row], read_before: int) -> Survey:
             dead=dict(dead),
         ),
         records=_sum(rows, "firsts"),
-        newest=max((row["newest"] for row in rows), default=None),
+        newest=max((row["newest"] for row in rows if row["newest"] is not None), default=None),
         oldest=min((row["oldest"] for row in rows if row["oldest"] is not None), default=None),
         last=(last[0], last[-1]) if last is not None else None,
         bearing=_sum(rows, "bearing"),
@@ -94,6 +100,7 @@ def _summed(rows: list[Row], read_before: int) -> Survey:
         templates=_sum(rows, "templates"),
         calls=_sum(rows, "calls"),
         of_routines=_sum(rows, "of_routines"),
+        ahead=_sum(rows, "ahead"),
     )
 
 

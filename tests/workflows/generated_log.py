@@ -59,7 +59,6 @@ def random_log(seed: int, *, leaf: bool, statements: int = 14) -> tuple[list[Rec
             text = f"{start.format(target)} {query}"
             made.append(target)
         records.append(Record(text, session, 1000.0 + number))
-    records.append(Record("ALTER TABLE items RENAME TO renamed", "s0", 2000.0))
     ddl = [Record(f"CREATE TABLE {base} ({', '.join(f'{c} int' for c in _COLUMNS)})", "s0", 1.0) for base in _BASES]
     return [*ddl, *records], len(ddl) + marked
 

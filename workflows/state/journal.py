@@ -97,6 +97,16 @@ def oldest_of(segments: Iterable[bytes]) -> float | None:
     return min(oldest, default=None)
 
 
+def newest_of(segments: Iterable[bytes], latest: float) -> float | None:
+    """The newest time in them up to `latest`; None where none has one."""
+    newest: list[float] = []
+    for content in segments:
+        times = rows_of(content, ["time"])["time"]
+        timed = pc.and_(pc.greater(times, 0.0), pc.less_equal(times, latest))
+        newest += filter(None, [pc.max(times.filter(timed)).as_py()])
+    return max(newest, default=None)
+
+
 def any_session_change(segments: Iterable[bytes]) -> bool:
     """Whether any statement changes its session's defaults."""
     return any(pc.any(rows_of(content, ["sets"])["sets"]).as_py() for content in segments)

@@ -1,0 +1,106 @@
+"""What Spark's own errors mean to the one who started it: a sentence, and the setting that mends it."""
+
+from __future__ import annotations
+
+import re
+
+from ingestion import errors
+from ingestion.errors import LineageError, SparkLost
+
+_EXCEPTION = re.compile(
+    r"^(?:: |Caused by: )?(?P<said>(?:(?:java|org|scala|pyspark|py4j)\.[\w.$]*|(?:\w+\.)*"
+    r"(?:OSError|MemoryError|ArrowMemoryError|ImportError|ModuleNotFoundError))\b.*)$",
+    re.MULTILINE,
+)
+"""Where a stack trace, of the JVM or of Python, tells an exception of Spark or of the system: its class and message."""
+_OWN = re.compile(rf"^{re.escape(errors.__name__)}\.(?P<type>\w+)(?:: (?P<message>.*))?$", re.MULTILINE)
+"""One of our own errors that a task raised."""
+
+_CONF = "headwater.spark.conf"
+_FEWER = f"fewer at once: headwater.spark.master local[1]; on a cluster {_CONF}: spark.executor.memoryOverhead"
+_PACKED = "spark.archives with a packed environment"
+_MEANINGS = (
+    (
+        r"spark\.driver\.maxResultSize",
+        f"the tasks give back more than the driver takes ({_CONF}: raise spark.driver.maxResultSize, 0 is no limit)",
+    ),
+    (
+        r"No space left on device|\[Errno 28\]|Disk quota exceeded",
+        f"there is no room where it keeps its files ({_CONF}: spark.local.dir)",
+    ),
+    (
+        r"PYTHON_VERSION_MISMATCH|Python in worker has different version",
+        f"its executors run another Python than the driver ({_CONF}: spark.pyspark.python, or {_PACKED})",
+    ),
+    (
+        r"^(?:\w+\.)*(?:ModuleNotFound|Import)Error",
+        f"its executors lack a Python package ({_CONF}: {_PACKED}, or spark.pyspark.python)",
+    ),
+    (r"Cannot run program", f"it finds no Python to run its workers with ({_CONF}: spark.pyspark.python)"),
+    (
+        r"ExecutorLostFailure|Container killed|exit code:? 1(?:37|43)\b|Executor heartbeat timed out",
+        f"an executor was lost or killed ({_CONF}: spark.executor.memory, spark.executor.memoryOverhead)",
+    ),
+    (r"OutOfMemory", f"it ran out of memory ({_CONF}: spark.driver.memory, spark.executor.memory)"),
+    (
+        r"^(?:\w+\.)*(?:Arrow)?MemoryError\b|Cannot allocate memory|\[Errno 12\]",
+        f"a Python worker ran out of memory ({_FEWER})",
+    ),
+    (
+        r"Python worker exited unexpectedly|Python worker failed|pyspark\.daemon",
+        f"one of its Python workers was killed (is the machine out of memory? {_FEWER})",
+    ),
+    (
+        r"FetchFailed",
+        f"the files of a shuffle went with their executor ({_CONF}: spark.local.dir, spark.executor.memory)",
+    ),
+    (r"Too many open files|\[Errno 24\]", "it may not open more files (raise the limit of the system: ulimit -n)"),
+    (
+        r"Futures timed out|RpcTimeoutException",
+        f"one part of it did not answer another ({_CONF}: spark.network.timeout)",
+    ),
+    (
+        r"All masters are unresponsive|Master removed our application",
+        "its master does not answer, or has given it up (headwater.spark.master)",
+    ),
+    (
+        r"SparkContext was shut down|stopped SparkContext|JAVA_GATEWAY_EXITED",
+        f"its JVM did not start, or was stopped (see {_CONF})",
+    ),
+    (r"UnsupportedClassVersionError", "its Java is older than one of its jars (put a newer one first: JAVA_HOME)"),
+    (
+        r"ClassNotFoundException|NoClassDefFoundError|NoSuchMethodError",
+        f"a jar is missing, or is of another version than Spark ({_CONF}: spark.jars.packages)",
+    ),
+    (
+        r"It is possible the underlying files have been updated|FileNotFoundException",
+        "a file was gone, or was written anew, while it was read",
+    ),
+)
+"""What an exception shows, and what that means; the first one that fits."""
+
+
+def meaning_of(error: BaseException) -> LineageError | None:
+    """The error that a person is told instead; None where it is nothing that is known of Spark."""
+    text = f"{type(error).__module__}.{type(error).__qualname__}: {error}"
+    own = _OWN.search(text)
+    if own is not None:
+        return _own_error(own["type"], own["message"] or "")
+    # A message may quote what was read: only what stands where exceptions are told is looked at.
+    said = [match["said"] for match in _EXCEPTION.finditer(text)]
+    for sign, meaning in _MEANINGS:
+        if any(re.search(sign, line) for line in said):
+            return lost(meaning)
+    return None
+
+
+def lost(meaning: str) -> SparkLost:
+    """The error for a Spark that broke down, given what that means."""
+    return SparkLost(f"Spark broke down: {meaning}; what was noted is kept: run the same command again")
+
+
+def _own_error(name: str, message: str) -> LineageError | None:
+    kind = getattr(errors, name, None)
+    if not isinstance(kind, type) or not issubclass(kind, LineageError) or kind is errors.Interrupted:
+        return None
+    return kind(message)
