@@ -159,6 +159,7 @@ _EXAMINED: Mapping[str, Callable[[Examined], Classification]] = {
     "load": flows.load,
     "import": flows.load,
     "create": definitions.create,
+    "export": flows.export,
     "define": definitions.create,  # Snowflake's projects: CREATE OR ALTER
     "alter": definitions.alter,
     "drop": definitions.drop,
@@ -209,7 +210,7 @@ def _plain() -> dict[str, Classification]:
         for verb in verbs.split()
     }
     plain |= dict.fromkeys(("apply", "auto"), parsed(Kind.INSERT))  # APPLY CHANGES INTO, AUTO CDC INTO
-    plain |= dict.fromkeys(("unload", "export", "bulk"), parsed(Kind.COPY))
+    plain |= dict.fromkeys(("unload", "bulk"), parsed(Kind.COPY))
     plain |= dict.fromkeys(("do", "if", "while", "for", "loop", "repeat"), _BLOCK)
     return plain | {
         "merge": parsed(Kind.MERGE),

@@ -106,6 +106,12 @@ def copy(statement: Examined) -> Classification:
     return skipped(SkipReason.COPY_STDIO, Kind.COPY) if statement.has(_CLIENT_ROWS) else parsed(Kind.COPY)
 
 
+def export(statement: Examined) -> Classification:
+    """EXPORT of rows to storage; BigQuery's EXPORT TABLE METADATA moves none."""
+    words = [token.text.lower() for token in statement.head(3)]
+    return skipped(SkipReason.MAINTENANCE) if words[1:] == ["table", "metadata"] else parsed(Kind.COPY)
+
+
 def load(statement: Examined) -> Classification:
     """LOAD DATA and its kin; DuckDB's and PostgreSQL's LOAD is for libraries."""
     words = [token.text.lower() for token in statement.head(2)]

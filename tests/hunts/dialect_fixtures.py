@@ -5,8 +5,8 @@
 
 Of sqlfluff the folder needs test/fixtures/dialects, which some of its source distributions leave out: then take a
 checkout of the same version. For each dialect a query log is written (each file as one record, and each statement as a
-record and a session of its own, in a database of its own), `ingest run` reads it in a process of its own, and what it
-leaves is judged: exit code 0 (the counts add up, or it would be 1), and for every single statement
+record and a session of its own, in a database of its own), `ingest run` reads it in the one Spark session of the
+script, and what it leaves is judged: exit code 0 (the counts add up, or it would be 1), and for every single statement
 
 no edge    by an independent look it writes what it reads elsewhere; it has no edge, and no reason that is true of it
 lost       its edge does not stand in the catalog, or an exception took it
@@ -24,11 +24,11 @@ import argparse
 import csv
 import json
 import os
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from fnmatch import fnmatchcase
@@ -36,6 +36,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from pyspark.sql import SparkSession
 
 HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parents[1]
@@ -44,6 +45,8 @@ sys.path.insert(0, str(REPOSITORY))
 from ingestion.connection_types import CONNECTION_TYPES  # noqa: E402
 from tests.hunts.fixture_statements import WHOLE, FixtureStatement, fixture_statements  # noqa: E402
 from tests.hunts.fixture_verdicts import Verdict, outcome_of, verdicts  # noqa: E402
+from tests.workflows.growing_log import SPARK  # noqa: E402
+from tests.workflows.in_session import command_line  # noqa: E402
 
 EXPLAINED = HERE / "explained_fixtures.txt"
 _MORNING = datetime(2026, 1, 1)
@@ -94,7 +97,7 @@ def main() -> None:
     by_dialect = fixture_statements(arguments.folders)
     if unknown := set(arguments.only) - set(by_dialect):
         parser.error(f"no statements of {', '.join(sorted(unknown))}; there are {', '.join(sorted(by_dialect))}")
-    with tempfile.TemporaryDirectory(prefix="headwater-hunt-") as scratch:
+    with tempfile.TemporaryDirectory(prefix="headwater-hunt-") as scratch, spark():
         folder = (arguments.keep or Path(scratch)).resolve()
         done = []
         for dialect in sorted(arguments.only or by_dialect):
@@ -118,6 +121,21 @@ def read_explanations() -> list[Explanation]:
     return found
 
 
+@contextmanager
+def spark() -> Iterator[None]:
+    """One session for all runs, so that only the first has to warm it up."""
+    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    builder = SparkSession.builder.master("local[2]").appName("dialect-fixtures").config("spark.ui.enabled", "false")
+    builder = builder.config("spark.ui.showConsoleProgress", "false")
+    for key, value in {**SPARK, "spark.log.level": "ERROR", "spark.sql.session.timeZone": "UTC"}.items():
+        builder = builder.config(key, str(value))
+    session = builder.getOrCreate()
+    try:
+        yield
+    finally:
+        session.stop()
+
+
 def hunted(
     dialect: str, statements: Sequence[FixtureStatement], folder: Path, explanations: Sequence[Explanation]
 ) -> Hunted:
@@ -126,22 +144,14 @@ def hunted(
     folder.mkdir(parents=True)
     write_log(folder / "log.csv", statements)
     (folder / "lineage.yaml").write_text(yaml.safe_dump(configuration(dialect, folder)))
-    command = [sys.executable, "-m", "workflows", "run", "-c", "lineage.yaml", "--report", "report.json"]
-    ran = subprocess.run(
-        command,
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    ran = command_line(folder, "run", "-c", "lineage.yaml", "--report", "report.json")
     counts: dict[str, Any] = {}
     fates: dict[str, int] = {}
     found: list[Verdict] = []
-    if not ran.returncode:
+    if not ran.exit_code:
         counts = json.loads((folder / "report.json").read_text())["counts"]
     if (folder / "state.db").exists():
-        fates, found = verdicts(statements, outcome_of(folder, published=not ran.returncode))
+        fates, found = verdicts(statements, outcome_of(folder, published=not ran.exit_code))
     left = []
     for verdict in found:
         explaining = next((one for one in explanations if one.explains(verdict)), None)
@@ -149,9 +159,9 @@ def hunted(
             explaining.used.append(verdict)
         else:
             left.append(verdict)
-    said = (ran.stdout + ran.stderr)[-2000:] if ran.returncode else ""
+    said = f"{ran.output[-2000:]}{ran.exception or ''}" if ran.exit_code else ""
     seconds = time.monotonic() - started
-    return Hunted(dialect, ran.returncode, said, counts, fates, left, len(found) - len(left), seconds)
+    return Hunted(dialect, ran.exit_code, said, counts, fates, left, len(found) - len(left), seconds)
 
 
 def write_log(file: Path, statements: Sequence[FixtureStatement]) -> None:

@@ -29,7 +29,7 @@ _BEFORE_RELATION = keywords(
     "from join into update table view using only like clone exists overwrite insert delete merge stream on to of"
     " outfile swap exchange , ( . = with append sources ins upd sel copy unload model dictionary tables dynamic shallow"
     " deep ignore low_priority quick transient straight_join undo final lateral replace export temporary unlogged"
-    " percent"
+    " percent delayed summarize"
 )
 
 
@@ -91,6 +91,10 @@ class Look:
     def _storage_reads(self) -> bool:
         if {"stdin", "stdout", "program", "foreign"} & set(self.words[:40]):  # nothing with a name at one end
             return False
+        if self.words[:3] == ("export", "table", "metadata"):
+            return False
+        if self.words[1:2] == ("(",):
+            return any(True for _name in self.relations_read())
         return "from" in self.words or "to" in self.words or self.words[0] == "unload"
 
     def relations_read(self) -> Iterator[str]:
@@ -157,6 +161,8 @@ class Look:
     def names(self) -> frozenset[str]:
         """Every identifier, and what stands in strings, in lower case."""
         found = set()
+        if self.dialect == "bigquery":  # my-project.d.t
+            found |= set(re.findall(r"[\w-]+", "".join(self.words)))
         for token in self.tokens:
             if token.kind in (WORD, NAME):
                 bare = token.text.strip('"`[]').lower()
@@ -174,7 +180,8 @@ class Look:
                 continue
             quoted = self.tokens[at].kind != WORD
             before = self.words[at - 1] if at else ""
-            if before in _BEFORE_RELATION and (quoted or bare not in _RESERVED):
+            is_shape = before == "as" and self.dialect == "clickhouse"  # CREATE TABLE a AS b
+            if (is_shape or before in _BEFORE_RELATION) and (quoted or bare not in _RESERVED):
                 return True
         return not any(word.strip('"`[]') == wanted for word in self.words)  # in a string: names() looks there
 
