@@ -22,6 +22,7 @@ _PASSING = """
     SubqueryAdaptiveBroadcast WindowGroupLimit ReusedSubquery ReturnAnswer TableCacheQueryStage ResultQueryStage
     ColumnarExchange CoalesceBatches ShuffleCoalesce BringBackToHost ShuffleExchangeSink ShuffleExchangeSource
     ShuffleMapStage ResultStage
+    WriteToMicroBatchDataSourceV1
 """
 PASSING = frozenset(_PASSING.split())
 """Nodes that give their child's columns and rows on (limits and samples choose rows by no column)."""

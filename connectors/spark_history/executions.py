@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ingestion.jdbc_urls import JdbcUrl
 
 SESSION_TAG = re.compile(r"^spark-session-([0-9a-f-]{36})$")
+COMPACTION = re.compile(r"Rewriting \d+ (?:position delete )?files \(.* in \S+$", re.DOTALL)
+"""How Iceberg describes an execution that puts a table's rows together into fewer files."""
+
 REPEATED = re.compile(r"== Physical Plan ==\nCommandResult\b")
 
 
@@ -99,6 +102,11 @@ class Statement:
     stream: bool = False
     environment: Environment = Environment()
     spark_session: str = ""
+
+
+def plans_of(executions: Iterable[Execution]) -> list[str]:
+    """The plans that tell what a statement reads and writes: not those that write a table's own rows into new files."""
+    return [each.plan for each in executions if each.plan and not COMPACTION.match(each.description)]
 
 
 def outcome(members: list[Execution]) -> str | None:

@@ -22,6 +22,9 @@ MANAGED = "/spark-warehouse/"
 
 DATA_FILE = re.compile(r"/part-\d{5}[^/]*$")
 PARTITIONS = re.compile(r"(?:/[^/=]+=[^/]*)+$")
+VERSION = re.compile(r"(?:branch|tag)_.+|(?:at_timestamp|snapshot_id)_\d+", re.DOTALL)
+"""The last part of an Iceberg table's name that picks one of its branches or snapshots."""
+
 QUOTED_NAME = re.compile(r"`((?:[^`]|``)+)`(?:\.(?=`))?")
 URL_USER = re.compile(r"^([a-z][a-z0-9+.-]*://)[^/@]*@", re.IGNORECASE)
 
@@ -44,6 +47,8 @@ class NameMapping:
     def table(self, parts: tuple[str, ...]) -> TableName:
         """The name of a table by its parts; two parts are of Spark's session catalog, as Spark 3.3 prints them."""
         written = ".".join(parts)
+        if len(parts) > QUALIFIED and VERSION.fullmatch(parts[-1]) and "iceberg" in self.catalogs.get(parts[0], ""):
+            parts = parts[:-1]
         if len(parts) == QUALIFIED - 1:
             parts = (SESSION_CATALOG, *parts)
         placed = self.places.table(parts)

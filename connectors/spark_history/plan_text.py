@@ -53,7 +53,7 @@ class PlanText:
 
 SECTION = re.compile(r"^== ((?:Parsed|Analyzed|Optimized) Logical|Physical) Plan ==$", re.MULTILINE)
 PREFIX = re.compile(r"^(?:[: ]  )*[:+]- ")
-NODE_START = re.compile(r"'?[A-Z]\w*(?:[ (\[]|$)", re.MULTILINE)
+NODE_START = re.compile(r"['~]?[A-Z]\w*(?:[ (\[]|$)", re.MULTILINE)
 FORMATTED = re.compile(r" \(\d+\)(?:, .*)?$")
 NUMBERED = re.compile(r"^(.*?) \((\d+)\)(?:, [^()]*)?$", re.DOTALL)
 CODEGEN = re.compile(r"^\*(?:\(\d+\))? ?")
@@ -172,7 +172,7 @@ ONE_LINE = re.compile(
 
 
 def one_line_node(text: str) -> PlanNode:
-    text = CODEGEN.sub("", text)
+    text = CODEGEN.sub("", text).removeprefix("~")  # a logical plan over a stream has it before each node
     match = ONE_LINE.match(text)
     if match is None:
         return PlanNode(text.split(" ", 1)[0], text.partition(" ")[2])

@@ -15,6 +15,7 @@ from connectors.spark_history.executions import (
     Operation,
     Statement,
     outcome,
+    plans_of,
     seconds,
     with_sink,
 )
@@ -210,7 +211,7 @@ class ApplicationLog:
         return Statement(
             str(members[0].id),
             text,
-            tuple(execution.plan for execution in members if execution.plan),
+            tuple(plans_of(members)),
             min((e.start for e in members if e.start is not None), default=None),
             max((e.end for e in members if e.end is not None), default=None),
             operation.user if operation and operation.user else self.user,
@@ -241,7 +242,7 @@ class ApplicationLog:
     def _operation(self, operation: Operation) -> Iterator[Statement]:
         for root in {e.root for e in self.executions.values() if e.group == operation.id}:
             operation.executions.extend(self._take(root))
-        plans = [execution.plan for execution in sorted(operation.executions, key=lambda e: e.id) if execution.plan]
+        plans = plans_of(sorted(operation.executions, key=lambda e: e.id))
         if operation.plan:
             plans.insert(0, operation.plan)
         yield Statement(

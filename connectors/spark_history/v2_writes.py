@@ -24,8 +24,9 @@ V2_WRITES = {
     "OverwritePartitionsDynamic": WriteMode.OVERWRITE,
     "ReplaceData": WriteMode.UPDATE,
     "WriteDelta": WriteMode.UPDATE,
-    "WriteToDataSourceV2": WriteMode.APPEND,
+    **dict.fromkeys(("WriteToDataSourceV2", "WriteToMicroBatchDataSource"), WriteMode.APPEND),
 }
+_STREAMS = frozenset(("WriteToDataSourceV2", "WriteToMicroBatchDataSource"))
 V2_CREATES = (
     "CreateTableAsSelect",
     "AtomicCreateTableAsSelect",
@@ -45,7 +46,8 @@ _QUOTED = re.compile(r"`[^`]+`\.`")
 _LOCATED = re.compile(r"(?:Location: |DeltaTableV2\([^,]*,|Delta\[version=[^,]*, )([a-z][a-z0-9+.-]*:/[^\s,\])]+)")
 _NAME = r"(?:`(?:[^`]|``)+`|[^\s,`])+"
 _CREATED = re.compile(
-    r"^(?:V2SessionCatalog\((?P<session>[\w-]+)\)|(?P<class>[\w.$]+@[0-9a-f]+|[\w.-]+)), "
+    r"^(?:\[[^\[\]]*\], )?"  # Databricks lists first what the command gives back: [num_affected_rows#1L, …]
+    r"(?:V2SessionCatalog\((?P<session>[\w-]+)\)|(?P<class>[\w.$]+@[0-9a-f]+|[\w.-]+)), "
     rf"(?P<name>{_NAME})(?:, (?P<other>{_NAME})(?=,|$))?"
 )
 
@@ -55,7 +57,7 @@ def v2_write(node: PlanNode, names: NameMapping) -> Write | None:
     kind = kind_of(node).removeprefix("Execute ")
     mode = V2_WRITES[kind]
     name, partial = v2_target(node, names)
-    if name is None and kind == "WriteToDataSourceV2":
+    if name is None and kind in _STREAMS:
         return None
     if name is None and mode is WriteMode.UPDATE:
         name = rewritten_table(node, names)

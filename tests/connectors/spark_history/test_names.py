@@ -72,3 +72,11 @@ def test_a_catalog_is_told_by_its_class_only_where_one_has_it() -> None:
     iceberg = "org.apache.iceberg.spark.SparkCatalog"
     assert NameMapping(catalogs={"lake": iceberg}).of_class(iceberg + "@4413e5f8") == "lake"
     assert NameMapping(catalogs={"lake": iceberg, "pond": iceberg}).of_class(iceberg + "@4413e5f8") is None
+
+
+def test_a_branch_or_snapshot_of_an_iceberg_table_is_the_table() -> None:
+    names = NameMapping(catalogs={"lake": "org.apache.iceberg.spark.SparkCatalog", "other": "com.example.Catalog"})
+    for version in ("branch_audit", "tag_eoy", "snapshot_id_81", "at_timestamp_499162860000"):
+        assert names.table(("lake", "mart", "t", version)).parts == ("lake", "mart", "t")
+        assert names.table(("other", "mart", "t", version)).parts == ("other", "mart.t", version)
+    assert names.table(("lake", "mart", "branch_audit")).parts == ("lake", "mart", "branch_audit")
