@@ -13,6 +13,7 @@ from ingestion.parsing.sqlglot_function_tables import write_lookup
 from ingestion.parsing.sqlglot_functions import FUNCTIONS, Behaviour, behaviour_of
 from ingestion.parsing.sqlglot_operators import write_decode
 from ingestion.parsing.sqlglot_terms import called_name
+from ingestion.parsing.sqlglot_wording import write_in_dialect
 
 if TYPE_CHECKING:
     from ingestion.parsing.sqlglot_expressions import ExpressionWriter, Handler
@@ -123,7 +124,7 @@ def _end_value(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> Ty
 def write_function(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
     """Any function, and any other node, by its arguments."""
     known: Behaviour = FUNCTIONS.get(type(node)) or behaviour_of(node)
-    name = known.name
+    name, by_kind = known.name, known
     if name is None:  # a function that is known by its written name only
         written = node.args["this"]
         name = written.upper() if isinstance(written, str) else written.sql()
@@ -135,6 +136,9 @@ def write_function(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -
         if first and type(first[0]) is exp.Identifier:  # MySQL: VALUES(a) is the incoming row's a
             return w.slot(("excluded", w.names.column(first[0])), role, tight)
         known = behaviour_of(node, name, w.names.dialect.name)
+    worded = write_in_dialect(w, node, known.inner[role]) if known.name is not None and known is by_kind else None
+    if worded is not None:
+        return _result_type(known.type, worded)
     w.parts.append(name + "(")
     rules = _arguments(w, node, known.inner[role])
     if known.last_filters and w.slots and type(w.slots[-1]) is Slot:
@@ -142,7 +146,10 @@ def write_function(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -
     if type(node) is exp.Anonymous:
         w.call(called_name(node), TRANSFORMED[role])
     w.parts.append(")")
-    rule = known.type
+    return _result_type(known.type, rules)
+
+
+def _result_type(rule: TypeRule, rules: list[TypeRule]) -> TypeRule:
     if rule == "same":
         return rules[0] if rules else None
     if rule == "widest":
