@@ -46,6 +46,8 @@ def create_change(names: Names, node: exp.Expr) -> TableChange | None:
         return TableChange(StatementKind.CREATE_TABLE_LIKE, name, (), other, temporary)
     columns = columns_of(names, schema) if schema is not None else ()
     properties = args.get("properties")
+    if properties is not None and properties.find(exp.InheritsProperty) is not None:
+        return TableChange(StatementKind.CREATE_TABLE, name, (), None, temporary)  # its parents' come before its own
     for item in properties.expressions if properties is not None else ():
         if type(item) is exp.PartitionedByProperty and type(item.this) is exp.Schema:
             columns += columns_of(names, item.this)

@@ -18,6 +18,7 @@ from ingestion.model import Column, StatementKind, TableChange, TableName
 from ingestion.parsing.sqlglot_edits import at_depth_zero, matching, words
 from ingestion.parsing.sqlglot_names import Names
 from ingestion.parsing.sqlglot_types import type_name
+from ingestion.parsing.token_words import HIVE_FAMILY
 
 _TEMPORARY = keywords("TEMP TEMPORARY VOLATILE")
 _KINDS_OF_RELATION = keywords(
@@ -45,6 +46,9 @@ _UNTOLD = keywords(
     "MERGE COALESCE REORGANIZE ACTIVATE DEACTIVATE RECLUSTER SUSPEND RESUME UNSET APPROVE TABLESPACE DATA LOCK "
     "ALGORITHM AUTO_INCREMENT ROW_FORMAT DEFAULT CHARACTER COLLATE"
 )
+
+
+_LEAVING = keywords("COMMENT DROP SET TYPE FIRST AFTER")
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +153,7 @@ def _is_constraint(tokens: list[Token], item: _Item, dialect: str) -> bool:
 def _column(tokens: list[Token], item: _Item, names: Names) -> Column | None:
     """The column that an item defines, with its type in the standard set, "" where that is not known."""
     token = tokens[item.first]
-    if not _is_word(token):
+    if not _is_word(token) or words(tokens, item.first + 1, "="):  # an option of a virtual table
         return None
     name = names.column(exp.Identifier(this=token.text, quoted=token.token_type is TokenType.IDENTIFIER))
     end = item.first + 1
@@ -287,9 +291,11 @@ class _Changes:
         return True
 
     def change(self, item: _Item) -> bool:
-        """MySQL: CHANGE [COLUMN] a b type."""
+        """MySQL: CHANGE [COLUMN] a b type; Spark's CHANGE COLUMN a COMMENT, DROP, TYPE, … leaves the name."""
         if item.end < item.first + 3:
             return False
+        if self.tokens[item.first + 1].text.upper() in _LEAVING and self.names.dialect.name in HIVE_FAMILY:
+            return True
         old, new = self._name(item.first), self._name(item.first + 1)
         self.renamed += ((old, new),) if old != new else ()
         return True

@@ -9,6 +9,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from ingestion.lexing import keywords
 from ingestion.parsing import sqlglot_lakehouse_repairs as lakehouse
+from ingestion.parsing.sqlglot_dictionaries import dictionary, loaded_dictionary
 from ingestion.parsing.sqlglot_edits import Edit, Repair, at_depth_zero, matching, span, words
 from ingestion.parsing.sqlglot_object_repairs import (
     end_of_name,
@@ -198,6 +199,7 @@ _SPARK: tuple[Repair, ...] = (
     lakehouse.schema_evolution,
     lakehouse.directory_format,
     lakehouse.view_over_files,
+    lakehouse.live_table,
     lakehouse.expectations,
     lakehouse.cloned_table,
     lakehouse.replaced_table,
@@ -212,12 +214,12 @@ REPAIRS: dict[str, tuple[Repair, ...]] = {
     "db2": (_db2,),
     "doris": (_with_label,),
     "druid": (_druid,),
-    "clickhouse": (lakehouse.dictionary, lakehouse.inserted_function, lakehouse.changed_query),
+    "clickhouse": (dictionary, loaded_dictionary, lakehouse.inserted_function, lakehouse.changed_query),
     "duckdb": (lakehouse.pivot_statement, lakehouse.shown_relation),
     "impala": (_impala,),
     "informix": (_informix,),
-    "greenplum": (_overriding,),
-    "postgres": (_overriding,),
+    "greenplum": (_overriding, lakehouse.foreign_table),
+    "postgres": (_overriding, lakehouse.foreign_table),
     "hive": (lakehouse.existing_partition,),
     "redshift": (lakehouse.table_properties, lakehouse.merged_without_duplicates),
     "snowflake": (streams, table_kinds, linear_clusters, file_formats),

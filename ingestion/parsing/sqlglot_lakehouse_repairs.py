@@ -201,17 +201,6 @@ def table_properties(text: str, tokens: list[Token]) -> Iterator[Edit]:
             yield span(tokens, number, matching(tokens, number + 2))
 
 
-def dictionary(text: str, tokens: list[Token]) -> Iterator[Edit]:
-    """ClickHouse: FROM dictionary('db.d') reads the dictionary of that name."""
-    for number in range(1, len(tokens) - 3):
-        if words(tokens, number, "DICTIONARY", "(") and tokens[number - 1].text.upper() in ("FROM", "JOIN", ","):
-            closing = matching(tokens, number + 1)
-            name = text[tokens[number + 2].start : tokens[closing - 1].end + 1]
-            if tokens[number + 2].token_type is TokenType.STRING:
-                name = ".".join(f"`{part}`" for part in tokens[number + 2].text.replace("`", "").split("."))
-            yield span(tokens, number, closing, name)
-
-
 def inserted_function(text: str, tokens: list[Token]) -> Iterator[Edit]:
     """ClickHouse: INSERT INTO FUNCTION f(…) (columns) …, with the table or file that the function names."""
     number = 3 if words(tokens, 0, "INSERT", "INTO", "TABLE", "FUNCTION") else 2
@@ -252,3 +241,19 @@ def changed_query(text: str, tokens: list[Token]) -> Iterator[Edit]:
         cluster = next((n for n in range(2, modify) if words(tokens, n, "ON", "CLUSTER")), modify)
         yield span(tokens, 0, 1, "CREATE MATERIALIZED VIEW")
         yield span(tokens, cluster, modify + 1, "AS")
+
+
+def live_table(text: str, tokens: list[Token]) -> Iterator[Edit]:
+    """Databricks: CREATE [OR REFRESH] [STREAMING] LIVE TABLE t, without the first word for it."""
+    for number in range(1, min(len(tokens) - 1, 6)):
+        if words(tokens, 0, "CREATE") and words(tokens, number, "LIVE") and words(tokens, number + 1, "TABLE"):
+            yield span(tokens, number, number)
+
+
+def foreign_table(text: str, tokens: list[Token]) -> Iterator[Edit]:
+    """PostgreSQL: CREATE FOREIGN TABLE t … SERVER s OPTIONS (…), as a table of its own."""
+    if words(tokens, 0, "CREATE", "FOREIGN", "TABLE"):
+        yield span(tokens, 1, 1)
+        server = next((n for n in at_depth_zero(tokens, 3) if words(tokens, n, "SERVER")), None)
+        if server is not None:
+            yield span(tokens, server, len(tokens) - 1)

@@ -33,7 +33,7 @@ _SPARK = re.compile(
 )
 _MISREAD = {
     "bigquery": TABLE_ARGUMENT,
-    "clickhouse": re.compile(r"\bdictionary\s*\(", re.IGNORECASE),
+    "clickhouse": re.compile(r"\bdictionary\s*\(|\A\s*create\s[^(]{0,200}?\bdictionary\b", re.IGNORECASE),
     "databricks": _SPARK,
     "duckdb": re.compile(r"\(\s*(?:show|desc|describe|summarize)\b", re.IGNORECASE),
     "mariadb": _PRIORITY,

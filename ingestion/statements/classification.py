@@ -192,10 +192,10 @@ def _plain() -> dict[str, Classification]:
         SkipReason.MAINTENANCE: (
             "analyze analyse vacuum optimize refresh msck repair reindex cluster checkpoint compute uncache clear add"
             " collect update_statistics kill system notify listen unlisten dbcc cancel invalidate flush reorg runstats"
-            " backup restore check checksum purge binlog reconfigure preload recompress convert force"
+            " pause resume backup restore check checksum purge binlog reconfigure preload recompress convert force"
         ),
         SkipReason.PREPARE: "prepare deallocate",
-        SkipReason.SELECT: "values table summarize pivot unpivot assert",
+        SkipReason.SELECT: "values table summarize pivot unpivot assert using",
         SkipReason.SESSION_SETTING: (
             "pragma unset print raiserror throw signal resignal go waitfor return break continue"
         ),

@@ -51,6 +51,10 @@ _BY_OBJECT: Mapping[str, Classification] = {
     "pipe": parsed(Kind.COPY),
     "view": parsed(Kind.CREATE_VIEW),
 }
+_OF_DIALECTS: Mapping[tuple[str, str], Classification] = {
+    ("snowflake", "stream"): _STREAM,
+    ("clickhouse", "dictionary"): parsed(Kind.CREATE_TABLE_AS),
+}
 
 
 def create(statement: Examined) -> Classification:
@@ -60,7 +64,7 @@ def create(statement: Examined) -> Classification:
         word = token.text.lower() if token.kind == WORD else ""
         if word == "table":
             return _create_table(statement, words)
-        plain = _STREAM if word == "stream" and statement.dialect.name == "snowflake" else _BY_OBJECT.get(word)
+        plain = _OF_DIALECTS.get((statement.dialect.name, word)) or _BY_OBJECT.get(word)
         if plain is not None:
             return plain
     return _OTHER

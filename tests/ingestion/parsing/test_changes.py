@@ -214,3 +214,33 @@ def test_what_is_no_relation_changes_nothing(text: str) -> None:
     lineage = analysed(text)
     assert lineage.changes == ()
     assert lineage.flows == ()
+
+
+@pytest.mark.parametrize("kind", ["table", "foreign table"])
+def test_of_a_table_that_inherits_only_the_name_is_known(kind: str) -> None:
+    server = " server s" if kind.startswith("foreign") else ""
+    (change,) = analysed(f"create {kind} t (a int) inherits (p){server}").changes
+    assert (change.kind, change.columns) == (StatementKind.CREATE_TABLE, ())
+
+
+def test_a_foreign_partition_is_like_its_table() -> None:
+    (change,) = analysed("create foreign table t partition of p for values in ('a') server s options (k 'v')").changes
+    assert (change.kind, str(change.other)) == (StatementKind.CREATE_TABLE_LIKE, "p")
+
+
+@pytest.mark.parametrize("what", ["comment 'x'", "drop not null", "type bigint", "after b"])
+def test_a_changed_column_keeps_its_name_unless_it_gets_another(what: str) -> None:
+    renamed = [change.renamed_columns for change in analysed(f"alter table t change column a {what}", "spark").changes]
+    assert renamed in ([()], [])
+    (change,) = analysed("alter table t change column a b string comment 'x' first", "spark").changes
+    assert change.renamed_columns == (("a", "b"),)
+
+
+def test_an_option_of_a_virtual_table_is_no_column() -> None:
+    (change,) = analysed("create virtual table t using fts5(a, b, content='hidden')", "sqlite").changes
+    assert [column.name for column in change.columns] == ["a", "b"]
+
+
+def test_a_live_table_without_a_query_is_a_table() -> None:
+    (change,) = analysed("create or refresh streaming live table t", "databricks").changes
+    assert (change.kind, change.name.dotted) == (StatementKind.CREATE_TABLE, "t")

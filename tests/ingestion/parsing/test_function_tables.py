@@ -167,3 +167,26 @@ def test_a_column_may_be_called_as_what_tells_of_a_table() -> None:
 def test_the_other_tiers_take_no_table_from_what_tells_of_one(tier: ModuleType) -> None:
     with pytest.raises(Unparsable):
         tier.parse("create table n as select column_name from (describe s)", "duckdb")
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("clickhouse(host 'h' table 's' db 'e' user 'u' password 'pw-77')", {"id = e.s.id", "a = e.s.a"}),
+        ("clickhouse(table 's')", {"id = s.id", "a = s.a"}),
+        ("clickhouse(query 'select id, x as a from e.s')", {"id = e.s.id", "a = e.s.x"}),
+        ("http(url 'http://h/x.tsv' format 'TSV')", {"id = http://h/x.tsv.id", "a = http://h/x.tsv.a"}),
+    ],
+)
+def test_a_dictionary_is_loaded_from_its_source(source: str, expected: set[str]) -> None:
+    columns = "(id UInt64, a Decimal(3, 2) default 0)"
+    text = f"create or replace dictionary d on cluster c {columns} primary key id source({source})"
+    assert b"pw-77" not in pickle.dumps(parse(text, "clickhouse"))
+    assert tell(text, "clickhouse") == expected
+
+
+def test_a_dictionary_from_another_system_has_no_source_and_no_secret() -> None:
+    text = "create dictionary d (id UInt64) primary key id source(mysql(host 'h' table 's' password 'pw-77'))"
+    statement = parse(text, "clickhouse")
+    assert statement.writes == ()
+    assert b"pw-77" not in pickle.dumps(statement)
