@@ -21,8 +21,7 @@ _PASSING = """
     ResolvedHint Coalesce WriteFiles EventTimeWatermark CollectMetrics Subquery SubqueryBroadcast CommandResult
     SubqueryAdaptiveBroadcast WindowGroupLimit ReusedSubquery ReturnAnswer TableCacheQueryStage ResultQueryStage
     ColumnarExchange CoalesceBatches ShuffleCoalesce BringBackToHost ShuffleExchangeSink ShuffleExchangeSource
-    ShuffleMapStage ResultStage
-    WriteToMicroBatchDataSourceV1
+    ShuffleMapStage ResultStage WriteToMicroBatchDataSource WriteToMicroBatchDataSourceV1 WriteToDataSourceV2
 """
 PASSING = frozenset(_PASSING.split())
 """Nodes that give their child's columns and rows on (limits and samples choose rows by no column)."""

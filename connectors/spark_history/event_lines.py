@@ -212,8 +212,12 @@ KEPT = {
 PATHS_LEFT_OUT = re.compile(r"(Location: (\w+) )\[((?:(?!\n).)*?), \.\.\. (\d+) entries\]")
 
 
+CUT_LOCATION = re.compile(r"(Location: )((?:(?!\n).)*?)\.\.\.(?=, PartitionFilters: )")
+PATHS_CUT = (b" entries]", b"..., PartitionFilters: ")
+
+
 def with_all_paths(event: dict[str, Any]) -> str:
-    """A plan whose scans of several paths name them all: the plan has the first, the tree of metrics has more."""
+    """A plan whose scans have whole paths: it prints the first one, or 100 characters, and the tree of metrics more."""
     known = set(locations(event.get("sparkPlanInfo") or {}))
 
     def whole(scan: re.Match[str]) -> str:
@@ -221,7 +225,11 @@ def with_all_paths(event: dict[str, Any]) -> str:
         found = [location for location in known if location.startswith(begins)]
         return f"{scan[1]}{found[0][found[0].index('[') :]}" if len(found) == 1 else scan[0]
 
-    return PATHS_LEFT_OUT.sub(whole, event["physicalPlanDescription"])
+    def uncut(scan: re.Match[str]) -> str:
+        found = [location for location in known if location.startswith(scan[2])]
+        return f"{scan[1]}{found[0]}" if len(found) == 1 else scan[0]
+
+    return CUT_LOCATION.sub(uncut, PATHS_LEFT_OUT.sub(whole, event["physicalPlanDescription"]))
 
 
 def locations(tree: dict[str, Any]) -> Iterator[str]:
@@ -242,7 +250,7 @@ def without_metrics(line: bytes) -> bytes:
 
 def reduced(kind: str, line: bytes) -> str:
     """An event without what lineage does not need."""
-    bare = kind == "start" and b" entries]" not in line
+    bare = kind == "start" and not any(sign in line for sign in PATHS_CUT)
     event: dict[str, Any] = json.loads(without_metrics(line) if bare else line)
     if kind == "start" and not bare:
         event["physicalPlanDescription"] = with_all_paths(event)

@@ -37,6 +37,11 @@ PUSHED = re.compile(r"\bfilters=(.*?), (?:runtimeFilters|groupedBy|caseSensitive
 _DESCRIBED = re.compile(r"(?P<name>[^\s/]+\.[^\s/]+) \(branch=")
 """How a stream's scan of an Iceberg table tells its name."""
 
+V2_KINDS = ("RelationV2", "DataSourceV2", "StreamingDataSourceV2", "BatchScan", "MicroBatchScan")
+V2_FILES = re.compile(
+    r"(?:\w+Table\()?[a-z]\w* (?P<paths>(?:[a-z][a-z0-9+.-]*:)?/.*?)(?=,org\.apache\.spark\.|,? \.\.\. |$)", re.DOTALL
+)
+NEXT_FILE = re.compile(r",(?=[a-z][a-z0-9+.-]*:/)")
 NEXT_PATH = re.compile(r", (?=[a-z][a-z0-9+.-]*:/|/|\.\.\.)")
 CUT_PATH = re.compile(r"\.\.\.(?:, |$)")
 MORE_PATHS = Problem(ProblemKind.UNSUPPORTED, "more paths")
@@ -155,6 +160,8 @@ def source_names(
     node: PlanNode, kind: str, columns: list[Element], evaluation: Evaluation
 ) -> tuple[TableName | None, ...]:
     """The table or the paths that a leaf reads, None standing for others; none for a leaf that names neither."""
+    if files := v2_files(node, kind):
+        return tuple(dict.fromkeys(evaluation.names.path(path) for path in files))
     name = source_name(node, kind, columns, evaluation)
     if name is not None:
         return (name,)
@@ -167,7 +174,7 @@ def source_name(node: PlanNode, kind: str, columns: list[Element], evaluation: E
     names = evaluation.names
     if kind in ("LogicalRelation", "Relation", "HiveTableRelation"):
         return logical_name(node, kind, names)
-    if kind.startswith(("RelationV2", "DataSourceV2", "StreamingDataSourceV2", "BatchScan", "MicroBatchScan")):
+    if kind.startswith(V2_KINDS):
         return v2_name(node, names)
     if kind == "Scan" or kind.startswith("FileScan"):
         return scan_name(node, names)
@@ -232,6 +239,15 @@ def logical_name(node: PlanNode, kind: str, names: NameMapping) -> TableName | N
         parts = (catalog.group("catalog"), catalog.group("database"), catalog.group("table"))
         return names.table(tuple(part for part in parts if part))
     return None
+
+
+def v2_files(node: PlanNode, kind: str) -> list[str]:
+    """The paths of a scan of files through the V2 interface, which calls them a table by their format and paths."""
+    if not kind.startswith(V2_KINDS):
+        return []
+    places = (node.name.partition(" ")[2], node.args.rpartition("]")[2].strip(), node.args)
+    found = next((match for text in places if (match := V2_FILES.match(text))), None)
+    return NEXT_FILE.split(found.group("paths")) if found else []
 
 
 def v2_name(node: PlanNode, names: NameMapping) -> TableName | None:

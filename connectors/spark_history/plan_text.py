@@ -56,7 +56,9 @@ PREFIX = re.compile(r"^(?:[: ]  )*[:+]- ")
 NODE_START = re.compile(r"['~]?[A-Z]\w*(?:[ (\[]|$)", re.MULTILINE)
 FORMATTED = re.compile(r" \(\d+\)(?:, .*)?$")
 NUMBERED = re.compile(r"^(.*?) \((\d+)\)(?:, [^()]*)?$", re.DOTALL)
-CODEGEN = re.compile(r"^\*(?:\(\d+\))? ?")
+CODEGEN = re.compile(r"^(?:\*(?:\(\d+\))? ?|~)")
+"""What stands before the name of a node that is compiled, and of one that is part of a stream."""
+
 SUBQUERY_HEAD = re.compile(r"^Subquery:\d+ Hosting operator id = \d+ Hosting Expression = (.*)$", re.MULTILINE)
 SUBQUERY_ID = re.compile(r"(?:subquery|dynamicpruning|scalar-subquery)#(\d+)")
 DETAIL = re.compile(r"^\((\d+)\) (.*)$")
@@ -172,7 +174,7 @@ ONE_LINE = re.compile(
 
 
 def one_line_node(text: str) -> PlanNode:
-    text = CODEGEN.sub("", text).removeprefix("~")  # a logical plan over a stream has it before each node
+    text = CODEGEN.sub("", text)
     match = ONE_LINE.match(text)
     if match is None:
         return PlanNode(text.split(" ", 1)[0], text.partition(" ")[2])

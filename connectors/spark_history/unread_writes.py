@@ -14,7 +14,7 @@ _WRITES = (
     r"\w*MergeInto\w*|Update\w*|Delete\w*|Upsert\w*|Save\w*|LoadData\w*|CopyInto\w*|\w*Clone\w*|Restore\w*"
 )
 _WRITE = re.compile(f"(?:Atomic|Gpu|Photon)?(?:{_WRITES})")
-_HINT = re.compile(rf"^[ :+\-*]*(?:\*\(\d+\) )?(?:Execute |{_WRITE.pattern}\b)", re.MULTILINE)
+_HINT = re.compile(rf"^[ :+\-*~]*(?:\*\(\d+\) )?(?:Execute |{_WRITE.pattern}\b)", re.MULTILINE)
 _ADMINISTRATIVE = re.compile(
     r"(?:Add|Alter|Analyze|Cache|Clear|Comment|Convert|Declare|Describe|Drop|Explain|Fetch|Generate|Get|Grant|List|Msck|"
     r"Optimize|Rename|Reorg|Repair|Refresh|Reset|Revoke|Set|Show|StreamingExplain|Truncate|Uncache|Unset|Use|Vacuum|"
@@ -59,9 +59,19 @@ def write_kinds(root: PlanNode) -> Iterator[str]:
         below = [*node.inner, *node.children]
         if is_write(node) or (_KIND.fullmatch(bare) and writes_rows(kind, bare, below)):
             if not _HARMLESS.fullmatch(bare) and not _NOWHERE.search(node.name):
-                yield node.name.removeprefix("Execute ").partition(" ")[0]
+                yield from shown_kind(node, bare)
         elif kind != "CommandResult" and (kind == "Union" or kind not in OPERATORS):
             pending.extend(reversed(below))
+
+
+def shown_kind(node: PlanNode, bare: str) -> Iterator[str]:
+    """The kind as it is told: for a stream's batch that of its sink, and nothing for a sink that keeps no rows."""
+    if bare.startswith("WriteToMicroBatch"):
+        lasting = _LASTING.match(node.args)
+        if lasting is not None:
+            yield lasting.group("kind")
+    else:
+        yield node.name.removeprefix("Execute ").partition(" ")[0]
 
 
 def writes_rows(kind: str, bare: str, below: Sequence[PlanNode]) -> bool:

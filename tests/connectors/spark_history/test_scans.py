@@ -104,6 +104,16 @@ def test_the_paths_that_a_plan_leaves_out_are_found_in_the_tree_of_metrics() -> 
         assert start_event(plan, *others) == plan
 
 
+def test_a_path_that_an_extended_plan_cuts_is_found_in_the_tree_of_metrics() -> None:
+    path = "s3://warehouse/" + "department=x/" * 9 + "orders"
+    scan = "FileScan parquet [id#1L] Format: Parquet, Location: InMemoryFileIndex(1 paths)[%s, PartitionFilters: []"
+    plan = extended("+- Relation [id#1L] parquet", scan % (path[:60] + "..."))
+    assert edges(plan) == set()
+    assert edges(start_event(plan, f"InMemoryFileIndex(1 paths)[{path}]")) == {f"{path}.id"}
+    others = f"InMemoryFileIndex(1 paths)[{path}]", f"InMemoryFileIndex(1 paths)[{path}_2]"
+    assert start_event(plan, *others) == plan
+
+
 JDBC = "JDBCRelation(APP.ORDERS) [numPartitions=%d]"
 
 
@@ -131,6 +141,33 @@ def test_a_query_over_jdbc_names_no_table() -> None:
 @pytest.mark.parametrize("kind", ["BatchScan", "GpuBatchScan", "GpuScan csv ", "PhotonScan parquet "])
 def test_scans_of_files_through_other_readers_read_their_paths(kind: str) -> None:
     assert edges(formatted(PATHS.replace("Scan parquet ", kind) % "file:/w/a")) == {"file:/w/a.id"}
+
+
+@pytest.mark.parametrize(
+    ("paths", "expected"),
+    [("file:/w/a", ["file:/w/a.id"]), ("file:/w/a,file:/w/b", SECOND), ("s3://w/a,b", ["s3://w/a,b.id"])],
+)
+def test_files_through_the_v2_interface_are_their_paths_and_no_table(paths: str, expected: list[str]) -> None:
+    scan = f"BatchScan json {paths}\nOutput [1]: [id#1L]\nFormat: json"
+    relation = f"JsonTable(json {paths},org.apache.spark.sql.classic.SparkSession@1,org.apache.spark.sql.util.X@1"
+    for description in (
+        formatted(scan),
+        formatted(f"DataSourceV2Relation\nArguments: {relation}), [id#1L]"),
+        extended(f"+- Project [id#1L]\n   +- RelationV2[id#1L, other#2] json {paths}"),
+    ):
+        assert sorted(edges(description)) == expected, description
+
+
+def test_the_plan_of_a_streams_batch_is_read_in_the_extended_form() -> None:
+    sink = "~WriteToMicroBatchDataSourceV1 FileSink[file:/w/out], 29c27b92, [path=/w/out], Append, 0"
+    nodes = "~Project [upper(v#2) AS id#1]", "   +- ~Project [w#3 AS v#2]", "      +- Relation [w#3] text"
+    scan = "FileScan text [w#3] Batched: false, Location: InMemoryFileIndex(1 paths)[file:/w/a], PartitionFilters: []"
+    tree = "\n".join((sink, "+- " + nodes[0], *nodes[1:]))
+    text = f"== Analyzed Logical Plan ==\nid: string\n{tree}\n\n== Physical Plan ==\n{scan}"
+    found = statement_lineage([text], Application(), stream=True)
+    assert found is not None
+    assert direct_edges(found.flows[0]) == {("id", "file:/w/a", "w")}
+    assert found.problems == ()
 
 
 def test_accelerators_operators_are_those_that_they_replace() -> None:

@@ -109,3 +109,11 @@ def test_an_unqualified_target_of_an_older_spark_is_in_the_sessions_schema() -> 
     lineage = loads(row["symbolic"])
     assert isinstance(lineage, StatementLineage)
     assert [name.parts for name in lineage.targets] == [("spark_catalog", "default", "totals")]
+
+
+@pytest.mark.parametrize(("sink", "status"), [("VendorSink", "unsupported:VendorSink"), ("ForeachBatchSink", None)])
+def test_a_batch_of_a_stream_that_has_told_no_sink_names_it_in_the_extended_plan(sink: str, status: str | None) -> None:
+    tree = (
+        f"~WriteToMicroBatchDataSourceV1 {sink}, 29c27b92, [], Append, 0\n+- Relation spark_catalog.a.b[id#1] parquet"
+    )
+    assert row_of(f"== Analyzed Logical Plan ==\nid: int\n{tree}\n\n== Physical Plan ==\nX")["status"] == status
