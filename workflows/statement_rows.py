@@ -22,7 +22,7 @@ from pyspark.sql.types import (
 )
 
 from connectors.base import UNSUPPORTED
-from ingestion.errors import Unparsable
+from ingestion.errors import TooLarge, Unparsable
 from ingestion.masking import fingerprint
 from ingestion.routines import Step, block_steps, called_routine
 from ingestion.routines.functions import function_as_view
@@ -135,7 +135,8 @@ def _statements_of(record: Row, state: TaskState) -> list[Row]:
     dialect = str(record["dialect"] or state.dialect)
     row = _record_row(record, dialect)
     if record["problem"]:
-        return [{**row, "dead": "malformed_record"}]
+        too_large = str(record["problem"]).startswith(TooLarge.code)
+        return [{**row, "dead": TooLarge.code if too_large else "malformed_record"}]
     if record["status"]:
         lost = str(record["status"]).startswith(UNSUPPORTED)
         return [{**row, "dead" if lost else "skipped": record["status"]}]

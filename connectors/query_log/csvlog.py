@@ -10,7 +10,7 @@ from hashlib import blake2b
 from typing import Any
 
 from connectors.query_log.layout import Layout
-from connectors.query_log.records import Malformed, Records
+from connectors.query_log.records import MAX_RECORD_CHARS, Malformed, Records
 from connectors.query_log.tables import NOT_A_STATEMENT, Table
 from connectors.query_log.values import parse_times
 
@@ -56,7 +56,8 @@ class FailureScan:
             try:
                 row = next(reader)
             except csv.Error:
-                if index + reader.line_num == len(lines) and not last:
+                unfinished = index + reader.line_num == len(lines) and not last
+                if unfinished and sum(map(len, lines[index:])) < MAX_RECORD_CHARS:
                     self._carry = lines[index:]
                     break
                 continue

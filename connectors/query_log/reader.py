@@ -136,15 +136,20 @@ def _local(groups: list[list[FileSlice]], work: Any, batches: Iterator[pa.Record
     for batch in batches:
         for group in batch.column(0).to_pylist():
             for part in groups[group]:
-                with SliceStream(partial(_on_disk, part.file.path), part.start, part.end) as stream:
+                with SliceStream(partial(_on_disk, part.file.path), part.start, part.end, _encoding(part)) as stream:
                     yield from work(part, stream)
 
 
 def _remote(parts: dict[str, FileSlice], work: Any, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         for path, content in zip(batch.column(0), batch.column(1), strict=True):
-            with SliceStream(partial(_in_memory, content)) as stream:
-                yield from work(parts[path.as_py()], stream)
+            part = parts[path.as_py()]
+            with SliceStream(partial(_in_memory, content), encoding=_encoding(part)) as stream:
+                yield from work(part, stream)
+
+
+def _encoding(part: FileSlice) -> str:
+    return "utf-8" if part.layout is None else part.layout.encoding
 
 
 def _on_disk(path: str) -> BinaryIO:

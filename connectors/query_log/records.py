@@ -9,13 +9,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from connectors.query_log.layout import Layout
+from connectors.query_log.streams import CUT_LINE, LONGEST_LINE, TOO_LARGE
 
-MAX_RECORD_CHARS = 16 * 1024 * 1024
+MAX_RECORD_CHARS = LONGEST_LINE
 # the csv module's own limit (128 KiB a field) is one setting for the whole process; ours is MAX_RECORD_CHARS
 csv.field_size_limit(4 * MAX_RECORD_CHARS)
 
 QUOTE_PROBLEM = "a quoted field that opens in this record is not closed, or holds a quote that is not doubled"
 
+_CUT_LINE = CUT_LINE.decode("utf-8", "surrogateescape")
 _BACKSLASHED = re.compile(r'\\(["\\])')
 
 
@@ -62,15 +64,29 @@ class RecordReader:
 
     def feed(self, lines: list[str], last: bool) -> Records:
         """The records that end in these lines (each with its line end); with `last`, an open one is malformed."""
+        found = Records()
+        while (cut := _first_cut(lines)) is not None:
+            self._feed(lines[:cut], found, last=False)
+            self._pass_over(found)
+            lines = lines[cut + 1 :]
+        self._feed(lines, found, last)
+        return found
+
+    def _pass_over(self, found: Records) -> None:
+        """The record that a line of which only the beginning was kept stands in, which may end with it or later."""
+        found.malformed.append(Malformed(self._line, TOO_LARGE))
+        self._line += len(self._carry) + 1
+        self._carry = []
+        self._lost = True
+
+    def _feed(self, lines: list[str], found: Records, last: bool) -> None:
         if self._carry:
             lines = self._carry + lines
             self._carry = []
-        found = Records()
         at = 0 if self._lost else self._read_block(lines, found)
         while at < len(lines):
             at = self._search(lines, at, last) if self._lost else self._read_single(lines, at, found, last)
         self._line += len(lines) - len(self._carry)
-        return found
 
     def _read_block(self, lines: list[str], found: Records) -> int:
         """All records at the csv module's speed, up to the first that needs care; the index of its line."""
@@ -89,8 +105,8 @@ class RecordReader:
         if not set(map(len, rows)) <= allowed:
             good = next(index for index, row in enumerate(rows) if len(row) not in allowed)
         kept = [index for index in range(good) if rows[index]]  # the others are blank lines
-        found.rows = [rows[index] for index in kept]
-        found.lines = [self._line + ends[index] for index in kept]
+        found.rows += [rows[index] for index in kept]
+        found.lines += [self._line + ends[index] for index in kept]
         return ends[good]
 
     def _read_single(self, lines: list[str], at: int, found: Records, last: bool) -> int:
@@ -104,7 +120,8 @@ class RecordReader:
             found.rows.append(record.row)
             found.lines.append(self._line + at)
             return record.end
-        found.malformed.append(Malformed(self._line + at, self._problem(record)))
+        too_large = _chars(lines, at) >= MAX_RECORD_CHARS and record.end == len(lines)
+        found.malformed.append(Malformed(self._line + at, TOO_LARGE if too_large else self._problem(record)))
         if record.row is not None and not self._swallowed(record, lines, at):
             return record.end
         self._lost = True
@@ -188,4 +205,13 @@ def _undo(match: re.Match[str]) -> str:
 
 def _unfinished(record: _Single, lines: list[str], at: int) -> bool:
     """Whether it failed for want of lines, and may have more."""
-    return record.end == len(lines) and sum(map(len, _from(lines, at))) < MAX_RECORD_CHARS
+    return record.end == len(lines) and _chars(lines, at) < MAX_RECORD_CHARS
+
+
+def _chars(lines: list[str], at: int) -> int:
+    return sum(map(len, _from(lines, at)))
+
+
+def _first_cut(lines: list[str]) -> int | None:
+    """Where the first line is that was too long to be read."""
+    return next((index for index, line in enumerate(lines) if line.endswith(_CUT_LINE)), None)

@@ -4,13 +4,16 @@ import csv
 import io
 from datetime import UTC
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from connectors.query_log import records
 from connectors.query_log.files import LogFile
 from connectors.query_log.layout import Layout
 from connectors.query_log.records import RecordReader, Records, split_lines
 from connectors.query_log.slices import FileSlice, examine_range, tile
+from connectors.query_log.streams import CUT_LINE, TOO_LARGE
 
 TIMED = Layout(",", frozenset({3}), {"start_time": 0, "text": 1, "user": 2}, zone=UTC)
 
@@ -125,3 +128,33 @@ def test_whatever_the_bytes_are_no_line_is_read_twice_and_none_stops_the_reading
     assert len(lines) == len(set(lines))
     assert all(1 <= line <= text.count("\n") + 1 for line in lines)
     assert all(len(row) == 3 for row in found.rows)
+
+
+CUT = CUT_LINE.decode("utf-8", "surrogateescape")
+ROW = "2026-01-0{},select {},u\n"
+
+
+@pytest.mark.parametrize(
+    ("long", "line"),
+    [
+        ('2026-01-02,"x' + CUT, 2),
+        ('2026-01-02,"one\ntwo\nx' + CUT, 2),
+        ("x" + CUT, 2),
+        ('2026-01-02,"one' + CUT + 'two\nthree"\n', 2),
+    ],
+)
+@pytest.mark.parametrize("block", [1, 2, 1000])
+def test_a_line_that_was_too_long_costs_its_own_record_only(long: str, line: int, block: int) -> None:
+    found = read(ROW.format(1, 1) + long + ROW.format(3, 3) + ROW.format(4, 4), block=block)
+    assert [row[1] for row in found.rows] == ["select 1", "select 3", "select 4"]
+    (malformed,) = found.malformed
+    assert (malformed.line, malformed.problem) == (line, TOO_LARGE)
+    before = (ROW.format(1, 1) + long).count("\n")
+    assert found.lines == [1, before + 1, before + 2]
+
+
+def test_a_record_of_too_many_lines_says_that_it_is_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(records, "MAX_RECORD_CHARS", 2_000)
+    found = read(ROW.format(1, 1) + '2026-01-02,"' + "one more line\n" * 1_000 + ROW.format(3, 3), block=50)
+    assert [row[1] for row in found.rows] == ["select 1", "select 3"]
+    assert [(one.line, one.problem) for one in found.malformed] == [(2, TOO_LARGE)]

@@ -3,6 +3,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
+import tracemalloc
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO
@@ -10,7 +11,7 @@ from typing import BinaryIO
 import pytest
 import zstandard
 
-from connectors.query_log.streams import SliceStream
+from connectors.query_log.streams import CUT_LINE, LONGEST_LINE, SliceStream
 
 CONTENT = "".join(f"line {number} é\n" for number in range(20_000)).encode()
 COMPRESSIONS = {
@@ -63,3 +64,51 @@ def test_a_file_that_went_away_is_a_problem_and_no_error(tmp_path: Path) -> None
     stream = SliceStream(gone)
     assert stream.read() == b""
     assert stream.problem == "the file cannot be read (FileNotFoundError)"
+
+
+LONG = b"x" * (1 << 20)
+
+
+def long_line(name: str, mebibytes: int) -> bytes:
+    """A line of so many MiB between two short ones, compressed in as many parts."""
+    compress = COMPRESSIONS[name]
+    return bytes(compress(b"before\n") + compress(LONG) * mebibytes + compress(b"\nafter\n"))
+
+
+@pytest.mark.parametrize("name", COMPRESSIONS)
+def test_a_line_that_is_too_long_is_cut_short_and_the_lines_around_it_are_read(name: str) -> None:
+    content, problem = read(long_line(name, 20))
+    before, cut, after, rest = content.split(b"\n")
+    assert (before, after, rest, problem) == (b"before", b"after", b"", None)
+    assert (cut + b"\n").endswith(CUT_LINE)
+    assert len(cut) <= LONGEST_LINE + len(CUT_LINE)
+
+
+@pytest.mark.parametrize("name", ["gzip", "bzip2", "zstd"])
+def test_a_small_file_that_stands_for_a_large_one_is_read_in_little_memory(name: str) -> None:
+    data = COMPRESSIONS[name](b"\0" * (128 << 20)) if name == "zstd" else long_line(name, 128)
+    stream = SliceStream(partial(io.BytesIO, data))
+    tracemalloc.start()
+    try:
+        lines = io.TextIOWrapper(io.BufferedReader(stream, 1 << 20), "utf-8", "surrogateescape", newline="\n")
+        size = sum(len(line) for line in lines)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert LONGEST_LINE / 2 < size <= LONGEST_LINE + 100
+    assert peak < 6 * LONGEST_LINE
+
+
+def test_a_zstd_header_that_asks_for_gigabytes_is_a_problem() -> None:
+    parameters = zstandard.ZstdCompressionParameters(window_log=30, compression_level=1)
+    compressor = zstandard.ZstdCompressor(compression_params=parameters).compressobj()
+    content, problem = read(compressor.compress(CONTENT) + compressor.flush())
+    assert content == b""
+    assert problem is not None
+
+
+def test_a_line_that_is_too_long_in_utf_16_ends_the_file_with_its_reason() -> None:
+    data = "a\n".encode("utf-16") + "x".encode("utf-16-le") * (LONGEST_LINE // 2 + 2**18) + "\nb\n".encode("utf-16-le")
+    stream = SliceStream(partial(io.BytesIO, data), encoding="utf-16")
+    io.BufferedReader(stream).read()
+    assert (stream.problem or "").startswith("too_large")
