@@ -73,6 +73,8 @@ def _value(answer: Answer) -> Any:
         return None
     try:
         return json.loads(answer.body)
+    except RecursionError:
+        raise NotOpenMetadata(f"{answer.call}: an answer nested too deeply; check what stands in between") from None
     except ValueError:
         kind = "HTML" if answer.body.lstrip()[:1] == b"<" else "something else"
         message = f"{answer.call}: {kind} instead of JSON; check hostPort, or what stands in between"
@@ -83,7 +85,7 @@ def _message(answer: Answer, redact: Callable[[str], str]) -> str | None:
     """The platform's own message, "" if it has none; None when the body is not an error of the platform."""
     try:
         body = json.loads(answer.body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     if not isinstance(body, dict) or "code" not in body:
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -96,6 +97,26 @@ def check_headers(headers: Mapping[str, str]) -> None:
             raise ConfigError(f"extraHeaders: {name!r} is not the name of a header")
         if not _sendable(value):
             raise ConfigError(f"extraHeaders: the value of {name} holds characters that a header cannot carry")
+
+
+def check_tls(connection: Connection) -> None:
+    """Raises ConfigError, naming the file, where a certificate or key cannot be used; unused ones are not read."""
+    if not connection.host_port.strip().lower().startswith("https"):
+        return
+    if isinstance(connection.verify, str):
+        try:
+            ssl.create_default_context(cafile=connection.verify)
+        except OSError as error:
+            reason = error.strerror if not isinstance(error, ssl.SSLError) else "it holds no PEM certificate"
+            raise ConfigError(f"sslConfig.caCertificate: {connection.verify} cannot be used: {reason}") from None
+    if connection.client_certificate is not None:
+        given = connection.client_certificate
+        files = (given,) if isinstance(given, str) else given
+        try:
+            ssl.create_default_context().load_cert_chain(*files, password=lambda: b"")
+        except OSError:
+            named = " and ".join(files)
+            raise ConfigError(f"sslConfig: {named} cannot be used: a PEM certificate and its key, unlocked") from None
 
 
 def _token_file(given: str) -> Path | None:

@@ -11,11 +11,11 @@ from urllib.parse import quote
 
 import requests
 import urllib3
-from requests.adapters import HTTPAdapter
 
 from connectors.openmetadata.answers import Answer, NotFound, NotOpenMetadata, Throttled, interpret
 from connectors.openmetadata.breaker import Breaker
-from connectors.openmetadata.connection import Connection, Token, base_url, check_headers, is_loopback
+from connectors.openmetadata.connection import Connection, Token, base_url, check_headers, check_tls, is_loopback
+from connectors.openmetadata.deadline import Deadline, DeadlineAdapter
 from connectors.openmetadata.retry import RetryPolicy, Timing, retry_after_seconds, retrying
 from ingestion.errors import ConfigError, LineageError, RetryableError
 
@@ -53,13 +53,15 @@ class Http:
 
     def __init__(self, connection: Connection, policy: RetryPolicy | None = None, timing: Timing | None = None) -> None:
         check_headers(connection.extra_headers)
+        check_tls(connection)
         self._connection = connection
         self._policy = policy or RetryPolicy()
         self.timing = timing or Timing()
         self._url = base_url(connection.host_port) + "/v1/"
         self._token = Token(connection.jwt_token)
         self._breaker = Breaker(self.timing.monotonic)
-        self._session = _session(connection)
+        self._deadline = Deadline(self.timing.monotonic)
+        self._session = _session(connection, self._deadline)
 
     def __repr__(self) -> str:
         return f"Http({self._url})"
@@ -107,6 +109,7 @@ class Http:
 
     def _exchange(self, call: Call) -> Answer:
         deadline = self.timing.monotonic() + self._connection.answer_seconds
+        self._deadline.at = deadline
         try:
             with self._session.request(
                 call.method,
@@ -125,6 +128,8 @@ class Http:
                 )
         except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
             failure = _failure(error, call, self._connection)
+            if self.timing.monotonic() >= deadline:
+                failure = self._too_slow(call)
         # raised out here, so that no request with its headers hangs on the error
         raise failure
 
@@ -138,8 +143,11 @@ class Http:
             if size > _LARGEST_ANSWER:
                 raise RetryableError(f"{call}: an answer beyond {_LARGEST_ANSWER} bytes")
             if self.timing.monotonic() > deadline:
-                raise RetryableError(f"{call}: the answer was not complete in {self._connection.answer_seconds:g} s")
+                raise self._too_slow(call)
         return b"".join(chunks)
+
+    def _too_slow(self, call: Call) -> RetryableError:
+        return RetryableError(f"{call}: the answer was not complete in {self._connection.answer_seconds:g} s")
 
     def _headers(self, call: Call) -> dict[str, str]:
         kind = "application/json-patch+json" if call.method == "PATCH" else "application/json"
@@ -151,7 +159,7 @@ class Http:
         }
 
 
-def _session(connection: Connection) -> requests.Session:
+def _session(connection: Connection, deadline: Deadline) -> requests.Session:
     session = requests.Session()
     # an entry for the host in ~/.netrc would silently take the token's place
     session.auth = _keep_authorization
@@ -160,7 +168,7 @@ def _session(connection: Connection) -> requests.Session:
     # a proxy of the environment knows nothing of this machine's own ports
     session.trust_env = not is_loopback(connection.host_port)
     size = max(connection.connections, 1)
-    adapter = HTTPAdapter(pool_connections=2, pool_maxsize=size, max_retries=0)
+    adapter = DeadlineAdapter(deadline, size)
     session.mount("http://", adapter)
     session.mount("https://", adapter)
     return session

@@ -61,7 +61,15 @@ def parse_time(value: str, zone: tzinfo) -> float | None:
 
 
 def parse_times(values: Sequence[str], zone: tzinfo) -> tuple[list[float | None], list[int]]:
-    """`parse_time` of each value, and the positions of those that are no times (None there)."""
+    """`parse_time` of each value, and the positions of those that are no times (None there).
+
+    A time before 1970 stands for none (1900-01-01, 0001-01-01): no log is as old, and no catalog takes it.
+    """
+    times, wrong = _parsed(values, zone)
+    return [None if time is not None and time < 0 else time for time in times], wrong
+
+
+def _parsed(values: Sequence[str], zone: tzinfo) -> tuple[list[float | None], list[int]]:
     if (plain := _parse_plain(values, zone)) is not None:
         return plain, []
     times: list[float | None] = []

@@ -21,7 +21,7 @@ from ingestion.errors import RecordError
 CHUNK = 1 << 18
 """Bytes that are read or given at a time."""
 
-LARGEST_BLOCK = 1 << 28
+LARGEST_BLOCK = 1 << 25
 """Bytes of a compressed block beyond which its header is taken for damaged."""
 
 SUFFIX = re.compile(r"\.([a-z]\w*)(?:\.inprogress|\.compact)?$")

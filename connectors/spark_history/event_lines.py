@@ -163,7 +163,7 @@ def chosen(number: int, line: bytes) -> EventLine:
         return job_line(number, kind, line)
     try:
         return EventLine(number, kind, reduced(kind, line))
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return EventLine(number, PROBLEM, problem="an event is not the JSON that its name promises")
 
 

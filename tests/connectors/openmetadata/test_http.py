@@ -155,6 +155,65 @@ def test_a_body_that_drips_is_given_up_on(virtual_time: VirtualTime) -> None:
         assert len(received) == 2
 
 
+@pytest.mark.parametrize("beginning", [b"", b"HTTP/1.1 200 OK\r\n", b"HTTP/1.1 200 OK\r\nX: "])
+def test_a_header_that_drips_is_given_up_on(beginning: bytes, virtual_time: VirtualTime) -> None:
+    def drip(connection: socket.socket) -> None:
+        connection.sendall(beginning)
+        for number in range(1000):
+            connection.sendall(b"X: y\r\n" if beginning.endswith(b"\n") else b"x")
+            virtual_time.now += 1
+            time.sleep(0.005)
+            drips[0] = number
+
+    drips = [0]
+    with scripted(drip, ok("there")) as (url, received):
+        assert client(url, virtual_time, answer_seconds=20).get("x") == "there"
+        assert len(received) == 2
+    assert drips[0] < 200
+
+
+def test_a_header_that_drips_slowly_ends_in_one_sentence() -> None:
+    def drip(connection: socket.socket) -> None:
+        connection.sendall(b"HTTP/1.1 200 OK\r\n")
+        for _ in range(100):
+            connection.sendall(b"X: y\r\n")
+            time.sleep(0.1)
+
+    connection = Connection("", jwt_token=TOKEN, read_seconds=5, answer_seconds=0.5)
+    with scripted(drip) as (url, _), pytest.raises(TargetDown, match=r"was not complete in 0\.5 s"):
+        Http(replace(connection, host_port=url), RetryPolicy(attempts=1)).get("x")
+
+
+@pytest.mark.parametrize("code", [200, 400, 500])
+def test_an_answer_nested_too_deeply_is_no_answer_of_the_platform(code: int, virtual_time: VirtualTime) -> None:
+    with scripted(status(code, b"[" * 200_000 + b"]" * 200_000)) as (url, _), pytest.raises(LineageError):
+        client(url, virtual_time).get("x")
+
+
+@pytest.mark.parametrize(
+    ("fields", "named"),
+    [
+        ({"verify": "{0}/none.pem"}, "none.pem"),
+        ({"verify": "{0}/text.pem"}, "text.pem"),
+        ({"verify": "{0}"}, "sslConfig.caCertificate"),
+        ({"client_certificate": ("{0}/none.pem", "{0}/key.pem")}, "key.pem"),
+        ({"client_certificate": ("{0}/text.pem", "{0}/text.pem")}, "text.pem"),
+    ],
+)
+def test_certificates_that_cannot_be_used_are_named_before_any_call(
+    fields: dict[str, str | tuple[str, str]], named: str, tmp_path: Path, virtual_time: VirtualTime
+) -> None:
+    (tmp_path / "text.pem").write_text("no certificate")
+    given = {
+        name: value.format(tmp_path) if isinstance(value, str) else tuple(one.format(tmp_path) for one in value)
+        for name, value in fields.items()
+    }
+    with pytest.raises(ConfigError, match=named) as caught:
+        client("https://127.0.0.1:1/api", virtual_time, **given)
+    assert "\n" not in str(caught.value)
+    client("http://127.0.0.1:1/api", virtual_time, **given).close()
+
+
 def test_a_body_that_stops_half_way_times_out(virtual_time: VirtualTime) -> None:
     def hang(connection: socket.socket) -> None:
         connection.sendall(b'HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{"a":')

@@ -97,3 +97,11 @@ def test_states_say_whether_a_statement_ran() -> None:
 def test_an_error_column_fails_a_statement_by_any_value_but_none() -> None:
     assert [parse_flag(value) for value in ("", "0", "f", "No", "NULL")] == [None] * 5
     assert [parse_flag(value) for value in ("1", "true", "relation does not exist")] == ["failed"] * 3
+
+
+@pytest.mark.parametrize("old", ["1900-01-01 00:00:00", "0001-01-01T00:00:00Z", "1969-12-31 23:59:59", "1753-01-01"])
+@pytest.mark.parametrize("others", [[], ["2026-01-01 00:00:00"], ["1767225600"]])
+def test_a_time_before_1970_stands_for_none(old: str, others: list[str]) -> None:
+    times, wrong = parse_times([old, *others], UTC)
+    assert (times[0], wrong) == (None, [])
+    assert times[1:] == [1_767_225_600.0] * len(others)
