@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -15,6 +14,7 @@ from connectors.openmetadata.connection import Connection
 from connectors.openmetadata.rest_sink import DryRunSink, RestSink, SinkOptions
 from connectors.sink import Sink
 from workflows.config import EmbeddedCatalog, RunConfig, Server
+from workflows.scratch import scratch_folder
 from workflows.status import Pointer
 from workflows.target import connection_of
 
@@ -66,8 +66,8 @@ def _discard(_line: str) -> None:
 def _embedded(catalog: EmbeddedCatalog, *, dry_run: bool) -> Iterator[tuple[Connection, tuple[Pointer, ...]]]:
     from connectors.catalog.server import CatalogConfig, running_catalog
 
-    with tempfile.TemporaryDirectory(prefix="headwater-dry-run-") as scratch:
-        file = _copy(catalog.file, Path(scratch)) if dry_run else catalog.file
+    with scratch_folder("dry-run") as scratch:
+        file = _copy(catalog.file, scratch) if dry_run else catalog.file
         file.parent.mkdir(parents=True, exist_ok=True)
         token = catalog.token.get_secret_value() if catalog.token else None
         with running_catalog(CatalogConfig(file, port=catalog.port, token=token)) as address:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 
 from ingestion.errors import Interrupted, LineageError, StateLost, TargetDown
 from workflows.config import RunConfig
@@ -17,6 +15,7 @@ from workflows.pipeline import Pipeline, World
 from workflows.progress import Progress
 from workflows.publication import Target, open_target
 from workflows.quiet_failures import warnings_of
+from workflows.scratch import scratch_folder
 from workflows.state.lease import Lease, leased
 from workflows.state.runs import RecordedRun, RunOutcome, begin_run, end_run, last_done
 from workflows.state.store import StateStore, open_state
@@ -51,8 +50,8 @@ def run_workflow(config: RunConfig, options: RunOptions, progress: Progress) -> 
 @contextmanager
 def _state(config: RunConfig, options: RunOptions) -> Iterator[StateStore]:
     """The state store; for a dry run an empty one that is thrown away, so that it shows all that the log has."""
-    with tempfile.TemporaryDirectory(prefix="headwater-state-") as scratch:
-        store = open_state(str(Path(scratch) / "state.db") if options.dry_run else config.state.url)
+    with scratch_folder("state") as scratch:
+        store = open_state(str(scratch / "state.db") if options.dry_run else config.state.url)
         try:
             yield store
         finally:

@@ -7,7 +7,6 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,6 +20,7 @@ from pyspark.sql import SparkSession
 from ingestion.errors import ConfigError
 from workflows.config import SparkSettings
 from workflows.java import find_java
+from workflows.scratch import scratch_folder
 from workflows.signals import Drain
 from workflows.spark_failures import lost, meaning_of
 
@@ -73,15 +73,15 @@ def spark_session(settings: SparkSettings, drain: Drain) -> Iterator[SparkSessio
     # Tasks run in the interpreter that runs us, where what they import is installed.
     os.environ.setdefault("PYSPARK_PYTHON", settings.conf.get("spark.pyspark.python", sys.executable))
     quiet_py4j()
-    with tempfile.TemporaryDirectory(prefix="headwater-spark-") as scratch:
-        builder = builder.config("spark.sql.warehouse.dir", settings.conf.get("spark.sql.warehouse.dir", scratch))
+    with scratch_folder("spark") as scratch:
+        builder = builder.config("spark.sql.warehouse.dir", settings.conf.get("spark.sql.warehouse.dir", str(scratch)))
         started: list[SparkSession] = []
         try:
             with explained_breakdowns(drain):
                 with drain.hold(), _quiet_jvm(), _refused_settings():
                     started.append(builder.getOrCreate())
                 if not settings.master.startswith("local["):
-                    started[0].sparkContext.addPyFile(str(_own_code(Path(scratch))))
+                    started[0].sparkContext.addPyFile(str(_own_code(scratch)))
                 yield started[0]
         finally:
             for spark in started:

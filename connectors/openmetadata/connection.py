@@ -111,11 +111,11 @@ def check_tls(connection: Connection) -> None:
             raise ConfigError(f"sslConfig.caCertificate: {connection.verify} cannot be used: {reason}") from None
     if connection.client_certificate is not None:
         given = connection.client_certificate
-        files = (given,) if isinstance(given, str) else given
+        certificate, key = (given, None) if isinstance(given, str) else given
         try:
-            ssl.create_default_context().load_cert_chain(*files, password=lambda: b"")
+            ssl.create_default_context().load_cert_chain(certificate, key, lambda: b"")
         except OSError:
-            named = " and ".join(files)
+            named = " and ".join(filter(None, (certificate, key)))
             raise ConfigError(f"sslConfig: {named} cannot be used: a PEM certificate and its key, unlocked") from None
 
 
