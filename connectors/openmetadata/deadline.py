@@ -40,11 +40,11 @@ class DeadlineAdapter(HTTPAdapter):
         super().__init__(pool_connections=2, pool_maxsize=size, max_retries=0)
 
     def init_poolmanager(self, *arguments: Any, **options: Any) -> None:
-        super().init_poolmanager(*arguments, **options)  # type: ignore[no-untyped-call]
+        super().init_poolmanager(*arguments, **options)
         self.poolmanager.pool_classes_by_scheme = self._pools
 
     def proxy_manager_for(self, proxy: str, **options: Any) -> PoolManager:
-        manager: PoolManager = super().proxy_manager_for(proxy, **options)  # type: ignore[no-untyped-call]
+        manager: PoolManager = super().proxy_manager_for(proxy, **options)
         manager.pool_classes_by_scheme = self._pools
         return manager
 
@@ -89,7 +89,7 @@ class _BoundedReader(io.RawIOBase):
         before = self._sock.gettimeout()
         self._sock.settimeout(left if before is None else min(before, left))
         try:
-            return self._file.raw.readinto(buffer)
+            return self._file.raw.readinto(memoryview(buffer).cast("B"))
         finally:
             self._sock.settimeout(before)
 
