@@ -132,6 +132,17 @@ def _load_files(words: Words) -> Command | None:
     return Command(StatementKind.COPY, writes) if writes else None
 
 
+def _copy(words: Words, names: Names) -> Command | None:
+    """Snowflake: COPY FILES INTO stage FROM stage."""
+    if not words.take("COPY", "FILES", "INTO"):
+        return None
+    target = words.place()
+    source = words.place() if words.take("FROM") else None
+    if target is None or source is None:
+        return None
+    return Command(StatementKind.COPY, (moved(location(source), location(target)),))
+
+
 def _import(words: Words, names: Names) -> Command | None:
     """Exasol: IMPORT INTO t FROM … FILE 'location'."""
     if not words.take("IMPORT", "INTO"):
@@ -177,6 +188,7 @@ _READERS: dict[str, Callable[[Words, Names], Command | None]] = {
     "EXCHANGE": _exchange,
     "ALTER": alter,
     "BULK": _bulk,
+    "COPY": _copy,
     "CREATE": _create,
     "DROP": _drop,
     "EXPORT": _export,

@@ -31,7 +31,10 @@ _SPARK = re.compile(
     r"\bwith\s+schema\s+evolution\b|\bflow\s+auto\s+cdc\b|\bview\b.{0,400}?\boptions\s*\(|\btemp(?:orary)?\s+view\s+\S+\s+using\b",
     re.IGNORECASE | re.DOTALL,
 )
+_GRAPH_TABLE = re.compile(r"\bas\s++(?:node|edge)\s*+;?\s*+\Z", re.IGNORECASE)
 _MISREAD = {
+    "fabric": _GRAPH_TABLE,
+    "tsql": _GRAPH_TABLE,
     "bigquery": TABLE_ARGUMENT,
     "clickhouse": re.compile(r"\bdictionary\s*\(|\A\s*create\s[^(]{0,200}?\bdictionary\b", re.IGNORECASE),
     "databricks": _SPARK,

@@ -147,7 +147,16 @@ def _statistics(text: str, tokens: list[Token]) -> Iterator[Edit]:
                 yield span(tokens, first, number)
 
 
-_TRANSACT = (_table_hints, _top_rows, _bulk_rows, _connection, _transact)
+def _graph_table(text: str, tokens: list[Token]) -> Iterator[Edit]:
+    """T-SQL: CREATE TABLE t (…) AS NODE: what a graph takes it for."""
+    if not words(tokens, 0, "CREATE", "TABLE"):
+        return
+    last = len(tokens) - 1 - (tokens[-1].token_type is TokenType.SEMICOLON)
+    if words(tokens, last - 1, "AS", "NODE") or words(tokens, last - 1, "AS", "EDGE"):
+        yield span(tokens, last - 1, last)
+
+
+_TRANSACT = (_table_hints, _top_rows, _bulk_rows, _connection, _transact, _graph_table)
 SERVER_REPAIRS: dict[str, tuple[Repair, ...]] = {
     "fabric": _TRANSACT,
     "mariadb": (_mysql,),

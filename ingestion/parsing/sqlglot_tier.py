@@ -43,7 +43,7 @@ logging.getLogger("sqlglot").setLevel(logging.ERROR)
 
 _DYNAMIC_DEPTH = 3
 _INTO_FILE = re.compile(r"\binto\s++(?:outfile|dumpfile)\b", re.IGNORECASE)
-_OWN_COMMANDS = frozenset({"BULK", "LOAD", "UNLOAD", "IMPORT", "EXPORT"})
+_OWN_COMMANDS = frozenset({"BULK", "LOAD", "UNLOAD", "IMPORT", "EXPORT", "COPY"})
 _REPAIRED_COMMANDS = frozenset({"ALTER", "COPY", "CREATE"})
 
 

@@ -97,6 +97,19 @@ class Words:
                     return text[start : token.start]
         return None
 
+    def place(self) -> str | None:
+        """The path that stands here: a string, or what has no space in it (@stage/path)."""
+        tokens = self._tokens[self._place :]
+        if not tokens:
+            return None
+        if tokens[0].token_type is TokenType.STRING:
+            self._place += 1
+            return tokens[0].text
+        gaps = (n for n in range(1, len(tokens)) if tokens[n].start != tokens[n - 1].end + 1)
+        length = next(gaps, len(tokens))
+        self._place += length
+        return "".join(token.text for token in tokens[:length])
+
     def string(self) -> str | None:
         """The next string literal."""
         for place in range(self._place, len(self._tokens)):

@@ -107,7 +107,11 @@ class Look:
                 functions.append(before)
             elif word == ")" and functions:
                 functions.pop()
-            elif word in _INTRODUCES and at + 1 < len(self.words):
+            elif (
+                word in _INTRODUCES
+                and (word != "using" or self.words[0] in ("merge", "delete", "with"))
+                and at + 1 < len(self.words)
+            ):
                 if word == "from" and (before == "distinct" or (functions and functions[-1] in _FROM_IN_FUNCTIONS)):
                     continue
                 name, after = self._name_at(at + 1)

@@ -145,6 +145,8 @@ def test_alter_table_adds_drops_and_renames_columns() -> None:
             "create table t (a struct<b:int,c:int> frozen) partitioned by (d date)",
             "a STRUCT<b INT, c INT>, d DATE",
         ),
+        ("tsql", "create table t (a int, b varchar(9)) as node", "a INT, b VARCHAR(9)"),
+        ("tsql", "create table t (a int) as edge;", "a INT"),
         ("singlestore", "create table t (a vector(4, f32) not null)", "a VECTOR"),
     ],
 )
@@ -244,3 +246,8 @@ def test_an_option_of_a_virtual_table_is_no_column() -> None:
 def test_a_live_table_without_a_query_is_a_table() -> None:
     (change,) = analysed("create or refresh streaming live table t", "databricks").changes
     assert (change.kind, change.name.dotted) == (StatementKind.CREATE_TABLE, "t")
+
+
+def test_a_graph_s_edges_may_have_no_columns() -> None:
+    lineage = analysed("create table t as edge", "tsql")
+    assert lineage.flows == ()
