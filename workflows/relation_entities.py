@@ -106,6 +106,10 @@ def _resolutions(relations: Sequence[Relation], resolver: Resolver, *, registers
     """By the place where each relation stands; where nothing is there, by the name that led to it."""
     keys = [relation.key for relation in relations]
     found = resolver.resolve_all(key.mention for key in keys)
+    if registers:  # the one of that name that a log showed in some schema is not what a name without a schema means
+        for number, key in enumerate(keys):
+            if _is_guess(found[number]):
+                found[number] = Unresolved(Missing.NO_SUCH_TABLE, str(key))
     missing = [number for number, resolution in enumerate(found) if isinstance(resolution, Unresolved)]
     again = resolver.resolve_all(relations[number].mention for number in missing)
     for number, resolution in zip(missing, again, strict=True):

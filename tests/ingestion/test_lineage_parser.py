@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import pytest
 
-from ingestion import LineageParser, QueryMasker
-from ingestion.errors import ConfigError, ParseTimeout, Unparsable
-from ingestion.model import NameKind
+from ingestion import LineageParser, QueryMasker, lineage_graph
+from ingestion.errors import ConfigError, ParseTimeout, RecordError, Unparsable
+from ingestion.model import NameKind, StatementLineage
+from ingestion.parsing.analyzer import analyze
 
 
 def pairs(parser: LineageParser) -> set[tuple[str, str]]:
@@ -242,3 +244,29 @@ def test_a_long_script_costs_what_its_statements_cost() -> None:
     assert [str(name) for name in (*parser.source_tables, *parser.target_tables)] == ["t0", "t3000"]
     assert len(parser.intermediate_tables) == 2_999
     assert time.process_time() - begun < 2
+
+
+def test_a_statement_whose_analysis_fails_costs_itself_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(statement: Any, schema_of: Any) -> StatementLineage:
+        if "marked" in repr(statement):
+            raise IndexError("of SELECT 'secret-canary'")
+        return analyze(statement, schema_of)
+
+    monkeypatch.setattr("ingestion.binding.analyze", failing)
+    bad, good = "INSERT INTO marked (a) SELECT a FROM s", "INSERT INTO t (x) SELECT s.a FROM s"
+    parser = LineageParser(f"{good};\n{bad};\n{good.replace('t (x)', 'u (x)')}")
+    assert pairs(parser) == {("s.a", "t.x"), ("s.a", "u.x")}
+    (failure,) = parser.failures
+    assert failure.startswith("line 2: analysis_failed: IndexError at test_lineage_parser.py")
+    graph = lineage_graph([bad, good])
+    assert [failure.partition(": IndexError")[0] for failure in graph.failures] == ["[0] line 1: analysis_failed"]
+    assert set(graph.tables) == {"s", "t"}
+    with pytest.raises(RecordError, match="analysis_failed") as caught:
+        LineageParser(bad)
+    assert "canary" not in str(caught.value) + "".join(parser.failures)
+
+
+@pytest.mark.parametrize("likes", ["CREATE TABLE a LIKE a", "CREATE TABLE a LIKE b; CREATE TABLE b LIKE a"])
+def test_tables_that_are_like_themselves_have_no_known_columns(likes: str) -> None:
+    parser = LineageParser(f"{likes}; INSERT INTO x (k) SELECT a.k FROM a", "mysql")
+    assert (pairs(parser), parser.failures) == ({("a.k", "x.k")}, ())

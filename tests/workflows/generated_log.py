@@ -24,6 +24,8 @@ from workflows.publication import Target, open_target
 from workflows.publishing import Deliverer, Rebound
 from workflows.publishing_units import units_of
 from workflows.query_records import file_log_queries
+from workflows.quiet_failures import schemaless
+from workflows.routine_entities import RoutineEntities
 from workflows.template_names import names_of
 from workflows.templates import given_up
 
@@ -77,12 +79,12 @@ class Ran:
         assert {fate for fate, _reason in self.fates.values()} <= {"published", "skipped", "dead"}
 
 
-def ran(folder: Path, log: Sequence[Record], failpoint: str | None = None) -> Ran:
+def ran(folder: Path, log: Sequence[Record], failpoint: str | None = None, warehouse: Warehouse | None = None) -> Ran:
     """A run over a log into a new catalog: every stage but those that are Spark's own."""
     write_log(folder / "log" / "all.csv", ())  # the configuration names one; the statements are given
     config = load_config(configuration(folder))
     options = RunOptions("run", failpoints=Failpoints(failpoint))
-    warehouse = Warehouse()
+    warehouse = warehouse or Warehouse()
     rows = statement_rows(log, warehouse)
     templates = templates_of(rows)
     analysis = Isolation[str](options.failpoints.probe)
@@ -106,7 +108,8 @@ def _published(
     deliverer = Deliverer(target.sink, {}, lambda _done: None, 4, options)
     delivery = deliverer.deliver(units_of(requests, source.replacements(entities)), Rebound(), lambda _count: None)
     published: dict[EdgeKey, Published] = {**delivery.edges, **source.failed_edges}
-    warnings = tell_names(target, source.log.events, names.resolver(), options.failpoints.probe)
+    warnings = schemaless(entities, source.log, RoutineEntities())
+    warnings += tell_names(target, source.log.events, names.resolver(), options.failpoints.probe)
     warnings += file_log_queries(target, source, entities, published, "shop")
     fates = list(source.fates(published))
     assert Counter(group.order for group, _fate, _reason in fates).most_common(1)[0][1] == 1

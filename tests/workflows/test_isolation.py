@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from ingestion.isolation import Stage
+from tests.behaviour.harness import Record, Warehouse
 from tests.workflows.generated_log import MARK, Ran, ran, random_log
 
 SEEDS = (1, 2)
@@ -55,3 +56,26 @@ def test_nothing_is_given_up_where_nothing_fails(tmp_path: Path) -> None:
     log, _marked = random_log(4, leaf=False)
     found: Ran = ran(tmp_path, log)
     assert all(fate != "dead" for fate, _reason in found.fates.values())
+
+
+WITHOUT_DEFAULT_SCHEMA = (
+    "bigquery", "mysql", "mariadb", "oracle", "trino", "presto", "teradata", "doris", "starrocks", "db2", "singlestore",
+)  # fmt: skip
+BARE = [Record("INSERT INTO t (a) SELECT a FROM s", at=1.0), Record("INSERT INTO x.t (a) SELECT a FROM x.s", at=2.0)]
+
+
+@pytest.mark.parametrize("dialect", WITHOUT_DEFAULT_SCHEMA)
+def test_a_bare_name_without_a_default_schema_is_unresolved_and_names_the_key(tmp_path: Path, dialect: str) -> None:
+    found = ran(tmp_path, BARE, warehouse=Warehouse(dialect, schema=""))
+    assert found.fates == {1.0: ("skipped", "no_default_schema"), 2.0: ("published", "")}
+    (warning,) = found.warnings
+    assert "headwater.defaults.schema" in warning
+    assert {(source.casefold(), target.casefold()) for source, target, *_rest in found.edges} == {
+        ("shop.db.x.s", "shop.db.x.t")
+    }
+
+
+def test_a_bare_name_stands_in_the_configured_schema(tmp_path: Path) -> None:
+    found = ran(tmp_path, BARE, warehouse=Warehouse("bigquery", schema="lake"))
+    assert {fate for fate, _reason in found.fates.values()} == {"published"}
+    assert ("shop.db.lake.s", "shop.db.lake.t") in {(source, target) for source, target, *_rest in found.edges}

@@ -17,6 +17,7 @@ from ingestion.entities import EntityReference
 from tests.behaviour.harness import add_tables, catalog_with
 from tests.workflows.published import Catalog, opened
 from workflows.config import load_config
+from workflows.config.values import Filters
 from workflows.options import RunOptions
 from workflows.progress import LoggedProgress
 from workflows.routine_entities import RoutineEntities, RoutineResolver
@@ -103,3 +104,12 @@ def test_a_procedure_that_is_gone_keeps_no_other_from_being_marked(tmp_path: Pat
         resolver.mark_processed(RoutineEntities(entities), entities)
         platform.close()
         assert _marked(catalog) == {"kept": True}
+
+
+def test_a_routine_of_which_nothing_says_the_schema_has_no_entity(tmp_path: Path) -> None:
+    with catalog_with(tmp_path / "catalog.db", {}) as (platform, _catalog):
+        found = RoutineResolver(platform, "svc", "Mysql", registers=True).resolve(
+            {"default.p": ("DELETE FROM s",), "default.shop.q": ("DELETE FROM s",)}, Filters()
+        )
+    assert (found.unplaced, found.failures, found.filtered) == (("default.p",), {}, frozenset())
+    assert set(found.references) == {"default.shop.q"}

@@ -62,3 +62,10 @@ def test_the_catalog_s_own_definition_outweighs_what_was_filed_of_it() -> None:
     assert not version.filed
     ((alone,),) = known(definitions=[filed]).by_key.values()
     assert alone.filed
+
+
+def test_a_routine_of_which_nothing_says_the_schema_is_known_by_its_name() -> None:
+    text = "CREATE PROCEDURE p() INSERT INTO t (a) SELECT a FROM s"
+    routines = known_routines("mysql", lambda database, path: Namespace("default", path), (), [(text, "", (), 0.0)])
+    assert list(routines.by_key) == ["default.p"]
+    assert routines.called(("p",), "", ()) == "default.p"
