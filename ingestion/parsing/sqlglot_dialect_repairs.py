@@ -215,7 +215,7 @@ REPAIRS: dict[str, tuple[Repair, ...]] = {
     "doris": (_with_label,),
     "druid": (_druid,),
     "clickhouse": (dictionary, loaded_dictionary, lakehouse.inserted_function, lakehouse.changed_query),
-    "duckdb": (lakehouse.pivot_statement, lakehouse.shown_relation),
+    "duckdb": (lakehouse.pivot_statement, lakehouse.shown_relation, lakehouse.merged_by_columns),
     "impala": (_impala,),
     "informix": (_informix,),
     "greenplum": (_overriding, lakehouse.foreign_table),

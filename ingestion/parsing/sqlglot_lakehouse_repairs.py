@@ -257,3 +257,22 @@ def foreign_table(text: str, tokens: list[Token]) -> Iterator[Edit]:
         server = next((n for n in at_depth_zero(tokens, 3) if words(tokens, n, "SERVER")), None)
         if server is not None:
             yield span(tokens, server, len(tokens) - 1)
+
+
+def merged_by_columns(text: str, tokens: list[Token]) -> Iterator[Edit]:
+    """DuckDB: MERGE INTO t USING s USING (k) WHEN MATCHED THEN UPDATE WHEN NOT MATCHED THEN INSERT."""
+    if not any(words(tokens, n, "MERGE", "INTO") for n in at_depth_zero(tokens, 0)):
+        return
+    usings = [n for n in at_depth_zero(tokens, 1) if words(tokens, n, "USING")]
+    if len(usings) == 2 and words(tokens, usings[1] + 1, "("):
+        closing = matching(tokens, usings[1] + 1)
+        sides = [text[tokens[n - 1].start : tokens[n - 1].end + 1] for n in usings]
+        names = [text[t.start : t.end + 1] for t in tokens[usings[1] + 2 : closing] if t.text != ","]
+        if sides[1] != ")":
+            conditions = " AND ".join(f"{sides[0]}.{name} = {sides[1]}.{name}" for name in names)
+            yield span(tokens, usings[1], closing, f"ON {conditions}")
+    for number in range(1, len(tokens)):
+        if words(tokens, number - 1, "THEN") and tokens[number].text.upper() in ("UPDATE", "INSERT"):
+            last = number + 2 if words(tokens, number + 1, "BY", "POSITION") else number
+            if last + 1 == len(tokens) or tokens[last + 1].text.upper() in ("WHEN", ";", "RETURNING"):
+                yield span(tokens, number, last, "UPDATE SET *" if words(tokens, number, "UPDATE") else "INSERT *")

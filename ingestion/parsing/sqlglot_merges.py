@@ -75,7 +75,7 @@ def _insert_branch(branch: _Branch, action: exp.Expr) -> Write:
         tuple(column_name(branch.queries, item) for item in this.expressions) if isinstance(this, exp.Tuple) else None
     )
     if not isinstance(values, exp.Expr):  # INSERT *, and by position INSERT ROW: the target itself is not in the star
-        by_name = type(this) is exp.Star
+        by_name = type(this) is exp.Star and not _takes_places(branch.queries)
         stars = tuple(translate_projections(branch.queries, [this])) if isinstance(this, exp.Star) else (Star(),)
         return Write(replace(target, columns=columns, by_name=by_name), branch.select(stars, action))
     cells = values.expressions if isinstance(values, exp.Tuple) else [values]
@@ -88,10 +88,16 @@ def _update_branch(branch: _Branch, action: exp.Expr) -> Write:
     stars: list[exp.Expr] = [item for item in action.expressions if type(item) is exp.Star]
     if stars:  # UPDATE SET *
         columns = tuple(translate_projections(branch.queries, stars[:1]))
-        return Write(replace(target, by_name=True), branch.select(columns, action))
+        by_name = not _takes_places(branch.queries)
+        return Write(replace(target, by_name=by_name), branch.select(columns, action))
     projections = tuple(assignments(branch.queries, action.expressions))
     names = tuple(projection.name for projection in projections)
     return Write(replace(target, columns=names), branch.select(projections, action))
+
+
+def _takes_places(queries: QueryTranslator) -> bool:
+    """Whether a star in a branch gives the target its columns by their places, as DuckDB does."""
+    return queries.names.dialect.name == "duckdb"
 
 
 def multitable_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[Write]:

@@ -38,7 +38,7 @@ _MISREAD = {
     "bigquery": TABLE_ARGUMENT,
     "clickhouse": re.compile(r"\bdictionary\s*\(|\A\s*create\s[^(]{0,200}?\bdictionary\b", re.IGNORECASE),
     "databricks": _SPARK,
-    "duckdb": re.compile(r"\(\s*(?:show|desc|describe|summarize)\b", re.IGNORECASE),
+    "duckdb": re.compile(r"\(\s*(?:show|desc|describe|summarize)\b|\bmerge\s+into\b", re.IGNORECASE),
     "mariadb": _PRIORITY,
     "mysql": _PRIORITY,
     "redshift": re.compile(r"\btable\s+properties\b", re.IGNORECASE),

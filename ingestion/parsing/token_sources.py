@@ -87,6 +87,7 @@ class _Scan:
         self.found: list[SourceAt] = []
         self.derived: set[int] = set()
         self.uses: list[tuple[str, int]] = []
+        self.joined = False
 
     def step(self, position: int, merge: bool) -> int:
         """Takes the token at a position; returns where to go on."""
@@ -130,8 +131,8 @@ class _Scan:
                 level.in_from = level.expecting = True
         elif word in ("JOIN", "APPLY", "STRAIGHT_JOIN"):
             level.in_from = level.expecting = True
-        elif word == "USING" and merge and len(self.levels) == 1 and not level.known:
-            level.expecting = True
+        elif word == "USING" and merge and len(self.levels) == 1 and not self.joined:
+            level.expecting = self.joined = True  # DuckDB has a second one, for the columns that it joins by
         elif word in ENDS_FROM or (word == "LATERAL" and self.stream.word(position + 1) == "VIEW"):
             level.in_from = False
             if word == "LATERAL":

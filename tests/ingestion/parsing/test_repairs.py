@@ -103,6 +103,11 @@ from tests.ingestion.told import analysed, tell, told
             "merge into n using s on n.k = s.k remove duplicates",
             {"* = s", "* join n.k", "* join s.k"},
         ),
+        (
+            "duckdb",
+            "merge into n using (select k, x as y from s) u using (k) when matched then update set y = u.y",
+            {"y = s.x", "* join n.k", "* join s.k"},
+        ),
         ("db2", "insert into n (a) select x concat y from s", {"A f S.X", "A f S.Y"}),
         ("db2", "declare global temporary table session.n as (select x from s) definition only", {"X = S.X"}),
         ("dremio", "create vds n as select x from s", {"x = s.x"}),
@@ -188,3 +193,10 @@ def test_a_view_over_what_only_its_format_knows_has_no_source_and_no_secret() ->
 )
 def test_two_statements_over_two_paths_are_two_templates(text: str) -> None:
     assert fingerprint(text.format("/a"), "spark") != fingerprint(text.format("/b"), "spark")
+
+
+@pytest.mark.parametrize("action", ["matched then update", "matched then update set *", "not matched then insert"])
+def test_a_star_in_a_merge_of_duckdb_goes_by_places(action: str) -> None:
+    text = f"merge into n using (select x, y from s) u on n.a = u.y when {action}"
+    found = tell(text, "duckdb", {"n": "a b", "s": "x y"})
+    assert {"a = s.x", "b = s.y"} <= found

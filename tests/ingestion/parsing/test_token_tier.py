@@ -44,6 +44,7 @@ def columns(text: str, dialect: str = "postgres") -> list[tuple[str, list[str]]]
         ("UPDATE x SET x.a = s.a FROM dbo.t x JOIN s ON x.k = s.k", "tsql", {"s"}, "dbo.t"),
         ("UPDATE s JOIN t ON s.k = t.k SET t.a = s.a", "mysql", {"s"}, "t"),
         ("MERGE INTO t USING s ON t.k = s.k WHEN MATCHED THEN UPDATE SET a = s.a", "snowflake", {"s"}, "t"),
+        ("MERGE INTO t USING (SELECT k FROM s) AS u USING (k) WHEN MATCHED THEN UPDATE", "duckdb", {"s"}, "t"),
         ("MERGE INTO t x USING (SELECT * FROM s) y ON x.k = y.k WHEN MATCHED THEN DELETE", "oracle", {"s"}, "t"),
         ("SELECT a FROM s WHERE k IN (SELECT k FROM u) AND EXISTS (SELECT 1 FROM v)", "ansi", {"s", "u", "v"}, None),
         ("WITH c AS (SELECT a FROM s), d AS (SELECT a FROM c) INSERT INTO t SELECT a FROM d", "ansi", {"s"}, "t"),
