@@ -11,10 +11,13 @@ OLDER = Path(__file__).parent / "older"
 VERSIONS = ("3.3", "3.5")
 
 
-def kept(version: str) -> dict[str, Any]:
-    """What is kept of an older Spark: its whole version, the truth of its jobs, and the events of two applications."""
-    found: dict[str, Any] = json.loads(gzip.decompress((OLDER / f"spark-{version}.json.gz").read_bytes()))
-    assert found["version"].startswith(version)
+def kept(name: str) -> dict[str, Any]:
+    """What is kept of an older Spark: its whole version, the truth of its jobs, and the events of its applications.
+
+    The name is that of a version, or of one with a table format and an explain mode.
+    """
+    found: dict[str, Any] = json.loads(gzip.decompress((OLDER / f"spark-{name}.json.gz").read_bytes()))
+    assert found["version"].startswith(name.partition("-")[0])
     return found
 
 

@@ -1,7 +1,7 @@
 """Delta Lake and Apache Iceberg: the logs of a real application over each, beside the truth of its jobs.
 
-Their jars are built for one Spark each, often not the newest: HEADWATER_FORMATS_PYTHON names an interpreter whose
-pyspark they fit, HEADWATER_DELTA_JARS (delta-spark, delta-storage) and HEADWATER_ICEBERG_JARS (the runtime) their jars.
+Their jars are built for one Spark each, often not the newest: HEADWATER_FORMATS names a folder that
+generator/fetch_formats.sh filled with one that they fit. Kept logs of the same jobs are read without it.
 """
 
 from __future__ import annotations
@@ -9,46 +9,120 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from ingestion.model import StatementKind
-from tests.connectors.spark_history.comparison import by_target, compare, direct_edges, indirect_edges
-from tests.connectors.spark_history.conftest import GENERATOR, LONGEST_RUN, environment, read_directory
+from connectors.spark_history.records import Row
+from ingestion.model import LineageType, StatementKind
+from tests.connectors.spark_history.comparison import by_target, compare, direct_edges, indirect_edges, lineages
+from tests.connectors.spark_history.conftest import CHEAP, GENERATOR, LONGEST_RUN, environment, read_directory
+from tests.connectors.spark_history.older_logs import kept, write_log
 
-KINDS = {
-    "f09": StatementKind.MERGE,
-    "f10": StatementKind.MERGE,
-    "f12": StatementKind.UPDATE,
-    "f13": StatementKind.DELETE,
+MODES = {
+    "default": (),
+    "extended": ("spark.sql.ui.explainMode=extended", "spark.sql.debug.maxToStringFields=2000"),
 }
+FEWEST = {"delta": 20, "iceberg": 20}
+KINDS = {
+    **dict.fromkeys(("f09", "f10", "f11", "f26", "f28", "m09", "m10"), StatementKind.MERGE),
+    **dict.fromkeys(("f12", "m12", "m15"), StatementKind.UPDATE),
+    **dict.fromkeys(("f13", "f14", "m13", "m14"), StatementKind.DELETE),
+}
+UNTOLD = {("iceberg", "extended"): {"f09", "f10", "f11", "f28", "m09", "m10"}}
+"""MERGE as Spark prints a rewritten one on one line: the columns, not what becomes of them."""
+
+OWN_ROWS = "mart.f29"
+"""The one table whose rows are made from its own."""
 
 
-@pytest.mark.parametrize("form", ["delta", "iceberg"])
-def test_plans_over_a_table_format_give_the_edges_of_the_analyzer(form: str, tmp_path: Path) -> None:
-    python, jars = os.environ.get("HEADWATER_FORMATS_PYTHON"), os.environ.get(f"HEADWATER_{form.upper()}_JARS")
-    if not python or not jars:
-        pytest.skip(f"set HEADWATER_FORMATS_PYTHON and HEADWATER_{form.upper()}_JARS to run jobs over {form} tables")
-    logs = tmp_path / "logs"
+@dataclass(frozen=True)
+class Jobs:
+    """What the jobs of one application said of themselves, and the records of their log."""
+
+    form: str
+    mode: str
+    truth: list[dict[str, Any]]
+    rows: list[Row]
+
+    @property
+    def untold(self) -> set[str]:
+        return UNTOLD.get((self.form, self.mode), set())
+
+
+def run(form: str, mode: str, which: str, folder: Path) -> Jobs:
+    """An application over a table format, in a Spark of its own."""
+    place = os.environ.get("HEADWATER_FORMATS")
+    if not place:
+        pytest.skip("set HEADWATER_FORMATS to a folder that generator/fetch_formats.sh filled")
+    logs = folder / "logs"
     logs.mkdir()
-    script = [python, str(GENERATOR / "format_application.py"), "--format", form, "--jars", jars]
-    places = ["--root", str(tmp_path), "--truth", str(tmp_path / "truth.json")]
-    conf = ["--conf", f"spark.eventLog.dir={logs.as_uri()}"]
-    run = {**environment(), "PYSPARK_PYTHON": python}
+    jars = ",".join(str(jar) for jar in sorted(Path(place, "jars").glob(f"*{form}*.jar")))
+    confs = [f"spark.eventLog.dir={logs.as_uri()}", "spark.eventLog.rolling.enabled=false", *CHEAP, *MODES[mode]]
+    command = [sys.executable, str(GENERATOR / "format_application.py"), "--format", form, "--jobs", which]
+    command += ["--jars", jars, "--root", str(folder), "--truth", str(folder / "truth.json")]
+    command += [argument for conf in confs for argument in ("--conf", conf)]
+    spark = {"SPARK_HOME": f"{place}/spark/deps", "PYTHONPATH": f"{place}/spark"}
     subprocess.run(
-        [*script, *places, *conf], cwd=tmp_path, env=run, check=True, timeout=LONGEST_RUN, capture_output=True
+        command, cwd=folder, env={**environment(), **spark}, check=True, timeout=LONGEST_RUN, capture_output=True
     )
-    truth = json.loads((tmp_path / "truth.json").read_text())
-    rows = read_directory(logs, through_views=True)
-    result = compare(truth, rows)
-    assert result.jobs >= 20
-    assert result.wrong == {}
-    found = by_target(rows)
-    for fact in truth:
-        lineage, flow = found[fact["target"].rstrip("/")]
-        if fact["job"] in KINDS:
-            assert lineage.kind is KINDS[fact["job"]]
-        if fact.get("rows") and direct_edges(flow):
+    return Jobs(form, mode, json.loads((folder / "truth.json").read_text()), read_directory(logs, through_views=True))
+
+
+LIVE = [("delta", "extended", "frames"), ("iceberg", "default", "statements")]
+KEPT = [(form, mode) for form in FEWEST for mode in MODES]
+
+
+@pytest.fixture(scope="module", params=[*KEPT, *LIVE], ids="-".join)
+def jobs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Jobs:
+    form, mode, *which = request.param
+    folder = tmp_path_factory.mktemp(form)
+    if which:
+        return run(form, mode, which[0], folder)
+    said = kept(f"4.0-{form}-{mode}")
+    for number, events in enumerate(said["logs"]):
+        write_log(events, folder, f"local-{number}")
+    return Jobs(form, mode, said["truth"], read_directory(folder, through_views=True))
+
+
+def test_plans_over_a_table_format_give_the_edges_of_the_analyzer(jobs: Jobs) -> None:
+    result = compare(jobs.truth, jobs.rows)
+    assert result.jobs >= FEWEST[jobs.form]
+    assert {job: why for job, why in result.wrong.items() if job not in jobs.untold} == {}
+    assert result.marked == jobs.untold
+    assert (result.indirect_precision, result.indirect_recall) == (1, 1)
+
+
+def test_what_a_plan_does_not_tell_of_a_merge_is_never_certain(jobs: Jobs) -> None:
+    found = by_target(jobs.rows)
+    for fact in (fact for fact in jobs.truth if fact["job"] in jobs.untold):
+        _, flow = found[fact["target"]]
+        references = [reference for output in flow.outputs for reference in output.references]
+        assert all(r.opaque for r in references if r.transformation.type is LineageType.DIRECT)
+        assert {tuple(edge) for edge in map(tuple, direct_edges(flow))} >= {
+            (fact["columns"][position], table, column) for position, table, column in fact["direct"]
+        }
+
+
+def test_row_operations_are_told_by_their_kind_and_by_what_decides_on_their_rows(jobs: Jobs) -> None:
+    found = by_target(jobs.rows)
+    told = {fact["job"]: found[fact["target"]] for fact in jobs.truth if fact["job"] in KINDS}
+    assert {job: lineage.kind for job, (lineage, _) in told.items()} == {job: KINDS[job] for job in told}
+    for fact in jobs.truth:
+        if fact["job"] in told and fact["direct"] and fact["job"] not in jobs.untold:
+            _, flow = told[fact["job"]]
             columns = {output.name for output in flow.outputs}
             assert indirect_edges(flow) == {(name, *source) for name in columns for source in map(tuple, fact["rows"])}
+
+
+def test_what_a_format_reads_and_rewrites_for_itself_has_no_lineage(jobs: Jobs) -> None:
+    flows = [flow for lineage in lineages(jobs.rows) for flow in lineage.flows]
+    names = {name.dotted for flow in flows for name in flow.sources} | {
+        flow.target.name.dotted for flow in flows if flow.target is not None
+    }
+    assert not [name for name in names if "_delta_log" in name or "default_cache" in name or "branch_" in name]
+    own = {flow.target.name.dotted for flow in flows if flow.target is not None and flow.target.name in flow.sources}
+    assert {name.partition(".")[2] for name in own} == {OWN_ROWS}

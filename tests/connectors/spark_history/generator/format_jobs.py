@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+WIDE = ", ".join(f"id + {i} AS c{i}" for i in range(30))
+"""More columns than Spark prints of a list when nothing is set."""
+
 SETUP = [
     "CREATE DATABASE IF NOT EXISTS {c}.sales",
     "CREATE DATABASE IF NOT EXISTS {c}.mart",
@@ -16,6 +19,7 @@ SETUP = [
     "CREATE TABLE {c}.sales.changes (order_id BIGINT, status STRING, amount DOUBLE, gone BOOLEAN) USING {f}",
     "INSERT INTO {c}.sales.orders VALUES (1, 1, 'open', 1, DATE'2026-01-01'), (2, 1, 'x', 2, DATE'2026-01-02')",
     "INSERT INTO {c}.sales.changes VALUES (1, 'done', 11, false), (3, 'open', 5, false), (2, 'x', 0, true)",
+    f"CREATE TABLE {{c}}.sales.wide USING {{f}} AS SELECT {WIDE} FROM range(3)",
 ]
 
 COLUMNS = "order_id BIGINT, status STRING, amount DOUBLE"
@@ -43,7 +47,15 @@ def filled(name: str) -> tuple[str, ...]:
     return (table(name), f"INSERT INTO {{c}}.mart.{name} SELECT order_id, status, amount FROM {{c}}.sales.orders")
 
 
+def merge_on_read(name: str) -> tuple[str, ...]:
+    """A filled table of Iceberg's whose row operations write what they delete beside the rows."""
+    how = ", ".join(f"'write.{each}.mode' = 'merge-on-read'" for each in ("merge", "update", "delete"))
+    empty, *rest = filled(name)
+    return (f"{empty} TBLPROPERTIES ('format-version' = '2', {how})", *rest)
+
+
 ORDERS, C = "{c}.sales.orders", "{c}.sales.changes"
+GONE = (("*", C, "order_id"), ("*", C, "gone"))
 
 JOBS = [
     FormatJob(
@@ -138,15 +150,112 @@ JOBS = [
         f"INSERT INTO {{c}}.mart.f16 (amount, order_id) SELECT amount, order_id FROM {ORDERS}",
         only="delta",  # Iceberg takes no INSERT that leaves a column out
     ),
-    FormatJob("f17", (), "df:saveAsTable:append"),
-    FormatJob("f18", (table("f18"),), "df:append"),
-    FormatJob("f19", (), "df:createOrReplace"),
-    FormatJob("f20", (table("f20"),), "df:overwrite"),
-    FormatJob("f21", (), "df:path"),
-    FormatJob("f22", (), "df:read_path"),
+    FormatJob("f24", (), f"CREATE TABLE {{c}}.mart.f24 USING {{f}} AS SELECT * FROM {ORDERS} WHERE amount > 1"),
+    FormatJob("f25", (), "CREATE TABLE {c}.mart.f25 USING {f} AS SELECT *, c1 + c2 AS both FROM {c}.sales.wide"),
+    FormatJob(
+        "f26",
+        (*filled("f26"), "SET spark.databricks.delta.schema.autoMerge.enabled=true"),
+        f"MERGE INTO {{c}}.mart.f26 t USING {C} s ON t.order_id = s.order_id"
+        " WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *",
+        tuple((name, C, name) for name in ("order_id", "status", "amount", "gone")),
+        (("*", C, "order_id"),),
+        only="delta",
+    ),
+    FormatJob(
+        "f27",
+        ("SET spark.databricks.delta.schema.autoMerge.enabled=false", table("f27")),
+        "INSERT INTO {c}.mart.f27 BY NAME SELECT max(amount) AS amount, order_id, min(status) AS status"
+        f" FROM {ORDERS} GROUP BY order_id",
+    ),
+    FormatJob(
+        "f28",
+        filled("f28"),
+        f"MERGE INTO {{c}}.mart.f28 t USING {C} s ON t.order_id = s.order_id"
+        " WHEN MATCHED THEN UPDATE SET status = s.status WHEN NOT MATCHED BY SOURCE AND t.amount > 1 THEN DELETE",
+        (("status", C, "status"),),
+        (("*", C, "order_id"),),
+    ),
+    FormatJob("f29", filled("f29"), "INSERT INTO {c}.mart.f29 SELECT order_id + 10, status, amount FROM {c}.mart.f29"),
+    FormatJob(
+        "f33",
+        (),
+        "CREATE OR REPLACE TABLE {c}.mart.f33 USING {f} AS SELECT status, sum(amount) AS total"
+        f" FROM {ORDERS} GROUP BY status ORDER BY status",
+    ),
+    FormatJob(
+        "f34",
+        (table("f34"),),
+        f"INSERT INTO {{c}}.mart.f34 SELECT order_id, status, amount FROM {ORDERS}"
+        f" UNION ALL SELECT order_id, status, amount FROM {C}",
+    ),
+    FormatJob(
+        "m09",
+        merge_on_read("m09"),
+        f"MERGE INTO {{c}}.mart.m09 t USING {C} s ON t.order_id = s.order_id"
+        " WHEN MATCHED AND s.gone THEN DELETE WHEN MATCHED THEN UPDATE SET status = upper(s.status),"
+        " amount = t.amount + s.amount"
+        " WHEN NOT MATCHED THEN INSERT (order_id, status, amount) VALUES (s.order_id, s.status, s.amount)",
+        (("order_id", C, "order_id"), ("status", C, "status"), ("amount", C, "amount")),
+        GONE,
+        only="iceberg",
+    ),
+    FormatJob(
+        "m10",
+        merge_on_read("m10"),
+        f"MERGE INTO {{c}}.mart.m10 t USING (SELECT order_id, max(amount) AS most FROM {C} GROUP BY order_id) s"
+        " ON t.order_id = s.order_id WHEN MATCHED THEN UPDATE SET t.amount = s.most",
+        (("amount", C, "amount"),),
+        (("*", C, "order_id"),),
+        only="iceberg",
+    ),
+    FormatJob(
+        "m12",
+        merge_on_read("m12"),
+        "UPDATE {c}.mart.m12 SET amount = amount * 2, status = 'x' WHERE order_id = 1",
+        (),
+        only="iceberg",
+    ),
+    FormatJob(
+        "m13",
+        merge_on_read("m13"),
+        "DELETE FROM {c}.mart.m13 WHERE status = 'open' AND amount > 1 AND order_id = 2",
+        (),
+        only="iceberg",
+    ),
+    FormatJob(
+        "m14",
+        merge_on_read("m14"),
+        f"DELETE FROM {{c}}.mart.m14 WHERE order_id IN (SELECT order_id FROM {C} WHERE gone)",
+        (),
+        GONE,
+        only="iceberg",
+    ),
+    FormatJob(
+        "m15",
+        merge_on_read("m15"),
+        f"UPDATE {{c}}.mart.m15 SET amount = 0 WHERE order_id IN (SELECT order_id FROM {C} WHERE gone)",
+        (),
+        GONE,
+        only="iceberg",
+    ),
+    FormatJob(
+        "i01",
+        (table("i01"), "ALTER TABLE {c}.mart.i01 CREATE BRANCH audit"),
+        f"INSERT INTO {{c}}.mart.i01.branch_audit SELECT order_id, status, amount FROM {ORDERS}",
+        only="iceberg",
+    ),
     FormatJob(
         "f23",
         (table("f23"),),
         f"INSERT INTO {{c}}.mart.f23 (amount, order_id, status) SELECT amount, order_id, lower(status) FROM {ORDERS}",
     ),
 ]
+
+MAINTENANCE = {
+    "delta": ("OPTIMIZE {c}.sales.orders", "RESTORE TABLE {c}.sales.changes TO VERSION AS OF 1"),
+    "iceberg": (
+        "CALL {c}.system.rewrite_data_files(table => 'sales.orders', options => map('rewrite-all', 'true'))",
+        "CALL {c}.system.expire_snapshots(table => 'sales.orders')",
+    ),
+}
+"""Statements that read and write a table's files, and move no rows from one table to another."""

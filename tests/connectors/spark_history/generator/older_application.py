@@ -42,12 +42,20 @@ KEPT = {
     "SQLExecutionEnd": SQL,
     "JobStart": ("Job ID", "Properties"),
     "JobEnd": ("Job ID", "Job Result"),
+    "StreamingQueryListener$QueryProgressEvent": ("progress",),
     "ThriftServerSessionCreated": ("sessionId", "userName", "startTime"),
     "ThriftServerOperationStart": ("id", "sessionId", "statement", "startTime", "userName"),
     "ThriftServerOperationParsed": ("id", "executionPlan"),
     "ThriftServerOperationFinish": ("id", "finishTime"),
     "ThriftServerOperationError": ("id", "finishTime"),
 }
+PARTS = {
+    "Properties": (EXECUTION,),
+    "Spark Properties": (WAREHOUSE, "spark.sql.catalog."),
+    "Job Result": ("Result",),
+    "progress": ("runId", "id", "sink"),
+}
+"""What is kept of the fields that hold more than lineage needs."""
 FAILING = "CREATE TABLE mart.failing AS SELECT order_id, concat(note, raise_error(status)) AS e FROM sales.orders"
 
 
@@ -78,9 +86,9 @@ def said(line: str) -> dict[str, Any] | None:
     if kind not in KEPT:
         return None
     kept = {name: event[name] for name in ("Event", *KEPT[kind]) if name in event}
-    for name, part in (("Properties", EXECUTION), ("Spark Properties", WAREHOUSE), ("Job Result", "Result")):
+    for name, parts in PARTS.items():
         if name in kept:
-            kept[name] = {part: kept[name].get(part)}
+            kept[name] = {part: value for part, value in kept[name].items() if part.startswith(parts)}
     if "details" in kept:
         kept["details"] = kept["details"][:DETAILS]
     return kept
@@ -90,6 +98,13 @@ def log_of(folder: Path) -> list[dict[str, Any]]:
     """The events of the one log in a folder."""
     (log,) = folder.iterdir()
     return [event for line in log.read_text().splitlines() if (event := said(line)) is not None]
+
+
+def pack(out: Path, content: dict[str, Any], root: Path) -> None:
+    """Write what is kept of a Spark, without the folder that it ran in."""
+    text = json.dumps(content).replace(str(root), "/data")
+    with out.open("wb") as file, gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
+        packed.write(text.encode())
 
 
 def confs(logs: Path) -> list[str]:
@@ -116,9 +131,7 @@ def main() -> None:
     version, truth = spark.version, jobs(spark, root)
     spark.stop()
     events = {"events": log_of(root / "logs"), "thrift": thrift(root / "thrift")}
-    content = json.dumps({"version": version, "truth": truth, **events}).replace(str(root), "/data")
-    with options.out.open("wb") as file, gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
-        packed.write(content.encode())
+    pack(options.out, {"version": version, "truth": truth, **events}, root)
 
 
 if __name__ == "__main__":
