@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ingestion.parsing.analyzer_rows import AnyRows, Entry, Rows
 from ingestion.parsing.analyzer_runs import StarRun
+from ingestion.parsing.analyzer_sets import combine_branches
 from ingestion.parsing.analyzer_values import (
     ATOM,
     ROLE_MASK,
@@ -27,6 +28,7 @@ from ingestion.parsing.relational import (
     Fields,
     FieldSlot,
     QuerySlot,
+    SetOperation,
     Slot,
     Star,
 )
@@ -192,6 +194,10 @@ def _shown(sources: Sources, name: str, value: Value) -> str:
 
 def _united(first: AnyRows, each: list[_Each], acting: dict[int, None], whole: Value) -> AnyRows:
     """The fields of a value that is one of several: by name where all have the same names, else by position."""
+    known = [with_role(rows, role, acting, whole) for rows, _, role in each if rows is not None]
+    if any(rows.stars for rows in known):
+        branches = [Rows(rows.sources, rows.entries) for rows in known]
+        return Rows(first.sources, combine_branches(first.sources, branches, SetOperation((), None)))
     names = [entry[0] for entry in first.entries if isinstance(entry, tuple)]
     lowered = {name.lower() for name in names}
     same = first.keyed or all(rows is None or {name.lower() for name in rows.names()} == lowered for rows, _, _ in each)

@@ -174,12 +174,12 @@ class Scope:
             if proven is not None:
                 return proven
         alias = self._output(name)
+        whole = self._maybe_whole_row(name)
         if len(guesses) == 1:
             visible, value = guesses[0]
             rows = visible.rows
             if isinstance(rows, TableRows) and name in rows.proven:
                 return value
-            whole = self._maybe_whole_row(visible, name)
             if whole is not None:
                 return self.analysis.sources.one_of([value, whole], name).made_of(whole.fields)
             if alias is not None and alias is not value:
@@ -193,9 +193,8 @@ class Scope:
                 rows.proven.add(name)
             return value
         candidates = [value for _, value in guesses]
-        if alias is not None:
-            candidates.append(alias)
-        return self._ambiguous(candidates, name)
+        candidates += [other for other in (alias, whole) if other is not None]
+        return self._ambiguous(candidates, name).made_of(whole.fields if whole is not None else None)
 
     def show_outputs(self, visible: OutputNames) -> None:
         """Say whether the expressions that follow may use the names of outputs."""
@@ -224,10 +223,10 @@ class Scope:
         found = [value for visible, value in guesses if name in qualified.get(visible.name, ())]
         return found[0] if len(found) == 1 else None
 
-    def _maybe_whole_row(self, visible: Visible, name: str) -> Value | None:
-        if self.analysis.rules.whole_rows and visible.name == name:
-            return self.whole_row(visible)
-        return None
+    def _maybe_whole_row(self, name: str) -> Value | None:
+        if not self.analysis.rules.whole_rows:
+            return None
+        return next((self.whole_row(visible) for visible in self.relations if visible.name == name), None)
 
     def _elsewhere(self, name: str) -> Value | None:
         """A name that no relation here can have: a whole row, an earlier output, or the query around."""

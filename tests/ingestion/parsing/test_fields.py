@@ -129,6 +129,14 @@ def test_all_fields_of_a_value(dialect: str, text: str, expected: set[str]) -> N
     assert tell(text, dialect, KNOWN) == expected
 
 
+def test_one_of_two_whole_rows_has_the_columns_of_both() -> None:
+    common = "with c as (select * from t), p as (select * except (x) from w)"
+    text = f"{common} select if(c.k > 1, c, p).* from c join p using (k)"
+    assert {"* = t", "* = w -x"} <= tell(text, "bigquery")
+    lines = tell(text, "bigquery", {"t": "k a", "w": "k x b"})
+    assert {"k f t.k", "k f w.k", "a f t.a", "a f w.b", "a if t.k"} <= lines
+
+
 @pytest.mark.parametrize(
     ("dialect", "text"),
     [
