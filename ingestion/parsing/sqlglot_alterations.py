@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ingestion.model import StatementKind, TableChange, TableName
 from ingestion.parsing.sqlglot_names import Names
 from ingestion.parsing.sqlglot_words import Command, Words, moved
@@ -20,6 +22,8 @@ def alter(words: Words, names: Names) -> Command | None:
     table = words.name()
     if table is None:
         return None
+    if words.word == ",":
+        return _renamed_together(words, table)
     if words.take("ON", "CLUSTER"):
         words.step()
     if words.take("SET", "SCHEMA"):
@@ -43,6 +47,26 @@ def alter(words: Words, names: Names) -> Command | None:
         if found is not None:
             return found
     return None
+
+
+def _renamed_together(words: Words, first: TableName) -> Command | None:
+    """Vertica: ALTER TABLE a, b RENAME TO c, d, one after the other."""
+    old = [first, *_listed(words)]
+    new = [name for name in (words.name(), *_listed(words)) if name is not None] if words.take("RENAME", "TO") else []
+    if len(old) != len(new) or words.word:
+        return None
+    changes = tuple(
+        TableChange(StatementKind.RENAME, one, other=TableName((*one.parts[:-1], *other.parts), str(other)))
+        for one, other in zip(old, new, strict=True)
+    )
+    return Command(StatementKind.RENAME, (), changes)
+
+
+def _listed(words: Words) -> Iterator[TableName]:
+    while words.take(","):
+        name = words.name()
+        if name is not None:
+            yield name
 
 
 def _transferred(words: Words) -> Command | None:

@@ -128,7 +128,7 @@ def _session(change: session.SessionChange | None) -> Classification:
 def drop(statement: Examined) -> Classification:
     """DROP: of tables and views."""
     words = [token.text.lower() for token in statement.head(5)][1:]
-    if {"table", "view"} & set(words[:3]):
+    if {"table", "view"} & set(words[:3]) and not {"function", "macro"} & set(words[:2]):
         return parsed(Kind.DROP)
     if "index" in words[:3]:
         return skipped(SkipReason.INDEX)

@@ -18,7 +18,7 @@ _READS = re.compile(r"\b(?:select|sel|from|exec|execute|call|pivot|unpivot)\b|\b
 _OTHER_TABLE = re.compile(
     r"\b(?:using|join|select|sel)\b|\bfrom\b[\s\S]*?\bfrom\b|\boutput\b[\s\S]*?\binto\b"  # T-SQL keeps the rows
 )
-_CLIENT_ROWS = re.compile(r"\b(?:from\s+stdin|to\s+stdout)\b")
+_CLIENT_ROWS = re.compile(r"\b(?:from\s+stdin|to\s+stdout|(?:from|to)\s+program)\b")
 _LOADS = keywords("data table xml into from")
 _SELECT_INTO_FILLS_VARIABLES = keywords(
     "oracle mysql mariadb singlestore doris starrocks snowflake bigquery db2 teradata spark databricks hive impala"
@@ -102,7 +102,7 @@ def delete(statement: Examined) -> Classification:
 
 
 def copy(statement: Examined) -> Classification:
-    """COPY between a table and storage; rows that the client sends or receives leave no name behind."""
+    """COPY between a table and storage; rows that a client or a program sends or receives leave no name behind."""
     return skipped(SkipReason.COPY_STDIO, Kind.COPY) if statement.has(_CLIENT_ROWS) else parsed(Kind.COPY)
 
 

@@ -166,7 +166,7 @@ class Look:
         """Every identifier, and what stands in strings, in lower case."""
         found = set()
         if self.dialect == "bigquery":  # my-project.d.t
-            found |= set(re.findall(r"[\w-]+", "".join(self.words)))
+            found |= set(re.findall(r"[\w-]+", " ".join(self.words).replace(" - ", "-")))
         for token in self.tokens:
             if token.kind in (WORD, NAME):
                 bare = token.text.strip('"`[]').lower()

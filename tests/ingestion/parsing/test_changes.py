@@ -57,6 +57,7 @@ def test_the_properties_of_an_external_table_are_no_query() -> None:
         ("tsql", "exec sp_rename 's.a', 'b'", [("s.a", "s.b")]),
         ("snowflake", "alter table a rename to d.b", [("A", "D.B")]),
         ("mysql", "alter table a rename as b", [("a", "b")]),
+        ("vertica", "alter table s.a, s.b rename to c, a", [("s.a", "s.c"), ("s.b", "s.a")]),
         ("postgres", "alter materialized view s.a rename to b", [("s.a", "s.b")]),
         ("postgres", "alter foreign table if exists a rename to b", [("a", "b")]),
         ("snowflake", "alter dynamic table a rename to b", [("A", "B")]),

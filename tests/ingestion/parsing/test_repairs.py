@@ -118,6 +118,11 @@ from tests.ingestion.told import analysed, tell, told
         ("exasol", "export (select x from s) into csv at 'h' file 'out.csv'", {"X = S.X"}),
         ("postgres", "update n set a = s.x from s where current of c", {"a = s.x"}),
         ("tsql", "update n set a = b where current of c", {"a = n.b"}),
+        (
+            "sqlite",
+            "update or ignore n set a = s.x from s where s.k = n.k",
+            {"a = s.x", "* filter s.k", "* filter n.k"},
+        ),
         ("snowflake", "copy files into @n/p from @s/q", {"* = @s/q"}),
         ("snowflake", "copy files into '@n/p' from '@s/q' files = ('f.csv')", {"* = @s/q"}),
         ("snowflake", "define view n as select x from s", {"X = S.X"}),
