@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from connectors.openmetadata.entities import COLUMNS_COMPLETE, TableDefinition
@@ -64,24 +64,50 @@ def name_events(events: Sequence[NameEvent], resolver: Resolver) -> list[Json]:
     """The events whose entities the catalog has, as its call for names takes them; times in milliseconds.
 
     DROP and CREATE in one record have one time, and the lineage of what is created has it too: the DROP is told a
-    millisecond earlier, so that it ends what was there before and nothing else. A log without times tells nothing.
+    millisecond earlier, so that it ends what was there before and nothing else. The same holds of a relation that was
+    made under another name before the DROP and renamed after it: its lineage has the last name from its first moment.
+    A log without times tells nothing.
     """
     timed = [event for event in events if event.time > 0]
-    made = {(event.key, event.time) for event in timed if event.kind is NameEventKind.CREATE}
     found = _entities(timed, resolver)
+    made = {(event.key, event.time) for event in timed if event.kind is NameEventKind.CREATE}
+    made_before = _made_under_other_names(timed, found)
     told = []
     for event in timed:
         entity, other = found.get(event.key), found.get(event.other) if event.other is not None else None
         if entity is None or (event.other is not None and other is None):
             continue
         at = round(event.time * 1000)
-        if event.kind is NameEventKind.DROP and (event.key, event.time) in made:
-            at -= 1
+        if event.kind is NameEventKind.DROP:
+            first = made_before.get((event.key, event.time), event.time)
+            at = round(first * 1000) - (first < event.time or (event.key, event.time) in made)
         body: Json = {"kind": str(event.kind), "entity": _end(entity), "at": at}
         if other is not None:
             body["other"] = _end(other)
         told.append(body)
     return told
+
+
+def _made_under_other_names(
+    events: Sequence[NameEvent], found: Mapping[RelationKey, TableEntity]
+) -> dict[tuple[RelationKey, float], float]:
+    """The DROPs that made room for a relation of another name, with when that was made.
+
+    Only where the catalog never had the other name: else it moves the lineage itself when the name changes.
+    """
+    dropped: dict[RelationKey, float] = {}
+    created: dict[RelationKey, float] = {}
+    moments: dict[tuple[RelationKey, float], float] = {}
+    for event in events:
+        if event.kind is NameEventKind.DROP:
+            dropped[event.key] = event.time
+        elif event.kind is NameEventKind.CREATE:
+            created[event.key] = event.time
+            dropped.pop(event.key, None)
+        elif event.kind is NameEventKind.RENAME and event.other in dropped and event.key not in found:
+            drop = dropped.pop(event.other)
+            moments[event.other, drop] = min(drop, created.get(event.key, drop))
+    return moments
 
 
 def _entities(events: Iterable[NameEvent], resolver: Resolver) -> dict[RelationKey, TableEntity]:
