@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
+from pyspark.sql import SparkSession
 
 from ingestion.isolation import Stage
 from tests.behaviour.harness import Record, Warehouse
 from tests.workflows.generated_log import MARK, Ran, ran, random_log
+from tests.workflows.growing_log import configuration, rows_of, write_log
+from tests.workflows.in_session import run
+from workflows.failpoints import Failpoints
 
 SEEDS = (1, 2)
 OF_A_STATEMENT = (Stage.ANALYSIS, Stage.BINDING, Stage.FOLDING)
@@ -79,3 +84,16 @@ def test_a_bare_name_stands_in_the_configured_schema(tmp_path: Path) -> None:
     found = ran(tmp_path, BARE, warehouse=Warehouse("bigquery", schema="lake"))
     assert {fate for fate, _reason in found.fates.values()} == {"published"}
     assert ("shop.db.lake.s", "shop.db.lake.t") in {(source, target) for source, target, *_rest in found.edges}
+
+
+@pytest.mark.spark
+def test_a_run_goes_on_where_a_task_fails_on_one_statement(spark: SparkSession, tmp_path: Path) -> None:
+    """In the tasks that parse, which are no part of this process, and with what a person is left to look at."""
+    configuration(tmp_path)
+    said = [("s1", "INSERT INTO t (a) SELECT a FROM s"), ("s1", f"INSERT INTO {MARK} (a) SELECT a FROM s WHERE b = 77")]
+    write_log(tmp_path / "log" / "all.csv", rows_of(said))
+    summary = run(tmp_path, failpoints=Failpoints(f"{Stage.PARSING}:{MARK}:raise"))
+    assert (summary.counts.published, summary.counts.dead) == (1, {"parsing_failed": 1})
+    (letter,) = [json.loads(line) for line in (tmp_path / "dead.jsonl").read_text().splitlines()]
+    assert (letter["reason"], letter["source_id"].rpartition(":")[2]) == ("parsing_failed", "3")
+    assert "77" not in letter["masked"]
