@@ -15,6 +15,13 @@ from connectors.catalog.routes import ROUTERS
 from connectors.catalog.store.database import Database
 
 _log = logging.getLogger(__name__)
+_TOO_COMPLEX = (
+    "expression tree",
+    "too many sql variables",
+    "parser stack",
+    "pattern too complex",
+    "string or blob too big",
+)
 
 
 def create_app(database: Database, version: str) -> FastAPI:
@@ -35,6 +42,7 @@ def create_app(database: Database, version: str) -> FastAPI:
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http_error)
     app.add_exception_handler(UnicodeEncodeError, _not_text)
+    app.add_exception_handler(RecursionError, _too_deep)
     app.add_exception_handler(OperationalError, _busy)
     app.add_exception_handler(Exception, _unexpected)
     return app
@@ -66,7 +74,14 @@ async def _not_text(_: Request, __: Exception) -> JSONResponse:
     return failure(400, "the request holds text that is not valid Unicode")
 
 
+async def _too_deep(_: Request, __: Exception) -> JSONResponse:
+    return failure(400, "the request is nested too deeply")
+
+
 async def _busy(_: Request, error: Exception) -> JSONResponse:
+    said = str(error.__cause__ or error).lower()
+    if any(sign in said for sign in _TOO_COMPLEX):
+        return failure(400, "the filter or pattern is too large: ask for less at a time")
     _log.warning("the store refused a call: %s", type(error.__cause__ or error).__name__)
     return failure(503, "the store is busy or its disk is full: try again")
 

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from connectors.catalog import requests
-from connectors.catalog.requests import Count, Fqn, Id, Millis, Model, Name, Ref, Text, Word
+from connectors.catalog.requests import Count, Fqn, Id, Many, Millis, Model, Name, Ref, Text, Word
 
 Digest = Annotated[str, StringConstraints(min_length=8, max_length=128, pattern="^[0-9a-fA-F]+$")]
 
@@ -26,7 +26,7 @@ class Lookup(Model):
     """Names to find in one service; paths are found in any."""
 
     service: Name
-    names: Annotated[list[LookupName], Field(max_length=50_000)]
+    names: Annotated[Many[LookupName], Field(max_length=50_000)]
 
 
 class RegisterService(requests.CreateService):
@@ -38,14 +38,14 @@ class RegisterService(requests.CreateService):
 class Register(Model):
     """Entities to register, parents before children; `at` is when the definitions held."""
 
-    services: list[RegisterService] = []
-    databases: list[requests.CreateDatabase] = []
-    schemas: list[requests.CreateSchema] = []
-    tables: list[requests.CreateTable] = []
-    procedures: Annotated[list[requests.CreateProcedure], Field(alias="storedProcedures")] = []
-    containers: list[requests.CreateContainer] = []
-    pipelines: list[requests.CreatePipeline] = []
-    queries: list[requests.CreateQuery] = []
+    services: Many[RegisterService] = []
+    databases: Many[requests.CreateDatabase] = []
+    schemas: Many[requests.CreateSchema] = []
+    tables: Many[requests.CreateTable] = []
+    procedures: Annotated[Many[requests.CreateProcedure], Field(alias="storedProcedures")] = []
+    containers: Many[requests.CreateContainer] = []
+    pipelines: Many[requests.CreatePipeline] = []
+    queries: Many[requests.CreateQuery] = []
     replaceColumns: bool = False
     at: Millis | None = None
 
@@ -63,7 +63,7 @@ class Producer(Model):
 class ColumnEdge(Model):
     """Columns that take part in a column; `to` null means every column of the target."""
 
-    from_: Annotated[list[Fqn], Field(alias="from", max_length=10_000)]
+    from_: Annotated[Many[Fqn], Field(alias="from", max_length=10_000)]
     to: Fqn | None = None
     type: Literal["DIRECT", "INDIRECT"] = "DIRECT"
     subtype: Word | None = None
@@ -78,16 +78,16 @@ class ContributionRequest(Model):
     producer: Producer
     source: requests.Source
     sqlQuery: Text | None = None
-    columns: list[ColumnEdge] = []
+    columns: Many[ColumnEdge] = []
     parser: Word | None = None
     confidence: Annotated[float, Field(ge=0, le=1)] | None = None
     firstSeen: Millis | None = None
     lastSeen: Millis | None = None
-    records: list[Digest] | None = None
+    records: Many[Digest] | None = None
     count: Count = 1
     pipeline: Ref | None = None
     description: Text | None = None
-    tempLineageTables: list[requests.TempHop] | None = None
+    tempLineageTables: Many[requests.TempHop] | None = None
 
 
 class End(Model):
@@ -119,8 +119,8 @@ class Lineage(Model):
     """A batch of contributions; the same `batchId` is applied once."""
 
     batchId: Annotated[str, StringConstraints(min_length=1, max_length=256)]
-    edges: Annotated[list[Edge], Field(max_length=100_000)]
-    replace: Annotated[list[Replace], Field(max_length=100_000)] = []
+    edges: Annotated[Many[Edge], Field(max_length=100_000)]
+    replace: Annotated[Many[Replace], Field(max_length=100_000)] = []
 
 
 class Happening(Model):
@@ -141,18 +141,18 @@ class Happening(Model):
 class Happenings(Model):
     """DDL, in any order, each as often as one likes."""
 
-    events: Annotated[list[Happening], Field(max_length=100_000)]
+    events: Annotated[Many[Happening], Field(max_length=100_000)]
 
 
 class Use(Model):
     """Log records that read an entity."""
 
     entity: End
-    records: list[Digest]
+    records: Many[Digest]
     at: Millis | None = None
 
 
 class Uses(Model):
     """Usage from a log; a record counts once."""
 
-    items: Annotated[list[Use], Field(max_length=100_000)]
+    items: Annotated[Many[Use], Field(max_length=100_000)]

@@ -25,6 +25,7 @@ _HEADERS = (
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"cache-control", b"no-store"),
 )
+_SEVERAL = "send it in several calls"
 _POLICY = (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'")
 
 
@@ -35,6 +36,7 @@ class Rules:
     token: str | None
     hosts: frozenset[str] | None
     max_body: int
+    max_values: int = 2_000_000  # in a body: each takes a hundred bytes and more once it is read
 
 
 class Gate:
@@ -63,14 +65,18 @@ class Gate:
         if refusal is not None:
             await _answer(send_safely, *refusal)
             return
-        read = 0
+        read = values = 0
 
         async def receive_bounded() -> Message:
-            nonlocal read
+            nonlocal read, values
             message = await receive()
-            read += len(message.get("body", b""))
+            body = message.get("body", b"")
+            read += len(body)
+            values += body.count(b",") + body.count(b"[") + body.count(b"{")
             if read > self._rules.max_body:
                 raise HTTPException(413, self._too_large())
+            if values > self._rules.max_values:
+                raise HTTPException(413, f"the body has more than {self._rules.max_values} values: {_SEVERAL}")
             return message
 
         try:
@@ -105,7 +111,7 @@ class Gate:
         return scheme.lower() == b"bearer" and right
 
     def _too_large(self) -> str:
-        return f"the body is larger than {self._rules.max_body} bytes: send it in several calls"
+        return f"the body is larger than {self._rules.max_body} bytes: {_SEVERAL}"
 
 
 def _host_name(host: bytes) -> str:

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, Field
 
-from connectors.catalog.requests import Fqn, Model, Name, Text, Word
+from connectors.catalog.requests import Fqn, Many, Model, Name, Text, Word
 
 
 class Transformation(Model):
@@ -25,20 +25,20 @@ class InputField(Model):
     namespace: Name
     name: Fqn
     field: Name
-    transformations: list[Transformation] | None = None
+    transformations: Many[Transformation] | None = None
 
 
 class OutputField(Model):
     """The input fields of one field of the output."""
 
-    inputFields: list[InputField] = []
+    inputFields: Many[InputField] = []
 
 
 class ColumnLineage(Model):
     """The column-lineage facet: by field, and for the dataset as a whole."""
 
     fields: dict[str, OutputField] = {}
-    dataset: list[InputField] | None = None
+    dataset: Many[InputField] | None = None
 
 
 class SchemaField(Model):
@@ -52,7 +52,7 @@ class SchemaField(Model):
 class Schema(Model):
     """The schema facet."""
 
-    fields: list[SchemaField] | None = None
+    fields: Many[SchemaField] | None = None
 
 
 class Identifier(Model):
@@ -66,7 +66,7 @@ class Identifier(Model):
 class Symlinks(Model):
     """The symlinks facet."""
 
-    identifiers: list[Identifier] | None = None
+    identifiers: Many[Identifier] | None = None
 
 
 class DatasetFacets(Model):
@@ -119,5 +119,5 @@ class RunEvent(Model):
     eventType: Literal["START", "RUNNING", "COMPLETE", "ABORT", "FAIL", "OTHER"] | None = None
     run: Run
     job: Job
-    inputs: Annotated[list[Dataset], Field(max_length=10_000)] = []
-    outputs: Annotated[list[Dataset], Field(max_length=10_000)] = []
+    inputs: Annotated[Many[Dataset], Field(max_length=10_000)] = []
+    outputs: Annotated[Many[Dataset], Field(max_length=10_000)] = []

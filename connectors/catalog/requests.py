@@ -3,15 +3,28 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, FailFast, Field, StringConstraints
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=3072)]
 Fqn = Annotated[str, StringConstraints(min_length=1, max_length=12_288)]
 Text = Annotated[str, StringConstraints(max_length=8_000_000)]
 Word = Annotated[str, StringConstraints(max_length=256)]
 Id = Annotated[str, StringConstraints(min_length=1, max_length=64)]
+Item = TypeVar("Item")
+
+
+class _FirstWrongItem(FailFast):
+    """Hashable, as what is said of a type in a union must be."""
+
+    def __hash__(self) -> int:
+        return hash(self.fail_fast)
+
+
+Many = Annotated[list[Item], _FirstWrongItem()]
+"""A list that is refused at its first wrong item: telling of a million wrong ones costs a thousand times the body."""
+
 Millis = Annotated[int, Field(ge=0, le=2**53)]
 Count = Annotated[int, Field(ge=0, le=2**53)]
 
@@ -52,8 +65,8 @@ class Create(Model):
     name: Name
     displayName: Text | None = None
     description: Text | None = None
-    owners: list[Ref] | None = None
-    tags: list[Tag] | None = None
+    owners: Many[Ref] | None = None
+    tags: Many[Tag] | None = None
 
 
 class CreateService(Create):
@@ -96,28 +109,28 @@ class ColumnRequest(Model):
     scale: Annotated[int, Field(ge=-(2**31), le=2**31)] | None = None
     dataTypeDisplay: Text | None = None
     description: Text | None = None
-    tags: list[Tag] | None = None
+    tags: Many[Tag] | None = None
     constraint: Word | None = None
     ordinalPosition: Annotated[int, Field(ge=0, le=2**31)] | None = None
     jsonSchema: Text | None = None
-    children: list[ColumnRequest] | None = None
+    children: Many[ColumnRequest] | None = None
 
 
 class TableConstraint(Model):
     """A constraint over several columns."""
 
     constraintType: Word | None = None
-    columns: list[Name] | None = None
-    referredColumns: list[Fqn] | None = None
+    columns: Many[Name] | None = None
+    referredColumns: Many[Fqn] | None = None
 
 
 class CreateTable(Extended):
     """A table or view of a schema."""
 
-    columns: list[ColumnRequest]
+    columns: Many[ColumnRequest]
     databaseSchema: Fqn
     tableType: Word | None = None
-    tableConstraints: list[TableConstraint] | None = None
+    tableConstraints: Many[TableConstraint] | None = None
     schemaDefinition: Text | None = None
     locationPath: Text | None = None
     fileFormat: Word | None = None
@@ -145,7 +158,7 @@ class DataModel(Model):
     """The columns of a container's files."""
 
     isPartitioned: bool | None = None
-    columns: list[ColumnRequest] = []
+    columns: Many[ColumnRequest] = []
 
 
 class CreateContainer(Extended):
@@ -158,7 +171,7 @@ class CreateContainer(Extended):
     fullPath: Text | None = None
     numberOfObjects: Annotated[float, Field(ge=0, le=2**53)] | None = None
     size: Annotated[float, Field(ge=0, le=2**53)] | None = None
-    fileFormats: list[Word] | None = None
+    fileFormats: Many[Word] | None = None
 
 
 class Task(Model):
@@ -170,7 +183,7 @@ class Task(Model):
     description: Text | None = None
     sourceUrl: Text | None = None
     taskType: Word | None = None
-    downstreamTasks: list[Name] | None = None
+    downstreamTasks: Many[Name] | None = None
 
 
 class CreatePipeline(Extended):
@@ -181,7 +194,7 @@ class CreatePipeline(Extended):
     pipelineLocation: Text | None = None
     startDate: Word | None = None
     scheduleInterval: Word | None = None
-    tasks: list[Task] | None = None
+    tasks: Many[Task] | None = None
 
 
 class CreateQuery(Model):
@@ -192,15 +205,15 @@ class CreateQuery(Model):
     name: Name | None = None
     displayName: Text | None = None
     description: Text | None = None
-    owners: list[Ref] | None = None
-    tags: list[Tag] | None = None
+    owners: Many[Ref] | None = None
+    tags: Many[Tag] | None = None
     duration: Annotated[float, Field(ge=0, le=2**53)] | None = None
     queryDate: Annotated[int, Field(ge=0, le=2**53)] | None = None
     query_type: Word | None = None
     exclude_usage: bool | None = None
-    queryUsedIn: list[Ref] | None = None
-    users: list[Fqn] | None = None
-    usedBy: list[Word] | None = None
+    queryUsedIn: Many[Ref] | None = None
+    users: Many[Fqn] | None = None
+    usedBy: Many[Word] | None = None
     triggeredBy: Ref | None = None
     processedLineage: bool | None = None
 
@@ -250,7 +263,7 @@ class Stale(Model):
 
     scopeFqn: Fqn
     scopeEntityType: Word | None = None
-    seenFqns: list[Fqn]
+    seenFqns: Many[Fqn]
     recursive: bool = False
 
 
@@ -264,7 +277,7 @@ class TempHop(Model):
 class ColumnMapping(Model):
     """Columns that one column is made from."""
 
-    fromColumns: list[Fqn] | None = None
+    fromColumns: Many[Fqn] | None = None
     toColumn: Fqn | None = None
     function: Text | None = None
 
@@ -288,11 +301,11 @@ class LineageDetails(Model):
     """What is known of an edge."""
 
     sqlQuery: Text | None = None
-    columnsLineage: list[ColumnMapping] | None = None
+    columnsLineage: Many[ColumnMapping] | None = None
     pipeline: Ref | None = None
     description: Text | None = None
     source: Source = "Manual"
-    tempLineageTables: list[TempHop] | None = None
+    tempLineageTables: Many[TempHop] | None = None
 
 
 class EdgeRequest(Model):

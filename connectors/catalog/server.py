@@ -35,7 +35,7 @@ class CatalogConfig:
     port: int = 8585
     token: str | None = field(default=None, repr=False)
     version: str = "2.0.7"
-    max_body_bytes: int = 256 * 1024 * 1024
+    max_body_bytes: int = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,7 +106,7 @@ def _add_writes(kind: Kind, path: str) -> None:
     router.put(path, tags=[kind.type], name=f"put_{kind.type}")(put)
 
     @router.put(f"{path}/bulk", tags=[kind.type], name=f"put_{kind.type}_bulk")
-    def put_bulk(store: Store, request: Annotated[list[dict[str, Any]], Body()]) -> Response:
+    def put_bulk(store: Store, request: Annotated[list[dict[str, Any]], Body(max_length=10_000)]) -> Response:
         """Registers many; each succeeds or fails by itself."""
         return reply(put_many(store, kind, request))
 

@@ -15,6 +15,9 @@ from connectors.catalog.store.run_events import file_event
 
 router = APIRouter(prefix="/api/v1/openlineage", tags=["openlineage"], responses=ERRORS)
 
+_MAX_EDGES = 10_000
+"""Edges of one batch beyond which its other events are to be sent again."""
+
 
 @router.post("/lineage")
 def file(store: Store, event: RunEvent) -> Response:
@@ -29,6 +32,9 @@ def file_many(store: Store, events: Annotated[list[dict[str, Any]], Body(max_len
     refused: list[dict[str, Any]] = []
     edges = 0
     for number, item in enumerate(events):
+        if edges > _MAX_EDGES:
+            refused.append({"index": number, "reason": "too many edges in one call", "retriable": True})
+            continue
         try:
             event = RunEvent.model_validate(item)
             with store.write() as connection:

@@ -6,7 +6,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from connectors.catalog import fqn
+from connectors.catalog.errors import ApiError
 from connectors.catalog.store.database import Json
+
+MAX_COLUMNS = 20_000
+MAX_NAMES = 8 << 20
 
 # After Single Origin's standardised data types: what a type means, whatever a platform calls it.
 _STANDARD: Mapping[str, str] = {
@@ -52,6 +56,21 @@ def of_document(document: Json) -> list[Json]:
     if columns is None:
         columns = (document.get("dataModel") or {}).get("columns")
     return columns or []
+
+
+def check_size(parent: str, columns: list[Json]) -> None:
+    """Raises ApiError (413) when there are too many columns, or their full names, which grow with depth, too long."""
+    count = size = 0
+    waiting = [(len(parent), columns)]
+    while waiting:
+        length, siblings = waiting.pop()
+        for column in siblings:
+            name = length + 1 + len(column["name"])
+            count, size = count + 1, size + name
+            if count > MAX_COLUMNS or size > MAX_NAMES:
+                raise ApiError(413, f"more than {MAX_COLUMNS} columns, or {MAX_NAMES} characters of their full names")
+            if column.get("children"):
+                waiting.append((name, column["children"]))
 
 
 def answers(parent: str, columns: list[Json]) -> list[Json]:

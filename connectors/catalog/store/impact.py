@@ -16,6 +16,8 @@ DIRECT, INDIRECT, TABLE = "DIRECT", "INDIRECT", "TABLE"
 # a path is as strong as its weakest hop: values flow, values decide, or only the tables are known to be joined
 _STRENGTHS = (DIRECT, INDIRECT, TABLE)
 MAX_REACHED = 20_000
+MAX_HOPS = 200_000
+"""Hops of all paths together: those along a chain grow with the square of its length."""
 
 Node = tuple[str, str | None]  # entity id and column path; None stands for the entity as a whole
 
@@ -62,7 +64,8 @@ class Downstream:
     def _walk(self, start: Node, allowed: frozenset[str]) -> dict[Node, tuple[Hop, ...]]:
         paths: dict[Node, tuple[Hop, ...]] = {start: ()}
         frontier = [start]
-        while frontier and len(paths) <= MAX_REACHED:
+        hops = 0
+        while frontier and len(paths) <= MAX_REACHED and hops <= MAX_HOPS:
             self._read({entity for entity, _ in frontier})
             following: list[Node] = []
             for node in frontier:
@@ -70,6 +73,7 @@ class Downstream:
                     if hop.type in allowed and hop.target not in paths:
                         paths[hop.target] = (*paths[node], hop)
                         following.append(hop.target)
+                        hops += len(paths[hop.target])
             frontier = following
         self.truncated = self.truncated or bool(frontier)
         return paths

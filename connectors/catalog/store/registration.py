@@ -243,6 +243,7 @@ def _complete(kind: Kind, document: Json) -> None:
     name: str = document["fullyQualifiedName"]
     if kind.type in SERVICE_TYPES and document.get("connection"):
         document["connection"] = _connection(document)
+    columns_of.check_size(name, columns_of.of_document(document))
     if "columns" in document:
         document["columns"] = columns_of.answers(name, document["columns"])
     if document.get("dataModel"):

@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterable
+from datetime import UTC, datetime
 
 from sqlalchemy import Connection
 
+from connectors.catalog.errors import ApiError
 from connectors.catalog.openlineage import ColumnLineage, Dataset, InputField, RunEvent, Transformation
 from connectors.catalog.store.columns import path_of
 from connectors.catalog.store.contributions import LineageWriter
@@ -22,6 +24,9 @@ from ingestion.masking import QueryMasker
 
 _WROTE_NOTHING = ("ABORT", "FAIL")
 _MAX_SQL = 1_000_000
+_MAX_EDGES = 2_000
+"""Edges of one event: every input with every output, of which a body of a megabyte names millions."""
+
 _Key = tuple[str, str]
 _Fields = dict[_Key, list[tuple[str, str | None, Transformation]]]
 
@@ -30,11 +35,13 @@ def file_event(connection: Connection, event: RunEvent) -> int:
     """Files what a run says about its datasets; how many edges it speaks of. The same event twice counts once."""
     if event.eventType in _WROTE_NOTHING or not event.outputs:
         return 0
+    named = _named_fields(event)
+    if len({(d.namespace, d.name) for d in event.inputs} | set(named)) * len(event.outputs) > _MAX_EDGES:
+        raise ApiError(413, f"the event has more than {_MAX_EDGES} pairs of an input and an output: send smaller ones")
     now = tick(connection)
-    at = max(0, round(event.eventTime.timestamp() * 1000))
+    at = max(0, round(_with_zone(event.eventTime).timestamp() * 1000))
     registration = Registration(connection, at, replace=False)
     datasets = Datasets(connection, registration)
-    named = _named_fields(event)
     inputs = {(d.namespace, d.name): d for d in event.inputs}
     for key in named:
         inputs.setdefault(key, Dataset(namespace=key[0], name=key[1]))
@@ -53,6 +60,11 @@ def file_event(connection: Connection, event: RunEvent) -> int:
                 edges += 1
     writer.finish()
     return edges
+
+
+def _with_zone(moment: datetime) -> datetime:
+    """A time without a zone is UTC: that of the machine has no first and no last years."""
+    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
 
 
 def _contribution(event: RunEvent, ends: tuple[EntityRow, EntityRow], columns: list[Json], at: int) -> Contribution:

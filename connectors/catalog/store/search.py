@@ -18,6 +18,7 @@ from ingestion.storage_paths import normal_path
 MAX_HITS = 1_000
 FIELD_HITS = 10  # the platform ignores `size` in a field search and gives its search engine's default
 _MAX_NESTING = 20
+_MAX_WORDS, _MAX_CLAUSES = 64, 1_000  # what one statement of SQL is made of in a moment
 
 _TEXT_FIELDS: dict[str, ColumnElement[Any]] = {
     "service.name": entities.c.service_folded,
@@ -71,7 +72,10 @@ def search(connection: Connection, query: Query) -> Json:
     if query.filter is not None:
         clause = query.filter.get("query", query.filter)
         where = and_(where, compile_filter(clause))
-    for word in query.text.casefold().replace("*", " ").split():
+    words = query.text.casefold().replace("*", " ").split()
+    if len(words) > _MAX_WORDS:
+        raise bad_request(f"q has more than {_MAX_WORDS} words")
+    for word in words:
         where = and_(where, func.instr(entities.c.fqn_folded, word) > 0)
     total = connection.scalar(select(func.count()).select_from(entities).where(where)) or 0
     order = entities.c.fqn.desc() if query.descending else entities.c.fqn
@@ -209,6 +213,8 @@ def parse_filter(text: str | None) -> Json | None:
     """The filter in a query parameter. Raises ApiError (400) when it is not a JSON object."""
     if not text:
         return None
+    if text.count("{") > _MAX_CLAUSES:
+        raise bad_request(f"query_filter has more than {_MAX_CLAUSES} clauses")
     try:
         value = loads(text)
     except (ValueError, RecursionError) as error:
