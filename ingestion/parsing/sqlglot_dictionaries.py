@@ -8,6 +8,8 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from ingestion.parsing.sqlglot_edits import Edit, at_depth_zero, matching, span, words
 
+_TEXTS = (TokenType.STRING, TokenType.HEREDOC_STRING)
+
 
 def dictionary(text: str, tokens: list[Token]) -> Iterator[Edit]:
     """FROM dictionary('db.d') reads the dictionary of that name."""
@@ -27,7 +29,7 @@ def _quoted(name: str) -> str:
 def loaded_dictionary(text: str, tokens: list[Token]) -> Iterator[Edit]:
     """CREATE DICTIONARY d (…) SOURCE(CLICKHOUSE(TABLE 's' …)) as the table that it loads from there.
 
-    A dictionary from elsewhere keeps its text: what its source is called there is no name here.
+    Of a dictionary from elsewhere only the name is left: what its source is called there is no name here.
     """
     place = next((n for n in range(1, min(len(tokens), 5)) if words(tokens, n, "DICTIONARY")), None)
     opening = next((n for n in range(place or 0, len(tokens)) if tokens[n].token_type is TokenType.L_PAREN), None)
@@ -42,6 +44,8 @@ def loaded_dictionary(text: str, tokens: list[Token]) -> Iterator[Edit]:
         end = next((n for n in range(place, opening) if words(tokens, n, "ON", "CLUSTER")), opening)
         yield span(tokens, place, place, "TABLE")
         yield span(tokens, end, len(tokens) - 1, f" AS {rows}")
+    else:
+        yield span(tokens, opening, len(tokens) - 1)
 
 
 def _first_of_items(tokens: list[Token], opening: int) -> list[int]:
@@ -55,7 +59,8 @@ def _rows(tokens: list[Token], source: int, columns: str) -> str:
     settings = {
         tokens[n].text.upper(): tokens[n + 1].text
         for n in range(source + 2, matching(tokens, source + 1) - 1)
-        if tokens[n + 1].token_type is TokenType.STRING or tokens[n].text.upper() in ("TABLE", "DB")
+        if tokens[n + 1].token_type in (TokenType.STRING, TokenType.HEREDOC_STRING)
+        or tokens[n].text.upper() in ("TABLE", "DB")
     }
     kind = tokens[source].text.upper()
     if kind == "CLICKHOUSE" and "TABLE" in settings:

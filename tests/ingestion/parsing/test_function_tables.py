@@ -175,6 +175,7 @@ def test_the_other_tiers_take_no_table_from_what_tells_of_one(tier: ModuleType) 
         ("clickhouse(host 'h' table 's' db 'e' user 'u' password 'pw-77')", {"id = e.s.id", "a = e.s.a"}),
         ("clickhouse(table 's')", {"id = s.id", "a = s.a"}),
         ("clickhouse(query 'select id, x as a from e.s')", {"id = e.s.id", "a = e.s.x"}),
+        ("clickhouse(user 'u' query $$select id, x as a from e.s;$$)", {"id = e.s.id", "a = e.s.x"}),
         ("http(url 'http://h/x.tsv' format 'TSV')", {"id = http://h/x.tsv.id", "a = http://h/x.tsv.a"}),
     ],
 )
@@ -185,8 +186,9 @@ def test_a_dictionary_is_loaded_from_its_source(source: str, expected: set[str])
     assert tell(text, "clickhouse") == expected
 
 
-def test_a_dictionary_from_another_system_has_no_source_and_no_secret() -> None:
-    text = "create dictionary d (id UInt64) primary key id source(mysql(host 'h' table 's' password 'pw-77'))"
+@pytest.mark.parametrize("source", ["mysql(host 'h' table 's' password 'pw-77')", "null()"])
+def test_a_dictionary_from_another_system_has_no_source_and_no_secret(source: str) -> None:
+    text = f"create dictionary d (id UInt64, a Date) primary key (id) source({source}) range(min a max a) comment 'c'"
     statement = parse(text, "clickhouse")
     assert statement.writes == ()
     assert b"pw-77" not in pickle.dumps(statement)
