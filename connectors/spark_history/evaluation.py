@@ -33,7 +33,8 @@ class Evaluation:
 
     `remembered` maps an expression id to the column that an earlier plan of the same application gave it: checkpoints
     and cached frames are leaves whose ids only it explains. `paths` has the locations of leaves that print none;
-    `batch` is what foreachBatch's function is given; `made` collects the columns of all leaves and projections.
+    `batch` is what foreachBatch's function is given, `loop` what a recursive query has so far; `made` collects the
+    columns of all leaves and projections.
     """
 
     names: NameMapping
@@ -48,6 +49,7 @@ class Evaluation:
     ctes: dict[int, Relation] = field(default_factory=dict)
     expected: dict[int, list[Element]] = field(default_factory=dict)
     by_number: dict[int, Relation] = field(default_factory=dict)
+    loop: Relation | None = None
 
     def scope(self, node: PlanNode, relation: Relation, outer: Mapping[int, Attribute]) -> Scope:
         """What the expressions of `node` may refer to over its input."""
@@ -172,6 +174,7 @@ OPERATORS: dict[str, Callable[[Step], Relation]] = {
     "WindowInPandas": operators.window,
     "ArrowWindowPython": operators.window,
     "Generate": operators.generate,
+    "UnionLoop": physical.union_loop,
     "Expand": operators.expand,
     "LateralJoin": operators.lateral_join,
     "WithCTE": operators.with_cte,

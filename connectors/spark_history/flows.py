@@ -65,17 +65,19 @@ def better(one: Evaluated | None, other: Evaluated) -> Evaluated:
     return Evaluated(outer, other.relation, other.logical)
 
 
-def doubt(item: Evaluated) -> tuple[int, int, int, int]:
-    """How little an account is to be trusted: none, what is cut, the fewest whole columns, then physical after logical.
+def doubt(item: Evaluated) -> tuple[int, int, int, int, int]:
+    """How little an account is to be trusted: none, what is cut, the fewest whole columns, the most that was not read.
 
-    What was cut most may have the fewest places that say so: a list cut short says it once, for all that it lacks.
+    Where two are equal, physical comes after logical. What was cut most may have the fewest places that say so: a list
+    cut short says it once, for all that it lacks.
     """
     if item.relation is None:
-        return (1, 0, 0, 0)
+        return (1, 0, 0, 0, 0)
     whole = sum(not attribute.lineage.incomplete for attribute in item.relation.attributes)
     cut = len(item.relation.attributes) - whole
     cut += sum(problem.kind is ProblemKind.INCOMPLETE for problem in item.relation.problems)
-    return (0, 1 if cut else 0, -whole if cut else 0, 0 if item.logical else 1)
+    unread = sum(problem.kind is ProblemKind.UNSUPPORTED for problem in item.relation.problems)
+    return (0, 1 if cut else 0, -whole if cut else 0, unread, 0 if item.logical else 1)
 
 
 # --- to the model -------------------------------------------------------------------------------------------------

@@ -54,6 +54,8 @@ def leaf(node: PlanNode, kind: str, evaluation: Evaluation) -> Relation:
     """The relation of a leaf."""
     if kind == "CTERelationRef":
         return cte_reference(node, evaluation)
+    if kind == "UnionLoopRef" and evaluation.loop is not None:
+        return standing_for(outputs(node, kind), evaluation.loop)
     if kind == "ReusedExchange":
         return reused(node, evaluation)
     columns = outputs(node, kind)

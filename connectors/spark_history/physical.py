@@ -16,6 +16,7 @@ from connectors.spark_history.attributes import (
     nesting,
 )
 from connectors.spark_history.expressions import Scope, read_expression, read_influences
+from connectors.spark_history.leaves import standing_for
 from connectors.spark_history.operators import CUT, cut, named_attributes, two_lists
 from connectors.spark_history.relation import (
     NOTHING,
@@ -212,6 +213,31 @@ def opaque_outputs(step: Step) -> list[Element]:
         return attribute_list(last[: last.rindex("]") + 1] if "]" in last else last)
     found = re.search(r"\bobj#(\d+)L?: ", step.node.args)
     return [Element(int(found.group(1)), "obj")] if found else []
+
+
+def union_loop(step: Step) -> Relation:
+    """WITH RECURSIVE: the first query's rows, and those of the second over what there is so far, until no more is new.
+
+    A logical plan does not print its outputs: what is above refers to ids that only the physical one explains.
+    """
+    columns, evaluation, queries = attribute_list(step.node.fields.get("Output", "")), step.evaluation, step.node.inner
+    if len(queries) != 2 or not columns:
+        return evaluation.unknown(step.node, "UnionLoop", step.inputs)
+    first, outer = evaluation.relation(queries[0], step.outer), evaluation.loop
+    so_far = standing_for(columns, first)
+    for _ in range(len(columns) + 1):
+        evaluation.loop = so_far
+        again = standing_for(columns, evaluation.relation(queries[1], step.outer))
+        both = [
+            united((one.lineage, other.lineage)) for one, other in zip(so_far.attributes, again.attributes, strict=True)
+        ]
+        before = [attribute.lineage.columns for attribute in so_far.attributes]
+        made = [Attribute(item.id, item.name, lineage) for item, lineage in zip(columns, both, strict=True)]
+        so_far = joined([so_far, again]).with_attributes(made)
+        if before == [lineage.columns for lineage in both]:
+            break
+    evaluation.loop = outer
+    return Relation(made, so_far.indirect, so_far.sources, tuple(dict.fromkeys(so_far.problems)))
 
 
 def cached(step: Step) -> Relation:

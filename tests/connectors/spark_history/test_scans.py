@@ -229,3 +229,56 @@ def test_a_name_may_have_a_cast_in_it() -> None:
     project = f"Project\nOutput [1]: [cast(v#2 as date) AS {column}#1]\nInput [1]: [v#2]"
     (flow,) = lineage_of(formatted(scan, project).replace("Append, [id]", "Append, [out, ... 1 more fields]")).flows
     assert [output.name for output in flow.outputs] == [column]
+
+
+def test_a_recursive_query_reads_what_both_of_its_queries_read_however_often_it_runs() -> None:
+    people = "spark_catalog.d.people"
+    plan = f"""== Physical Plan ==
+Execute InsertIntoHadoopFsRelationCommand (8)
++- Project (7)
+   +- UnionLoop (1)
+         :- Project (3)
+         :  +- LogicalRelation (2)
+         +- Project (6)
+            +- Join (5)
+               :- UnionLoopRef (4)
+               +- LogicalRelation (9)
+
+
+(1) UnionLoop
+Loop id: 0
+Output [3]: [a#11, b#12, c#13]
+Limit: None
+
+(2) LogicalRelation
+Arguments: parquet, [pid#21, name#22, boss#23], `spark_catalog`.`d`.`people`, false
+
+(3) Project
+Arguments: [pid#21, name#22, boss#23]
+
+(4) UnionLoopRef
+Loop id: 0
+Output [3]: [a#31, b#32, c#33]
+Accumulated: false
+
+(5) Join
+Arguments: Inner, (pid#41 = c#33)
+
+(6) Project
+Arguments: [b#32, c#33, pid#41]
+
+(7) Project
+Output [1]: [a#11 AS id#1]
+Input [3]: [a#11, b#12, c#13]
+
+(8) Execute InsertIntoHadoopFsRelationCommand
+Arguments: {INSERT}
+
+(9) LogicalRelation
+Arguments: parquet, [pid#41, name#42, boss#43], `spark_catalog`.`d`.`people`, false
+
+"""
+    assert edges(plan) == {f"{people}.pid", f"{people}.name", f"{people}.boss"}
+    found = lineage_of(plan)
+    assert found.problems == ()
+    assert {("id", people, "pid"), ("id", people, "boss")} <= indirect_edges(found.flows[0])
