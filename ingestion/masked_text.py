@@ -25,7 +25,7 @@ _USER_INFO = re.compile(r"(?<=://)[^/@\s`\"\]]*@")
 _QUERY_STRING = re.compile(r"[?#][^`\"\]]*")
 _HINT_LITERAL = re.compile(r"'[^']*'?|(?<![\w$])[0-9]+(?:\.[0-9]+)?(?![\w$])")
 _HINT_TEXT = re.compile(r"/\*\+[\w\s(),.@?\"`$#*=:%-]*\*/")
-_BLANK_LINES = re.compile(r"[ \t]*\n(?:[ \t\r]*\n)+")
+_BLANK_LINES = re.compile(r"(?<![ \t])[ \t]*+\n(?:[ \t\r]*+\n)++")
 _ITEM = r"(?:-\s*)?(?:\?|null|\$\d+)"
 _IN_LIST = re.compile(rf"\b(in)\s*\(\s*{_ITEM}(?:\s*,\s*{_ITEM})++\s*\)", re.IGNORECASE)
 _ROWS = re.compile(r"\b(values\s*)(\((?:[^()]|\([^()]*\))*+\))(?:\s*,\s*\2)++", re.IGNORECASE)

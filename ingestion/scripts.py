@@ -36,7 +36,7 @@ _WITHOUT_LINEAGE = frozenset(
 )
 """What a parser need not understand: such a statement neither moves data nor makes a relation."""
 _BLOCKS = frozenset({SkipReason.ANONYMOUS_BLOCK, SkipReason.DYNAMIC_SQL})
-_LONE_QUERY = re.compile(r"\s*\(*\s*(select|with|from|values)\b", re.IGNORECASE)
+_LONE_QUERY = re.compile(r"[\s(]*+(select|with|from|values)\b", re.IGNORECASE)
 
 
 def lone_query_as_view(text: str, name: str, dialect: Dialect) -> str:

@@ -12,7 +12,6 @@ _PATTERN = re.compile(r"[*?\[{]")
 _PARTITION = re.compile(r"[^=/]+=[^/]*")
 _LOGIN = re.compile(r"^[^/@:]*:(?!\d+/)[^@]*@")  # a secret may have slashes; a port before a path is none
 _USER = re.compile(r"^[^/@]*@")
-_QUERY = re.compile(r"[?#](?=[^/]*=)")  # and else a pattern: x/part-?/dt=1
 _ANY_QUERY = re.compile(r"[?#]")
 _WEB = frozenset({"http", "https", "ftp", "ftps", "sftp"})
 _FILE = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,9}(?:\.(?:gz|bz2|zst|snappy|lz4|zip|xz))?$")
@@ -32,11 +31,22 @@ def without_secrets(path: str) -> str:
     """
     scheme, separator, rest = path.partition("://")
     if not separator:
-        return _QUERY.split(path, maxsplit=1)[0]
+        return _without_query(path)
     rest = _LOGIN.sub("", rest, count=1)
     if scheme.lower() in _WEB:
         rest = _ANY_QUERY.split(_USER.sub("", rest, count=1), maxsplit=1)[0]
-    return scheme + separator + _QUERY.split(rest, maxsplit=1)[0]
+    return scheme + separator + _without_query(rest)
+
+
+def _without_query(path: str) -> str:
+    """The path up to a query or fragment, which has an equals sign; else it is a pattern: x/part-?/dt=1."""
+    start = 0
+    for segment in path.split("/"):
+        mark = _ANY_QUERY.search(segment)
+        if mark is not None and "=" in segment[mark.end() :]:
+            return path[: start + mark.start()]
+        start += len(segment) + 1
+    return path
 
 
 def canonical_path(path: str) -> str:

@@ -12,7 +12,7 @@ _REF = re.compile(
 _SOURCE = re.compile(rf"{_OPEN}source\(\s*{_TEXT}\s*,\s*{_TEXT}\s*\){_CLOSE}")
 _THIS = re.compile(rf"{_OPEN}this{_CLOSE}")
 _CONFIG = re.compile(rf"{_OPEN}config\s*\((?:[^{{}}]|\{{[^{{}}]*\}})*\){_CLOSE}")
-_COMMENT = re.compile(r"\{#[\s\S]*?#\}")
+_COMMENT = re.compile(r"\{#(?:[\s\S]*?#\}|(?P<open>[\s\S]*+))")
 _CONDITION = re.compile(r"\{%-?\s*(?:if\s[^%]*|endif\s*-?)%\}")
 _PLAIN = re.compile(r"[A-Za-z_]\w*")
 
@@ -33,6 +33,8 @@ def untemplated(text: str, model: str) -> str:
 
 
 def _line_ends(match: re.Match[str]) -> str:
+    if match.lastgroup == "open":
+        return match.group()
     return "\n" * match.group().count("\n") or " "
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from ingestion.model import Column
 
-_ARGUMENTS = re.compile(r"\(\s*(\d+)\s*(?:,\s*(-?\d+)\s*)?[^)]*\)")
-_NOT_THE_NAME = re.compile(r"\([^)]*\)|<.*|\[.*", re.DOTALL)
+_ARGUMENTS = re.compile(r"\(\s*+(\d++)\s*+(?:,\s*+(-?\d++)\s*+)?+[^)]*+(?:\)|\Z)")
+_NOT_THE_NAME = re.compile(r"\([^)]*+(?:\)|\Z)|<.*|\[.*", re.DOTALL)
 
 # OpenMetadata's name: other spellings in one word, then after each bar one of several words
 _SPELLINGS = {

@@ -40,8 +40,8 @@ _EXPLAINED = frozenset(
         StatementKind.CREATE_VIEW,
     }
 )
-_WITH_DATA = re.compile(r"\s+with\s+(?:no\s+)?data\s*$", re.IGNORECASE)
-_COLUMN = re.compile(r'("(?:[^"]|"")+"|[A-Za-z_][\w$]*)\.("(?:[^"]|"")+"|[A-Za-z_][\w$]*)')
+_WITH_DATA = re.compile(r"(?<!\s)\s++with\s++(?:no\s++)?data\s*+$", re.IGNORECASE)
+_COLUMN = re.compile(r'(?<![\w$"])("(?:[^"]|"")++"|[A-Za-z_][\w$]*+)\.("(?:[^"]|"")++"|[A-Za-z_][\w$]*+)')
 _PARAMETER = re.compile(r"\$\d+")
 
 

@@ -209,10 +209,10 @@ KEPT = {
 """The fields that are kept of an event; all of them where none are listed."""
 
 
-PATHS_LEFT_OUT = re.compile(r"(Location: (\w+) )\[((?:(?!\n).)*?), \.\.\. (\d+) entries\]")
+PATHS_LEFT_OUT = re.compile(r"(Location: (\w+) )\[((?:(?!Location: )[^\n])*?), \.\.\. (\d+) entries\]")
 
 
-CUT_LOCATION = re.compile(r"(Location: )((?:(?!\n).)*?)\.\.\.(?=, PartitionFilters: )")
+CUT_LOCATION = re.compile(r"(Location: )((?:(?!Location: )[^\n])*?)\.\.\.(?=, PartitionFilters: )")
 PATHS_CUT = (b" entries]", b"..., PartitionFilters: ")
 
 

@@ -30,7 +30,7 @@ WRAPPER = re.compile(r"^(\w+)\((.*)\)$", re.DOTALL)
 STAGE = re.compile(r"^(?:partial_|merge_|finalmerge_)?(?:gpubasic|gpu)?")
 """What stands before a function's name: the stage of an aggregation, an accelerator."""
 
-SPACE_BEFORE = re.compile(r"\s+([,)])")
+SPACE_BEFORE = re.compile(r"(?<!\s)\s++([,)])")
 TOKEN = re.compile(r"[^\W\d]\w*|\d[\w.]*|[()\[\],]|<=>|<=|>=|<>|!=|\|\||[-+*/%=<>&|^~!.]|\s+|.", re.DOTALL)
 
 

@@ -23,7 +23,7 @@ _ROWS = """
 ROWS = frozenset(_ROWS.split())
 """Leaves whose rows come from no table."""
 
-LOCATION = re.compile(r"(?:\w*FileIndex\w*|\w+Index|\w+)(?:\(\d+ paths?\))? ?\[(?P<paths>[^\]]*)\]")
+LOCATION = re.compile(r"\b\w++(?:\(\d++ paths?\))? ?\[(?P<paths>[^\]]*+)(?:\]|(?P<open>\Z))")
 JDBC_RELATION = re.compile(r"\bJDBCRelation\((?P<what>.*?)\)(?: \[numPartitions=\d+\]|$)", re.DOTALL)
 JDBC_BEHIND = re.compile(r" JDBCRelation\(.*\)(?: \[numPartitions=\d+\])?$", re.DOTALL)
 JDBC_TABLE = re.compile(r"JDBCTable\((.+?),StructType\(")
@@ -31,10 +31,10 @@ JDBC_CATALOG = "org.apache.spark.sql.execution.datasources.v2.jdbc.JDBCTableCata
 OWN_FILTERS = ("PartitionFilters", "RequiredDataFilters")
 """The filters of a scan that no Filter node repeats."""
 
-PUSHED = re.compile(r"\bfilters=(.*?), (?:runtimeFilters|groupedBy|caseSensitive)=", re.DOTALL)
+PUSHED = re.compile(r"\bfilters=(.*?)(?:, (?:runtimeFilters|groupedBy|caseSensitive)=|(?P<open>\Z))", re.DOTALL)
 """The filters that an Iceberg scan applies itself: no Filter node repeats those of partitions."""
 
-_DESCRIBED = re.compile(r"(?P<name>[^\s/]+\.[^\s/]+) \(branch=")
+_DESCRIBED = re.compile(r"(?P<name>(?=[^\s/]+?\.[^\s/])[^\s/]++) \(branch=")
 """How a stream's scan of an Iceberg table tells its name."""
 
 V2_KINDS = ("RelationV2", "DataSourceV2", "StreamingDataSourceV2", "BatchScan", "MicroBatchScan")
@@ -79,7 +79,7 @@ def leaf(node: PlanNode, kind: str, evaluation: Evaluation) -> Relation:
     filters = " ".join(node.fields.get(field, "") for field in OWN_FILTERS)
     found = read_influences(filters, Scope(relation.scope), Subtype.FILTER)
     pushed = PUSHED.search(node.fields.get("Description", ""))
-    if pushed:
+    if pushed and pushed["open"] is None:
         found |= {
             (ColumnRef(name, item.name), Subtype.FILTER)
             for name in sources
@@ -95,8 +95,9 @@ def outputs(node: PlanNode, kind: str) -> list[Element]:
         return attribute_list(node.fields["Output"])
     args = node.args
     if kind == "Relation":
-        found = re.search(r"\[(.*)\]", JDBC_BEHIND.sub("", args), re.DOTALL)
-        return attribute_list(f"[{found.group(1)}]", ",") if found else []
+        listed = JDBC_BEHIND.sub("", args)
+        listed = listed[listed.find("[") : listed.rfind("]") + 1]
+        return attribute_list(listed, ",") if listed.startswith("[") else []
     if kind == "HiveTableRelation":
         lists = re.findall(r"(?:Data Cols|Partition Cols): (\[.*?\])(?:, |\])", args, re.DOTALL)
         return [item for text in lists for item in attribute_list(text)] or first_list(args)
@@ -200,7 +201,7 @@ def location_names(text: str, names: NameMapping) -> tuple[TableName | None, ...
     """The paths of a scan, each once; None stands for those that Spark left out or cut. None at all without a path."""
     match = LOCATION.search(text)
     found: list[TableName | None] = []
-    for path in NEXT_PATH.split(match.group("paths")) if match else ():
+    for path in NEXT_PATH.split(match.group("paths")) if match and match["open"] is None else ():
         if path.startswith("...") or CUT_PATH.search(path):
             return (*dict.fromkeys(found), None) if found else ()
         if path:

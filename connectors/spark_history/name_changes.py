@@ -15,12 +15,12 @@ from ingestion.model import Column, StatementKind, StatementLineage, TableChange
 QUALIFIED = 3
 DDL = re.compile(r"\b(?:AlterTableRenameCommand|DropTableCommand|DropTable|DropView|RenameTable|AlterTable)\b")
 V2_KINDS = ("DropTable", "DropView", "RenameTable", "AlterTable")
-_CHANGES = re.compile(r", \[(?P<changes>.*)\]", re.DOTALL)
+_CHANGES = re.compile(r", \[(?:(?P<changes>.*)\]|.*)", re.DOTALL)
 _NEXT_CHANGE = re.compile(r", (?=(?:ADD|DROP|RENAME|ALTER) COLUMN )")
 _ADDED = re.compile(r"ADD COLUMN (?P<name>[^.\s]+) (?P<type>.+)", re.DOTALL)
 _DROPPED = re.compile(r"DROP COLUMN (?P<name>[^.]+)")
 _RENAMED = re.compile(r"RENAME COLUMN (?P<old>(?:(?! TO )[^.])+) TO (?P<new>(?:(?! TO ).)+)", re.DOTALL)
-_BEHIND_NAME = re.compile(r"(?:`(?:[^`]|``)+`\.?)+, ")
+_BEHIND_NAME = re.compile(r"(?:`(?:[^`]|``)++`\.?+)++, ")
 
 
 def name_changes(descriptions: Sequence[str], names: NameMapping) -> StatementLineage | None:
@@ -67,7 +67,7 @@ def column_changes(args: str, table: TableName) -> TableChange | None:
     4.0 and older print the changes as objects without content.
     """
     listed = _CHANGES.search(args)
-    items = _NEXT_CHANGE.split(listed.group("changes")) if listed else []
+    items = _NEXT_CHANGE.split(listed["changes"]) if listed and listed["changes"] is not None else []
     added = [Column(found["name"], found["type"].lower()) for item in items if (found := _ADDED.fullmatch(item))]
     dropped = [found["name"] for item in items if (found := _DROPPED.fullmatch(item))]
     renamed = [(found["old"], found["new"]) for item in items if (found := _RENAMED.fullmatch(item))]

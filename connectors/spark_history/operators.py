@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 CUT = Problem(ProblemKind.INCOMPLETE, "more fields")
 HINTS = re.compile(r"(?:, (?:left|right)Hint=\([^()]*\))+$")
-GENERATE = re.compile(r"^(?P<made>.*), (?:true|false)(?:, [^\[\]]*)?, (?P<out>\[[^\[]*\])$", re.DOTALL)
+_OUTER = re.compile(r", (?:true|false)(?=, |\Z)")
 JOIN_TYPE = re.compile(r"\], ((?:Inner|Cross|Left|Right|Full|ExistenceJoin)\w*(?:\([^()]*\))?)(?=, |$)")
 CTE_REFERENCE = re.compile(r"^(\d+), (?:true|false), (\[.*?\])(?:, (?:true|false|\d+|None|Some).*)?$", re.DOTALL)
 STRUCT = re.compile(r"^(?:named_)?struct\(")
@@ -215,15 +215,25 @@ def window(step: Step) -> Relation:
     return step.below.with_attributes([*step.below.attributes, *made], problems=cut(text))
 
 
+def _generated(args: str) -> tuple[str, str] | None:
+    """The generator and what is passed on, and the columns that are made: `explode(a#1), [b#2], true, [c#3]`."""
+    before, opening, columns = args.rstrip("\n").rpartition("[")
+    head = before.removesuffix(", ")
+    outer = list(_OUTER.finditer(head))
+    if head == before or not columns.endswith("]") or not outer or set("[]") & set(head[outer[-1].end() :]):
+        return None
+    return head[: outer[-1].start()], opening + columns
+
+
 def generate(step: Step) -> Relation:
     """LATERAL VIEW and explode: each column that the generator makes comes from all of its arguments.
 
     A physical plan lists what is passed on; rows that are only repeated keep their ids.
     """
-    match = GENERATE.match(step.node.args)
-    if match is None:
+    parts = _generated(step.node.args)
+    if parts is None:
         return step.evaluation.unknown(step.node, "Generate", step.inputs)
-    text, scope = match.group("made"), step.below.scope
+    (text, made_columns), scope = parts, step.below.scope
     passed = step.below.attributes
     if "Input" in step.node.fields and text.endswith("]") and "), [" in text:
         place = text.rindex("), [") + 1
@@ -231,7 +241,7 @@ def generate(step: Step) -> Relation:
         passed = [scope[item.id] for item in kept if item.id in scope]
         text = text[:place]
     lineage = read_expression(text, step.scope)
-    made = [scope.get(item.id) or Attribute(item.id, item.name, lineage) for item in attribute_list(match.group("out"))]
+    made = [scope.get(item.id) or Attribute(item.id, item.name, lineage) for item in attribute_list(made_columns)]
     return step.below.with_attributes([*passed, *made], problems=cut(step.node.args))
 
 

@@ -41,7 +41,7 @@ from ingestion.model import (
 REWRITES = frozenset(("ReplaceData", "WriteDelta"))
 """Writes of rewritten row operations: only what is written tells which statement it was."""
 
-FILE_SCAN = re.compile(r"(\[.*?#\d+L?(?:-T\d+ms)?\]).*?Location: (\w.*?\[[^\]]*\])", re.DOTALL)
+_SCANNED = re.compile(r"\[.*?(?:#\d++L?(?:-T\d++ms)?\]|(?P<open>\Z))", re.DOTALL)
 FLOW_ORDER = {StatementKind.CREATE_TABLE_AS: 0, StatementKind.CREATE_VIEW: 0}
 
 
@@ -170,8 +170,9 @@ def file_paths(physical: PlanNode | None) -> Mapping[int, str]:
     for node in physical.walk():
         if kind_of(node) != "FileScan":
             continue
-        match = FILE_SCAN.search(node.args)
-        location = LOCATION.search(match.group(2)) if match else None
-        if match and location:
-            found.update({item.id: match.group(2) for item in attribute_list(match.group(1), ",")})
+        columns = _SCANNED.search(node.args)
+        place = node.args.find("Location: ", columns.end()) if columns and columns["open"] is None else -1
+        location = LOCATION.search(node.args, place) if place >= 0 else None
+        if columns and location and location["open"] is None:
+            found.update({item.id: location.group() for item in attribute_list(columns.group(), ",")})
     return found

@@ -17,7 +17,7 @@ _SET_NAMESPACE = re.compile(
 )
 _SET_COMMAND = re.compile(r"(?:SetNamespaceCommand|SetCatalogCommand)[^\n]*\nArguments: \[?(?P<name>[^\],\n]+)")
 _USE = re.compile(
-    r"^\s*USE\s+(?:(?:NAMESPACE|DATABASE|SCHEMA)\s+)?(?P<name>(?:`[^`]+`|[\w-]+)(?:\.(?:`[^`]+`|[\w-]+))*)\s*;?\s*$",
+    r"^\s*USE\s+(?:(?:NAMESPACE|DATABASE|SCHEMA)\s+)?(?P<name>(?:`[^`]+`|[\w-]+)(?:\.(?:`[^`]+`|[\w-]+))*)\s*+(?:;\s*+)?+$",
     re.IGNORECASE,
 )
 

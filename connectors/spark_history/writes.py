@@ -23,7 +23,7 @@ MODES = {
 }
 _MODE = re.compile(r", (Append|Overwrite|ErrorIfExists|Ignore)(?=, |$|\))")
 _LOCATION = re.compile(r"^(.*?), (?:\[[^\]]*\], )?(?:false|true)(?:, |$)", re.DOTALL)
-_VIEW_COLUMNS = re.compile(r"\((.*?),(?:None|Some\(.*?\))\)(?=, \(|$)", re.DOTALL)
+_VIEW_COLUMNS = re.compile(r"(?:^|(?<=, ))\(((?:(?!, \().)*?),(?:None|Some\(.*?\))\)(?=, \(|$)", re.DOTALL)
 _VIEW_KIND = re.compile(r", (PersistedView|LocalTempView|GlobalTempView)(?=, |$)")
 _OPTION = re.compile(r"[\[(, ](?:dbtable|path|table|topic)(?:=| -> )([^\],)]+)")
 _OPTION_TABLE = re.compile(r"[\[(, ]dbtable(?:=| -> )([^\],)]+)")
@@ -183,7 +183,7 @@ def save_into_source(node: PlanNode, names: NameMapping) -> Write | None:
 
 def directory_write(node: PlanNode, names: NameMapping) -> Write:
     """INSERT OVERWRITE DIRECTORY."""
-    found = re.search(r"(?:Location: |Some\(|path=)?((?:[a-z][a-z0-9+.-]*:)?/[^,\])\s]+)", node.args)
+    found = re.search(r"(?:Location: |Some\(|path=)?((?:(?<![a-z0-9+.-])[a-z][a-z0-9+.-]*+:)?/[^,\])\s]++)", node.args)
     location = names.path(found.group(1)) if found else None
     return Write(StatementKind.INSERT, WriteMode.OVERWRITE, None, query_of(node), location)
 

@@ -20,12 +20,12 @@ _META_COMMAND = re.compile(
 )
 _COPIED_ROWS = re.compile(r"(?ims)^[ \t]*+copy\s[^;]*?\bfrom\s+stdin\b[^;]*+;[^\n]*+\n.*?^\\\.[ \t\r]*+$")
 _MAGIC = re.compile(r"\A%sql\b\s*+")  # how a cell of a notebook says that it is SQL
-_TEMPLATE = re.compile(r"\{\{(?:(?!\}\}).){0,2000}\}\}", re.DOTALL)
+_TEMPLATE = re.compile(r"\{\{(?:[^{}]|\{(?!\{)|\}(?!\}))*+\}\}")
 _VALUE_BEFORE = re.compile(
     r"(?:[=<>+*/|]|\b(?:and|between|else|ilike|in\s*\(|interval|like|limit|not|offset|or|then|when))\s*\Z",
     re.IGNORECASE,
 )
-_EXECUTABLE_COMMENT = re.compile(r"/\*M?!\d*+((?:[^*]|\*(?!/))*+)\*/")
+_EXECUTABLE_COMMENT = re.compile(r"/\*M?!\d*+((?:[^*]|\*(?!/))*+)(\*/|\Z)")
 EDGE = "".join(filter(str.isspace, map(chr, range(0x3001)))) + ";\ufeff\u200b\x00"
 """What surrounds a statement without belonging to it: white space of every kind, semicolons, byte-order marks."""
 
@@ -84,7 +84,11 @@ def without_client_commands(text: str, dialect: Dialect) -> str:
 
 def unwrap_executable_comments(text: str) -> str:
     """MySQL runs what stands in `/*!50001 ... */`: so it is text, not comment."""
-    return _EXECUTABLE_COMMENT.sub(r" \1 ", text) if "/*!" in text or "/*M!" in text else text
+    return (
+        _EXECUTABLE_COMMENT.sub(lambda found: f" {found[1]} " if found[2] else found[0], text)
+        if "/*!" in text or "/*M!" in text
+        else text
+    )
 
 
 def _outside_quotes(pattern: str, text: str, lexicon: Lexicon) -> str:

@@ -13,7 +13,7 @@ from ingestion.statements import session
 from ingestion.statements.kinds import Classification, Examined, SkipReason, parsed, skipped
 from ingestion.statements.spellings import redefined_view
 
-_QUERY = re.compile(r"\b(?:select|sel)\b|\bas\s+\(?\s*(?:table|values|from|with|execute)\b")
+_QUERY = re.compile(r"\b(?:select|sel)\b|\bas\b[\s(]*+(?:table|values|from|with|execute)\b")
 _COPIES = keywords("like clone shallow deep copy")
 _IF_NOT_EXISTS = keywords("if not exists")
 _ROUTINES = keywords("procedure proc function macro trigger package aggregate event task rule")

@@ -13,9 +13,9 @@ _VERBS = keywords(
     "select insert update delete merge truncate create alter drop declare set exec execute print use if while begin"
     " commit rollback return grant revoke deny raiserror throw waitfor open close deallocate bulk"
 )
-_VERB_ON_LINE = re.compile(rf"\n\s*+({'|'.join(sorted(_VERBS))})\b", re.IGNORECASE)
+_VERB_ON_LINE = re.compile(rf"\n[^\S\n]*+({'|'.join(sorted(_VERBS))})\b", re.IGNORECASE)
 _INSERT_OF_QUERY = re.compile(
-    r"\s*+insert\b(?:(?!\b(?:select|values|exec(?:ute)?|default)\b)[\s\S])*?\n\s*+select\b", re.IGNORECASE
+    r"\s*+insert\b(?:(?!\b(?:select|values|exec(?:ute)?|default)\b)[\s\S])*?\n[^\S\n]*+select\b", re.IGNORECASE
 )
 # After these a verb goes on with the statement that it stands in.
 _GOES_ON_AFTER = keywords(

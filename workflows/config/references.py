@@ -11,8 +11,8 @@ from workflows.config.document import Document, Path
 from workflows.config.problems import InvalidConfig, Problem
 from workflows.interpolation import BadReference, interpolate, names_a_secret
 
-_USER_INFO = re.compile(r"://[^/@\s:]*:(?P<password>[^@\s]+)@")
-_SETTING = re.compile(r"(?P<name>[A-Za-z_]+)=(?P<value>[^&;\s]+)")
+_USER_INFO = re.compile(r"://[^/@\s:]*+:(?P<password>[^@\s]++)(?P<end>@)?")
+_SETTING = re.compile(r"(?<![A-Za-z_])(?P<name>[A-Za-z_]++)=(?P<value>[^&;\s]+)")
 
 
 def replace_references(document: Document, environment: Mapping[str, str]) -> tuple[Document, tuple[str, ...]]:
@@ -57,8 +57,7 @@ def _secrets(value: Any, key: str) -> Iterator[str]:
         text = str(value)
         if text and names_a_secret(key):
             yield text
-        for found in _USER_INFO.finditer(text):
-            yield found["password"]
+        yield from (found["password"] for found in _USER_INFO.finditer(text) if found["end"])
         for found in _SETTING.finditer(text):
             if names_a_secret(found["name"]):
                 yield found["value"]
