@@ -29,7 +29,7 @@ _BEFORE_RELATION = keywords(
     "from join into update table view using only like clone exists overwrite insert delete merge stream on to of"
     " outfile swap exchange , ( . = with append sources ins upd sel copy unload model dictionary tables dynamic shallow"
     " deep ignore low_priority quick transient straight_join undo final lateral replace export temporary unlogged"
-    " percent delayed summarize"
+    " percent delayed summarize abort fail rollback"
 )
 
 
