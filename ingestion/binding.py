@@ -14,7 +14,7 @@ from functools import partial
 import networkx as nx
 
 from ingestion.isolation import Failure, Isolation, Stage
-from ingestion.model import Column, Flow, StatementLineage, TableName, WriteMode
+from ingestion.model import Column, Flow, StatementLineage, TableChange, TableName, WriteMode
 from ingestion.parsing.analyzer import analyze
 from ingestion.timeline import Before, NameEvent, Occurrence, Order, Relation, Timeline, read_timeline
 
@@ -101,6 +101,7 @@ class _Binder:
         self._isolation = isolation
         self._bound: dict[int, BoundStatement] = {}
         self._created: dict[int, Schema | None] = {}
+        self._written: dict[int, list[tuple[Order, Schema]]] = {}
         self._analysed: dict[tuple[object, ...], StatementLineage] = {}
 
     def creators_in_dependency_order(self) -> list[int]:
@@ -155,17 +156,20 @@ class _Binder:
         for flow in lineage.flows:
             if flow.target is not None and flow.target.mode is WriteMode.CREATE:
                 self._created[meaning[flow.target.name]] = schema_of_outputs(flow)
+            elif flow.target is not None and isinstance(occurrence.symbolic, StatementLineage):
+                # A plan that was carried out shows columns that the table has by then: Delta's mergeSchema adds them.
+                written = tuple(Column(o.name, o.type) for o in flow.outputs if o.name and not o.name_assumed)
+                self._written.setdefault(meaning[flow.target.name], []).append((occurrence.order, written))
         return BoundStatement(occurrence, lineage, meaning)
 
     def schema_at(self, number: int, order: Order) -> Schema | None:
         """The columns of a relation at a moment, None if they are not (all) known."""
         relation = self._timeline.relations[number]
         schema = self._schema_at_creation(relation, order)
-        for when, change in relation.alterations:
+        changes = [*relation.alterations, *self._written.get(number, ())]
+        for when, change in sorted(changes, key=lambda change: change[0]):
             if schema is not None and when <= order:
-                dropped, renamed = set(change.dropped_columns), dict(change.renamed_columns)
-                kept = [Column(renamed.get(c.name, c.name), c.type) for c in schema if c.name not in dropped]
-                schema = (*kept, *(c for c in change.columns if c.name not in {k.name for k in kept}))
+                schema = _widened(schema, change) if isinstance(change, tuple) else _altered(schema, change)
         return schema
 
     def _schema_at_creation(self, relation: Relation, order: Order) -> Schema | None:
@@ -198,6 +202,17 @@ class _Binder:
                 if schema:
                     found[relation.number] = schema
         return found
+
+
+def _altered(schema: Schema, change: TableChange) -> Schema:
+    dropped, renamed = set(change.dropped_columns), dict(change.renamed_columns)
+    kept = [Column(renamed.get(c.name, c.name), c.type) for c in schema if c.name not in dropped]
+    return (*kept, *(c for c in change.columns if c.name not in {k.name for k in kept}))
+
+
+def _widened(schema: Schema, written: Schema) -> Schema:
+    known = {column.name.casefold() for column in schema}
+    return (*schema, *(column for column in written if column.name.casefold() not in known))
 
 
 def schema_of_outputs(flow: Flow) -> Schema | None:

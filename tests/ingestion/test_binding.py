@@ -6,6 +6,23 @@ from itertools import permutations
 
 import pytest
 
+from ingestion.binding import bind
+from ingestion.model import (
+    ColumnRef,
+    Flow,
+    Output,
+    Reference,
+    StatementKind,
+    StatementLineage,
+    Subtype,
+    TableName,
+    Target,
+    Transformation,
+    WriteMode,
+)
+from ingestion.naming import Namespace
+from ingestion.parsing.sqlglot_tier import parse
+from ingestion.timeline import Before, Occurrence
 from tests.ingestion.logs import bound, edges
 
 CHAIN = (
@@ -99,3 +116,29 @@ def test_a_long_chain_of_views_binds() -> None:
 def test_create_table_like_takes_the_columns() -> None:
     log = bound(["CREATE TABLE twin (LIKE base)", "CREATE TABLE c AS SELECT * FROM twin"], {"base": ["a"]})
     assert edges(log) == {("twin.a", "c.a")}
+
+
+def written_by_a_plan(number: int, *columns: str) -> Occurrence:
+    """An append that Spark carried out, of columns of the table `src`."""
+    source = TableName(("src",))
+    outputs = tuple(
+        Output(name, (Reference((ColumnRef(source, name),), Transformation(Subtype.IDENTITY)),)) for name in columns
+    )
+    flow = Flow(Target(TableName(("t",)), WriteMode.APPEND, by_name=True), outputs, sources=(source,))
+    lineage = StatementLineage(StatementKind.INSERT, (flow,))
+    return Occurrence(str(number), lineage, Namespace("db", ("public",)), (float(number), number), "s")
+
+
+def test_a_plan_that_was_carried_out_shows_the_columns_that_its_table_has_by_then() -> None:
+    created = Occurrence("0", parse("CREATE TABLE t (a int)", "postgres"), Namespace("db", ("public",)), (0.0, 0), "s")
+    dropped = Occurrence(
+        "2", parse("ALTER TABLE t DROP COLUMN price", "postgres"), Namespace("db", ("public",)), (2.0, 2), "s"
+    )
+
+    def names(*occurrences: Occurrence) -> list[str]:
+        log = bind(occurrences, Before(lambda _key: None))
+        (number,) = (relation.number for relation in log.relations if relation.key.table == "t")
+        return [column.name for column in log.schemas[number]]
+
+    assert names(created, written_by_a_plan(1, "A", "price")) == ["a", "price"]
+    assert names(created, written_by_a_plan(1, "a", "price"), dropped) == ["a"]
