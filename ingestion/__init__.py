@@ -9,18 +9,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ingestion.lineage_parser import ColumnEdge, LineageParser
     from ingestion.masking import QueryMasker
-    from ingestion.sql_graph import LineageGraph, lineage_graph
+    from ingestion.scripts.lineage_graph import LineageGraph, lineage_graph
+    from ingestion.scripts.lineage_parser import ColumnEdge, LineageParser
 
 __all__ = ["ColumnEdge", "LineageGraph", "LineageParser", "QueryMasker", "lineage_graph"]
 
 _HOMES = {
-    "ColumnEdge": "ingestion.lineage_parser",
-    "LineageGraph": "ingestion.sql_graph",
-    "LineageParser": "ingestion.lineage_parser",
+    "ColumnEdge": "ingestion.scripts.lineage_parser",
+    "LineageGraph": "ingestion.scripts.lineage_graph",
+    "LineageParser": "ingestion.scripts.lineage_parser",
     "QueryMasker": "ingestion.masking",
-    "lineage_graph": "ingestion.sql_graph",
+    "lineage_graph": "ingestion.scripts.lineage_graph",
 }
 
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ingestion.fqn import build_fqn
 from ingestion.model import Column
+from ingestion.names.fqn import build_fqn
 
 
 @dataclass(frozen=True, slots=True)

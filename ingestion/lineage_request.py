@@ -18,7 +18,7 @@ from ingestion.entities import EntityReference
 Json = dict[str, Any]
 
 
-class LineageSource(StrEnum):
+class EdgeSource(StrEnum):
     """OpenMetadata's names of what an edge was read from; the order is which name a merged edge keeps."""
 
     MANUAL = "Manual"
@@ -32,7 +32,7 @@ class LineageSource(StrEnum):
     QUERY = "QueryLineage"
 
 
-_SOURCE_RANK = {source.value: rank for rank, source in enumerate(LineageSource)}
+_SOURCE_RANK = {source.value: rank for rank, source in enumerate(EdgeSource)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class LineageDetails:
     """How one entity comes from another; `sql_query` is masked, `source` is a LineageSource or a newer name."""
 
     sql_query: str | None = None
-    source: str = LineageSource.QUERY
+    source: str = EdgeSource.QUERY
     columns_lineage: tuple[ColumnLineage, ...] = ()
     pipeline: EntityReference | None = None
     temp_lineage_tables: tuple[TempLineageTable, ...] = ()
@@ -115,7 +115,7 @@ class LineageDetails:
         pipeline = json.get("pipeline")
         return cls(
             sql_query=json.get("sqlQuery"),
-            source=json.get("source") or LineageSource.MANUAL.value,
+            source=json.get("source") or EdgeSource.MANUAL.value,
             columns_lineage=tuple(ColumnLineage.from_json(item) for item in json.get("columnsLineage") or ()),
             pipeline=EntityReference.from_json(pipeline) if pipeline else None,
             temp_lineage_tables=tuple(TempLineageTable.from_json(item) for item in json.get("tempLineageTables") or ()),
@@ -183,7 +183,7 @@ class Replacement:
     """
 
     to_entity: EntityReference
-    source: str = LineageSource.VIEW
+    source: str = EdgeSource.VIEW
     producer: Producer | None = None
     at: float | None = None
     until: float | None = None

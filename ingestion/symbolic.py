@@ -8,12 +8,12 @@ from typing import Any
 
 from ingestion.errors import Unparsable
 from ingestion.model import StatementLineage
-from ingestion.parsing.relational import RelationalStatement
+from ingestion.relational.form import RelationalStatement
 
 Symbolic = RelationalStatement | StatementLineage
 """What a parse gives: a relational form to be analysed, or lineage that a plan had settled already."""
 
-_TRUSTED_MODULES = ("ingestion.model", "ingestion.types", "ingestion.parsing.relational")
+_TRUSTED_MODULES = ("ingestion.model", "ingestion.dialects.types", "ingestion.relational.form")
 
 
 class _SymbolicUnpickler(pickle.Unpickler):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.side_by_side import ByFile, given_time, longest_first
+from tests.support.side_by_side import ByFile, given_time, longest_first
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
-from connectors.openmetadata.connection import Connection
-from connectors.openmetadata.http import Http
-from connectors.openmetadata.retry import RetryPolicy
+import hashlib
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from connectors.openmetadata.client import CatalogSearch, connect
+from connectors.openmetadata.rest_sink import DryRunSink, RestSink, SinkOptions
+from connectors.openmetadata.transport.connection import Connection
+from connectors.openmetadata.transport.http import Http
+from connectors.openmetadata.transport.platform import Platform
+from connectors.openmetadata.transport.retry import RetryPolicy
+from connectors.sink import Sink
 from ingestion.errors import RetryableError, TargetDown
-from workflows.config.values import Server
+from workflows.config import EmbeddedCatalog, RunConfig, Server
+from workflows.control.scratch import scratch_folder
+from workflows.report.counts import Pointer
 
 _ONCE = RetryPolicy(attempts=1, total_seconds=15)
 
@@ -40,3 +53,78 @@ def server_version(server: Server) -> str:
     if not isinstance(answer, dict) or "version" not in answer:
         raise TargetDown(f"{server.url} does not answer as an OpenMetadata: is hostPort right?")
     return str(answer["version"])
+
+
+@dataclass(frozen=True, slots=True)
+class RunTarget:
+    """A catalog that answers; `where` tells a person how to look at it. `writes` False: nothing may change in it."""
+
+    platform: Platform
+    search: CatalogSearch
+    sink: Sink
+    where: tuple[Pointer, ...]
+    writes: bool = True
+
+
+@contextmanager
+def open_target(config: RunConfig, run_id: str, *, dry_run: bool) -> Iterator[RunTarget]:
+    """The configured target. A dry run gets a throw-away copy of an embedded catalog, so that it shows what would be.
+
+    Of a server it only asks: nothing is written there on a dry run. Raises ConfigError and TargetDown.
+    """
+    if isinstance(config.target, Server):
+        server = Pointer("published to", config.target.url)
+        with _connected(connection_of(config.target, max(10, config.threads)), config, run_id, (server,)) as target:
+            yield replace(target, sink=DryRunSink(_discard), writes=False) if dry_run else target
+        return
+    with (
+        _embedded(config.target, dry_run=dry_run) as (connection, where),
+        _connected(connection, config, run_id, where) as target,
+    ):
+        yield target
+
+
+@contextmanager
+def _connected(
+    connection: Connection, config: RunConfig, run_id: str, where: tuple[Pointer, ...]
+) -> Iterator[RunTarget]:
+    platform = connect(connection)
+    try:
+        options = SinkOptions(run_id, config.batch_size, config.threads)
+        yield RunTarget(platform, CatalogSearch(platform), RestSink(platform, options), where)
+    finally:
+        platform.close()
+
+
+def _discard(_line: str) -> None:
+    """What a dry run would write is shown by who asks for it."""
+
+
+@contextmanager
+def _embedded(catalog: EmbeddedCatalog, *, dry_run: bool) -> Iterator[tuple[Connection, tuple[Pointer, ...]]]:
+    from connectors.catalog.server import CatalogConfig, running_catalog
+
+    with scratch_folder("dry-run") as scratch:
+        file = _copy(catalog.file, scratch) if dry_run else catalog.file
+        file.parent.mkdir(parents=True, exist_ok=True)
+        token = catalog.token.get_secret_value() if catalog.token else None
+        with running_catalog(CatalogConfig(file, port=catalog.port, token=token)) as address:
+            connection = Connection(address.url, token) if token else Connection(address.url)
+            serve = f"ingest serve --catalog {catalog.file}"
+            yield connection, (Pointer("catalog", str(catalog.file)), Pointer("look at it with", serve))
+
+
+def _copy(file: Path, directory: Path) -> Path:
+    copy = directory / "catalog.db"
+    for suffix in ("", "-wal", "-shm"):
+        part = file.with_name(file.name + suffix)
+        if part.is_file():
+            shutil.copyfile(part, copy.with_name(copy.name + suffix))
+    return copy
+
+
+def sink_name(target: EmbeddedCatalog | Server, platform: Platform) -> str:
+    """What tells this catalog from another, and from one that takes its place."""
+    place = str(target.file.resolve()) if isinstance(target, EmbeddedCatalog) else target.url
+    digest = hashlib.sha256(f"{place} {platform.store}".encode()).hexdigest()
+    return f"catalog {digest[:32]}"

@@ -10,8 +10,8 @@ from fastapi.responses import JSONResponse
 from sqlalchemy.exc import OperationalError
 from starlette.exceptions import HTTPException
 
-from connectors.catalog.errors import ApiError
-from connectors.catalog.routes import ROUTERS
+from connectors.catalog.api import ROUTERS
+from connectors.catalog.contract.errors import ApiError
 from connectors.catalog.store.database import Database
 
 _log = logging.getLogger(__name__)

@@ -13,7 +13,7 @@ from pathlib import Path
 import uvicorn
 
 from connectors.catalog.app import create_app
-from connectors.catalog.gate import LOOPBACK, Gate, Rules
+from connectors.catalog.middleware import LOOPBACK, AccessMiddleware, AccessRules
 from connectors.catalog.store.database import Database, open_database
 from ingestion.errors import ConfigError
 
@@ -124,12 +124,12 @@ def _listen(config: CatalogConfig) -> socket.socket:
 
 
 def _server(config: CatalogConfig, database: Database) -> uvicorn.Server:
-    rules = Rules(
+    rules = AccessRules(
         token=config.token,
         hosts=LOOPBACK if config.host in LOOPBACK and not config.token else None,
         max_body=config.max_body_bytes,
     )
-    app = Gate(create_app(database, config.version), rules)
+    app = AccessMiddleware(create_app(database, config.version), rules)
     settings = uvicorn.Config(
         app,
         log_config=None,

@@ -2,14 +2,14 @@
 
 from connectors.openlineage.datasets import DatasetNames
 from connectors.openlineage.emitter import Emitter, Transport, open_emitter
-from connectors.openlineage.events import JobRun, Origin, Outcome, job_runs, outcome_event
+from connectors.openlineage.events import JobRun, Origin, RunResult, job_runs, outcome_event
 
 __all__ = [
     "DatasetNames",
     "Emitter",
     "JobRun",
     "Origin",
-    "Outcome",
+    "RunResult",
     "Transport",
     "job_runs",
     "open_emitter",

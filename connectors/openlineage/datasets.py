@@ -9,8 +9,8 @@ from openlineage.client.event_v2 import InputDataset, OutputDataset
 from openlineage.client.facet_v2 import DatasetFacet, schema_dataset
 
 from ingestion.entities import TableEntity
-from ingestion.fqn import split_fqn
 from ingestion.model import Column
+from ingestion.names.fqn import split_fqn
 
 _PARTS_OF_A_TABLE = 4
 

@@ -56,7 +56,7 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class RunResult:
     """What became of a run's statements; `errors` maps reasons to how many were given up on."""
 
     statements: int
@@ -98,7 +98,7 @@ def job_runs(
             yield job
 
 
-def outcome_event(origin: Origin, outcome: Outcome, at: float) -> RunEvent:
+def outcome_event(origin: Origin, outcome: RunResult, at: float) -> RunEvent:
     """The workflow's own run, with what it could not make out. `at` is in seconds since the epoch."""
     errors = [
         extraction_error_run.Error(errorMessage=f"{reason}: {count} statements")

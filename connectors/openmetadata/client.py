@@ -4,39 +4,23 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
-from connectors.openmetadata import extension, search
-from connectors.openmetadata.connection import Connection
-from connectors.openmetadata.entities import Collection, get_by_name, table_entity
-from connectors.openmetadata.http import Http
-from connectors.openmetadata.retry import RetryPolicy, Timing
+from connectors.openmetadata.entities import extension, search
+from connectors.openmetadata.entities.crud import Collection, get_by_name, table_entity
+from connectors.openmetadata.transport.connection import Connection
+from connectors.openmetadata.transport.http import Http
+from connectors.openmetadata.transport.platform import Platform
+from connectors.openmetadata.transport.retry import RetryPolicy, Timing
 from ingestion.entities import TableEntity
-from ingestion.entity_search import Hits, PartialName
 from ingestion.errors import ConfigError, RetryableError, TargetDown
-from ingestion.storage_paths import normal_path, spellings
+from ingestion.names.storage_paths import normal_path, spellings
+from ingestion.resolution.cached_search import Hits, PartialName
 
 Result = TypeVar("Result")
 logger = logging.getLogger(__name__)
 
 SPOKEN_VERSION = "2.0"
-
-
-@dataclass(frozen=True, slots=True)
-class Platform:
-    """The platform behind `http`; `capabilities` is what it offers beyond OpenMetadata's contract.
-
-    `store` tells its data from those of another that takes its place; "" where it does not say.
-    """
-
-    http: Http
-    version: str
-    capabilities: frozenset[str] = frozenset()
-    store: str = ""
-
-    def close(self) -> None:
-        self.http.close()
 
 
 def connect(connection: Connection, policy: RetryPolicy | None = None, timing: Timing | None = None) -> Platform:
@@ -49,7 +33,7 @@ def connect(connection: Connection, policy: RetryPolicy | None = None, timing: T
     try:
         version = _version(http)
         _check_version(version, strict=connection.validate_version)
-        offer = extension.offer(http)
+        offer = extension.server_capabilities(http)
         return Platform(http, version, offer.capabilities, offer.store)
     except BaseException:
         http.close()

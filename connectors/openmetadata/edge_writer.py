@@ -10,10 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from connectors.openmetadata.answers import NotFound, ServerFailed
-from connectors.openmetadata.entities import Collection, mark_processed
-from connectors.openmetadata.http import Http
-from connectors.openmetadata.lineage import (
+from connectors.openmetadata.edges import (
     StoredEdge,
     delete_edge,
     get_edge,
@@ -23,9 +20,12 @@ from connectors.openmetadata.lineage import (
     read_edge,
     stored_edge,
 )
+from connectors.openmetadata.entities.crud import Collection, mark_processed
+from connectors.openmetadata.transport.http import Http
+from connectors.openmetadata.transport.responses import NotFound, ServerFailed
 from connectors.sink import Outcome
 from ingestion.entities import EntityReference
-from ingestion.lineage_request import ColumnLineage, EntitiesEdge, LineageDetails, LineageSource
+from ingestion.lineage_request import ColumnLineage, EdgeSource, EntitiesEdge, LineageDetails
 
 Operations = list[dict[str, Any]]
 ColumnKey = tuple[tuple[str, ...], str]
@@ -41,7 +41,7 @@ _STALE_SECONDS = 0.5
 """What was read longer ago is read again before an edge is made: the longer ago, the likelier it is there by now."""
 
 _ROUTINE = "storedProcedure"
-QUERIES = frozenset({LineageSource.QUERY, LineageSource.CROSS_DATABASE})
+QUERIES = frozenset({EdgeSource.QUERY, EdgeSource.CROSS_DATABASE})
 """What edges of statements are said to be read from."""
 
 
@@ -99,7 +99,7 @@ def settle_edge(http: Http, edge: EntitiesEdge, done: EdgeWrite, owned: Owned) -
 
 def of_view(details: LineageDetails) -> bool:
     """Whether an edge is a view's definition."""
-    return details.source == LineageSource.VIEW
+    return details.source == EdgeSource.VIEW
 
 
 def of_routines(keys: frozenset[str]) -> Owned:

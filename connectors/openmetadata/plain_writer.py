@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 
-from connectors.openmetadata.answers import ServerFailed
 from connectors.openmetadata.edge_writer import (
     EdgeWrite,
     delete_stale_edges,
@@ -17,7 +16,8 @@ from connectors.openmetadata.edge_writer import (
     redefine_edge,
     settle_edge,
 )
-from connectors.openmetadata.http import Http
+from connectors.openmetadata.transport.http import Http
+from connectors.openmetadata.transport.responses import ServerFailed
 from connectors.openmetadata.units import Unit, Written
 from connectors.sink import Outcome, WriteCounts, WriteResult
 from ingestion.errors import Rejected

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from connectors.openmetadata import extension
-from connectors.openmetadata.answers import ServerFailed
-from connectors.openmetadata.client import Platform
-from connectors.openmetadata.extension import BatchCounts
+from connectors.openmetadata.entities import extension
+from connectors.openmetadata.entities.extension import BatchCounts
 from connectors.openmetadata.plain_writer import PlainWriter, finish_view
+from connectors.openmetadata.transport.platform import Platform
+from connectors.openmetadata.transport.responses import ServerFailed
 from connectors.openmetadata.units import Unit, Written, batches_of, units_of
 from connectors.sink import Outcome, WriteCounts, WriteReport, WriteResult
 from ingestion.errors import Rejected

@@ -9,7 +9,7 @@ from connectors.openmetadata.edge_writer import QUERIES, of_routines, of_view
 from connectors.sink import WriteCounts, WriteResult
 from ingestion.contribution import ProducerKind
 from ingestion.entities import EntityReference
-from ingestion.lineage_request import AddLineageRequest, LineageDetails, LineageSource, Replacement
+from ingestion.lineage_request import AddLineageRequest, EdgeSource, LineageDetails, Replacement
 
 
 @dataclass(slots=True)
@@ -31,12 +31,12 @@ class Unit:
     @property
     def views(self) -> bool:
         """Whether the target is a view whose definition is known as a whole."""
-        return any(replacement.source == LineageSource.VIEW for replacement in self.replacements)
+        return any(replacement.source == EdgeSource.VIEW for replacement in self.replacements)
 
     @property
     def whole(self) -> bool:
         """Whether every name is known that the view reads."""
-        return all(replacement.whole for replacement in self.replacements if replacement.source == LineageSource.VIEW)
+        return all(replacement.whole for replacement in self.replacements if replacement.source == EdgeSource.VIEW)
 
     @property
     def routines(self) -> frozenset[str]:
@@ -56,7 +56,7 @@ class Unit:
 
     def redefines(self, request: AddLineageRequest) -> bool:
         """Whether the edge of a request is of what was defined anew."""
-        if self.views and request.edge.lineage_details.source == LineageSource.VIEW:
+        if self.views and request.edge.lineage_details.source == EdgeSource.VIEW:
             return True
         return bool(self.routines) and request.edge.lineage_details.source in QUERIES
 

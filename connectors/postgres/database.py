@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from ingestion.definitions import Definition, DefinitionKind
 from ingestion.errors import ConfigError, TargetDown
 from ingestion.model import Column
+from ingestion.routines.definition import Definition, DefinitionKind
 
 if TYPE_CHECKING:
     from psycopg import Connection

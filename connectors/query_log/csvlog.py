@@ -25,7 +25,7 @@ Failures = Mapping[str, frozenset[bytes]]
 
 
 @dataclass(frozen=True, slots=True)
-class _Statement:
+class _CsvlogStatement:
     text: str
     duration: float | None = None  # seconds; known where the line was written after the execution
     failed: bool = False
@@ -88,7 +88,7 @@ class CsvlogReader:
         at = self._layout.fields
         rows: list[list[str]] = []
         lines: list[int] = []
-        statements: list[_Statement | None] = []
+        statements: list[_CsvlogStatement | None] = []
         for row, line in zip(records.rows, records.lines, strict=True):
             statement = _statement(row, at)
             if statement is not None and not statement.failed and self._stands_elsewhere(row, statement):
@@ -98,7 +98,7 @@ class CsvlogReader:
             statements.append(statement)
         return self._table(rows, lines, statements, records.malformed)
 
-    def _stands_elsewhere(self, row: list[str], statement: _Statement) -> bool:
+    def _stands_elsewhere(self, row: list[str], statement: _CsvlogStatement) -> bool:
         at = self._layout.fields
         session = row[at["session_id"]]
         if statement.duration is not None:
@@ -114,7 +114,7 @@ class CsvlogReader:
         return False
 
     def _table(
-        self, rows: list[list[str]], lines: list[int], statements: list[_Statement | None], bad: list[Malformed]
+        self, rows: list[list[str]], lines: list[int], statements: list[_CsvlogStatement | None], bad: list[Malformed]
     ) -> Table:
         at = self._layout.fields
         times, wrong = parse_times([row[at["log_time"]] for row in rows], self._layout.zone)
@@ -132,26 +132,26 @@ class CsvlogReader:
         return Table(lines, columns, bad).drop(dict.fromkeys(wrong, "log_time is no time"))
 
 
-def _statement(row: list[str], at: Mapping[str, int]) -> _Statement | None:
+def _statement(row: list[str], at: Mapping[str, int]) -> _CsvlogStatement | None:
     severity = row[at["error_severity"]]
     if severity in _ERRORS:
         text = row[at["query"]]
-        return _Statement(text, failed=True) if text.strip() else None
+        return _CsvlogStatement(text, failed=True) if text.strip() else None
     message = row[at["message"]]
     match = _EXECUTION.match(message) if severity == "LOG" else None
     if match is None or not message[match.end() :].strip():
         return None
     duration = float(match["ms"]) / 1000 if match["ms"] else None
-    return _Statement(message[match.end() :], duration)
+    return _CsvlogStatement(message[match.end() :], duration)
 
 
-def _start(time: float | None, statement: _Statement | None) -> float | None:
+def _start(time: float | None, statement: _CsvlogStatement | None) -> float | None:
     if time is None or statement is None or statement.duration is None:
         return time
     return time - statement.duration
 
 
-def _end(time: float | None, statement: _Statement | None) -> float | None:
+def _end(time: float | None, statement: _CsvlogStatement | None) -> float | None:
     return time if statement is not None and (statement.failed or statement.duration is not None) else None
 
 
@@ -160,7 +160,7 @@ def _query_type(tag: str) -> str | None:
     return None if not tag or tag.startswith("idle") or tag in {"PARSE", "BIND"} else tag
 
 
-def _status(statement: _Statement | None) -> str | None:
+def _status(statement: _CsvlogStatement | None) -> str | None:
     if statement is None:
         return NOT_A_STATEMENT
     return "failed" if statement.failed else None

@@ -21,7 +21,7 @@ _LOG_NAMES = "*.csv, *.tsv or *.psv, plain or .gz, .bz2, .zst"
 
 
 @dataclass(frozen=True, slots=True)
-class LogFile:
+class QueryLogFile:
     """A file of the log: where it is, its name relative to the input, its size in bytes."""
 
     path: str
@@ -30,7 +30,7 @@ class LogFile:
     local: bool = True
 
 
-def find_log_files(spark: SparkSession, path: str) -> list[LogFile]:
+def find_log_files(spark: SparkSession, path: str) -> list[QueryLogFile]:
     """The files that `path` names, by name; a directory gives its CSV files at any depth, hidden ones left out.
 
     Raises ConfigError where nothing is there.
@@ -51,10 +51,10 @@ def local_path(spark: SparkSession, path: str) -> str | None:
     return re.sub(r"^file:(//)?", "", path) if scheme[1].lower() == "file" else None
 
 
-def _find_local(path: str) -> Iterator[LogFile]:
+def _find_local(path: str) -> Iterator[QueryLogFile]:
     named = Path(path)
     if named.is_file():
-        yield LogFile(str(named.absolute()), named.name, named.stat().st_size)
+        yield QueryLogFile(str(named.absolute()), named.name, named.stat().st_size)
     elif named.is_dir():
         yield from _within(named)
     elif _GLOB.search(path):
@@ -65,12 +65,12 @@ def _find_local(path: str) -> Iterator[LogFile]:
                 yield from (_renamed(file, match, parent) for file in _logs_of(match))
             else:
                 name = match.relative_to(parent).as_posix()
-                yield LogFile(str(match.absolute()), name, match.stat().st_size)
+                yield QueryLogFile(str(match.absolute()), name, match.stat().st_size)
     else:
         raise ConfigError(_missing(named))
 
 
-def _within(directory: Path) -> list[LogFile]:
+def _within(directory: Path) -> list[QueryLogFile]:
     found = _logs_of(directory)
     if not found:
         others = sorted(entry.name for entry in directory.iterdir() if entry.is_file())
@@ -80,18 +80,18 @@ def _within(directory: Path) -> list[LogFile]:
     return found
 
 
-def _logs_of(directory: Path) -> list[LogFile]:
+def _logs_of(directory: Path) -> list[QueryLogFile]:
     found = []
     for file in directory.rglob("*"):
         inside = file.relative_to(directory)
         if _LOG_NAME.fullmatch(file.name) and not any(part[0] in "._" for part in inside.parts) and file.is_file():
-            found.append(LogFile(str(file.absolute()), inside.as_posix(), file.stat().st_size))
+            found.append(QueryLogFile(str(file.absolute()), inside.as_posix(), file.stat().st_size))
     return found
 
 
-def _renamed(file: LogFile, directory: Path, parent: Path) -> LogFile:
+def _renamed(file: QueryLogFile, directory: Path, parent: Path) -> QueryLogFile:
     name = (directory / file.name).relative_to(parent).as_posix()
-    return LogFile(file.path, name, file.size)
+    return QueryLogFile(file.path, name, file.size)
 
 
 def _fixed_parent(pattern: str) -> Path:
@@ -122,7 +122,7 @@ def _missing(path: Path) -> str:
     return f"the query log {path} does not exist" + (f"; did you mean {parent / near[0]}?" if near else "")
 
 
-def _find_remote(spark: SparkSession, path: str) -> Iterator[LogFile]:
+def _find_remote(spark: SparkSession, path: str) -> Iterator[QueryLogFile]:
     hadoop: Any = spark.sparkContext._jvm.org.apache.hadoop.fs  # type: ignore[union-attr]
     named = hadoop.Path(path)
     system = named.getFileSystem(spark.sparkContext._jsc.hadoopConfiguration())
@@ -146,7 +146,7 @@ def _find_remote(spark: SparkSession, path: str) -> Iterator[LogFile]:
                 yield _remote_file(entry, base)
 
 
-def _remote_file(status: Any, base: PurePosixPath) -> LogFile:
+def _remote_file(status: Any, base: PurePosixPath) -> QueryLogFile:
     where = PurePosixPath(status.getPath().toString())
     shown = where.relative_to(base).as_posix() if where.is_relative_to(base) else where.name
-    return LogFile(status.getPath().toString(), shown, status.getLen(), local=False)
+    return QueryLogFile(status.getPath().toString(), shown, status.getLen(), local=False)

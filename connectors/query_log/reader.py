@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from connectors.base import RECORD_SCHEMA
 from connectors.query_log.csvlog import CsvlogReader, Failures, FailureScan
-from connectors.query_log.files import LogFile, find_log_files
+from connectors.query_log.files import QueryLogFile, find_log_files
 from connectors.query_log.layout import Layout, sniff
 from connectors.query_log.records import Malformed, RecordReader, Records
 from connectors.query_log.slices import FileSlice, cut, pack
@@ -65,7 +65,7 @@ def _zone(name: str) -> ZoneInfo:
         raise ConfigError(f"{name} is no time zone: give a name such as UTC or Europe/Berlin") from error
 
 
-def _with_layouts(spark: SparkSession, files: Sequence[LogFile], zone: ZoneInfo) -> list[FileSlice]:
+def _with_layouts(spark: SparkSession, files: Sequence[QueryLogFile], zone: ZoneInfo) -> list[FileSlice]:
     """Each file that is not empty with its layout; where some files have none these carry the reason as a problem."""
     found: list[FileSlice] = []
     for file in files:
@@ -84,7 +84,7 @@ def _with_layouts(spark: SparkSession, files: Sequence[LogFile], zone: ZoneInfo)
     return found
 
 
-def _stored_head(spark: SparkSession, file: LogFile) -> bytes:
+def _stored_head(spark: SparkSession, file: QueryLogFile) -> bytes:
     if file.local:
         try:
             with Path(file.path).open("rb") as raw:
@@ -99,7 +99,7 @@ def _stored_head(spark: SparkSession, file: LogFile) -> bytes:
         stream.close()
 
 
-def _decompressed_head(file: LogFile, head: bytes) -> bytes:
+def _decompressed_head(file: QueryLogFile, head: bytes) -> bytes:
     stream = SliceStream(partial(io.BytesIO, head))
     content = io.BufferedReader(stream).read(_HEAD_BYTES)
     if not content and stream.problem:

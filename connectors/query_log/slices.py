@@ -10,7 +10,7 @@ from typing import BinaryIO
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from connectors.query_log.files import LogFile
+from connectors.query_log.files import QueryLogFile
 from connectors.query_log.layout import Layout
 from connectors.query_log.records import RecordReader, split_lines
 
@@ -39,7 +39,7 @@ class FileSlice:
     A file without a layout cannot be read; `problem` tells why.
     """
 
-    file: LogFile
+    file: QueryLogFile
     layout: Layout | None
     start: int = 0
     end: int | None = None

@@ -10,11 +10,11 @@ from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import SparkSession
 
 from connectors.spark_catalog.description import Description, dotted
-from connectors.spark_history.names import SESSION_CATALOG
-from ingestion.definitions import Definition, DefinitionKind
 from ingestion.errors import ConfigError, TargetDown
 from ingestion.model import Column, NameKind
-from ingestion.naming import QUALIFIED_PARTS, RelationKey
+from ingestion.names.namespaces import QUALIFIED_PARTS, RelationKey
+from ingestion.plans.text.name_mapping import SESSION_CATALOG
+from ingestion.routines.definition import Definition, DefinitionKind
 
 _GONE = frozenset({"TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND"})
 _METASTORE_FAILED = "_LEGACY_ERROR_TEMP_3065"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from connectors.spark_history.names import plain_parts
-from ingestion.definitions import quoted
 from ingestion.dialects import dialect_of
 from ingestion.model import Column
+from ingestion.plans.text.name_mapping import plain_parts
+from ingestion.routines.definition import quoted
 
 _SPARK = dialect_of("spark")
 _TEXT = "View Text"

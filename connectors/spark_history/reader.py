@@ -14,16 +14,24 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import IntegerType, LongType, StringType, StructField, StructType
 
 from connectors.base import RECORD_SCHEMA
-from connectors.spark_history.codecs import codec_of, decoded, named_codec
-from connectors.spark_history.event_lines import FOREIGN, NO_EVENT, PROBLEM, TORN, UNREAD, EventLine, event_lines
-from connectors.spark_history.history_server import is_served, served_events
-from connectors.spark_history.listing import Listing, SparkHistoryOptions, list_history
-from connectors.spark_history.log_files import LogFile, is_named, local_path, may_grow
-from connectors.spark_history.names import NameMapping
-from connectors.spark_history.plan_cache import kept_plans
+from connectors.spark_history.applications.application_log import ApplicationLog
+from connectors.spark_history.applications.statement_text import TextReader
+from connectors.spark_history.event_logs.codecs import codec_of, decoded, named_codec
+from connectors.spark_history.event_logs.event_lines import (
+    FOREIGN,
+    NO_EVENT,
+    PROBLEM,
+    TORN,
+    UNREAD,
+    EventLine,
+    event_lines,
+)
+from connectors.spark_history.event_logs.history_server import is_served, served_events
+from connectors.spark_history.event_logs.listing import Listing, SparkHistoryOptions, list_history
+from connectors.spark_history.event_logs.log_files import EventLogFile, is_named, local_path, may_grow
 from connectors.spark_history.records import DIALECT, NOT_A_LOG, UNFINISHED, RecordWriter, Row, problem_row
-from connectors.spark_history.statement_text import TextReader
-from connectors.spark_history.statements import ApplicationLog
+from ingestion.plans.cache import kept_plans
+from ingestion.plans.text.name_mapping import NameMapping
 
 BATCH_BYTES = 4 << 20
 BATCH_ROWS = 500
@@ -81,7 +89,7 @@ def read_event_logs(spark: SparkSession, listing: Listing, options: SparkHistory
 # --- decoding -----------------------------------------------------------------------------------------------------
 
 
-def chosen_events(spark: SparkSession, files: list[LogFile]) -> DataFrame:
+def chosen_events(spark: SparkSession, files: list[EventLogFile]) -> DataFrame:
     """The events that lineage needs out of all files, each file decoded in one task."""
     local = [file for file in files if streamed(file.path)]
     remote = [file for file in files if not streamed(file.path)]
@@ -111,7 +119,7 @@ def streamed(path: str) -> bool:
     return local_path(path) is not None or is_served(path)
 
 
-def left_out(file: LogFile) -> EventLine | None:
+def left_out(file: EventLogFile) -> EventLine | None:
     """What is told of a file of other storage that cannot be read as one value; None of one that can."""
     if file.path.rpartition("/")[2].startswith("_"):
         return EventLine(0, UNREAD)  # Spark gives no rows of it, and no error
@@ -122,13 +130,13 @@ def left_out(file: LogFile) -> EventLine | None:
     return EventLine(0, PROBLEM, problem=problem)
 
 
-def packed(files: list[LogFile], parallelism: int) -> list[list[LogFile]]:
+def packed(files: list[EventLogFile], parallelism: int) -> list[list[EventLogFile]]:
     """Files packed into tasks of about equal size, the largest first; never fewer tasks than files or cores allow."""
     weights = {file.path: file.size * (10 if named_codec(file.path) else 1) for file in files}
     total = sum(weights.values())
     wanted = max(min(parallelism, len(files)), -(-total // (COMPRESSED_TASK_BYTES * 10)))
     count = int(min(wanted, len(files)))
-    packs: list[list[LogFile]] = [[] for _ in range(count)]
+    packs: list[list[EventLogFile]] = [[] for _ in range(count)]
     loads = [0] * count
     for file in sorted(files, key=lambda file: -weights[file.path]):
         lightest = loads.index(min(loads))
@@ -137,7 +145,7 @@ def packed(files: list[LogFile], parallelism: int) -> list[list[LogFile]]:
     return packs
 
 
-def events_of_packs(batches: Iterable[pa.RecordBatch], packs: list[list[LogFile]]) -> Iterator[pa.RecordBatch]:
+def events_of_packs(batches: Iterable[pa.RecordBatch], packs: list[list[EventLogFile]]) -> Iterator[pa.RecordBatch]:
     """The events of the packs whose numbers come in."""
 
     def rows() -> Iterator[Row]:
@@ -149,7 +157,7 @@ def events_of_packs(batches: Iterable[pa.RecordBatch], packs: list[list[LogFile]
     return to_batches(rows(), to_arrow_schema(EVENT_SCHEMA))
 
 
-def file_rows(file: LogFile) -> Iterator[Row]:
+def file_rows(file: EventLogFile) -> Iterator[Row]:
     if is_served(file.path):
         yield from (event_row(place, line) for place, line in served_events(file) if line.kind != "ignored")
         return
@@ -160,7 +168,9 @@ def file_rows(file: LogFile) -> Iterator[Row]:
         yield event_row(file, EventLine(0, UNREAD))
 
 
-def events_of_contents(batches: Iterable[pa.RecordBatch], by_path: Mapping[str, LogFile]) -> Iterator[pa.RecordBatch]:
+def events_of_contents(
+    batches: Iterable[pa.RecordBatch], by_path: Mapping[str, EventLogFile]
+) -> Iterator[pa.RecordBatch]:
     """The events of files whose bytes come in as values."""
 
     def rows() -> Iterator[Row]:
@@ -172,7 +182,7 @@ def events_of_contents(batches: Iterable[pa.RecordBatch], by_path: Mapping[str, 
     return to_batches(rows(), to_arrow_schema(EVENT_SCHEMA))
 
 
-def stream_rows(file: LogFile, stream: BinaryIO) -> Iterator[Row]:
+def stream_rows(file: EventLogFile, stream: BinaryIO) -> Iterator[Row]:
     """One file's events; the last of a running application may still be half written, which is no problem."""
     codec = codec_of(file.path.rpartition("/")[2], stream)
     if codec is None:
@@ -190,12 +200,12 @@ def stream_rows(file: LogFile, stream: BinaryIO) -> Iterator[Row]:
             yield event_row(file, line)
 
 
-def without_events(file: LogFile, problem: str) -> EventLine:
+def without_events(file: EventLogFile, problem: str) -> EventLine:
     """What is told of a file in which no event was found: a problem where its name is that of a log."""
     return EventLine(1, PROBLEM, problem=problem) if is_named(file) else EventLine(1, FOREIGN)
 
 
-def event_row(file: LogFile, line: EventLine) -> Row:
+def event_row(file: EventLogFile, line: EventLine) -> Row:
     return {
         "log": file.log,
         "index": file.index,

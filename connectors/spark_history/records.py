@@ -8,17 +8,17 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from connectors.base import UNSUPPORTED
-from connectors.spark_history.canonical import canonical
-from connectors.spark_history.executions import Environment, Statement
-from connectors.spark_history.name_changes import name_changes
-from connectors.spark_history.names import NameMapping
-from connectors.spark_history.plan_cache import PlanCache
-from connectors.spark_history.plan_lineage import Application
-from connectors.spark_history.reconciliation import KnownViews, Resolve, folded, reconcile
-from connectors.spark_history.session_state import SessionDefaults
-from connectors.spark_history.statement_text import TextReader
-from connectors.spark_history.unread_writes import unread_write
+from connectors.spark_history.applications.executions import Environment, ExecutedStatement
+from connectors.spark_history.applications.reconciliation import KnownViews, Resolve, folded, reconcile
+from connectors.spark_history.applications.session_state import SessionDefaults
+from connectors.spark_history.applications.statement_text import TextReader
 from ingestion.model import NameKind, StatementKind, StatementLineage, TableName, Target, WriteMode
+from ingestion.plans.cache import PlanCache
+from ingestion.plans.interning import canonical
+from ingestion.plans.lineage import Application
+from ingestion.plans.text.name_mapping import NameMapping
+from ingestion.plans.writes.ddl import name_changes
+from ingestion.plans.writes.unread_writes import unread_write
 from ingestion.symbolic import dumps
 
 DIALECT = "spark"
@@ -54,7 +54,7 @@ class RecordWriter:
     def of(cls, log: str, names: NameMapping, texts: TextReader) -> RecordWriter:
         return cls(log, names, Application(names), SessionDefaults(names), texts)
 
-    def rows(self, statement: Statement) -> Iterator[Row]:
+    def rows(self, statement: ExecutedStatement) -> Iterator[Row]:
         """One row a statement: with its text, its lineage from the plan, or both; failures have no lineage.
 
         None for what had ended when the log was read before.
@@ -101,7 +101,7 @@ class RecordWriter:
         }
 
     def _reconciled(
-        self, lineage: StatementLineage, statement: Statement, defaults: tuple[str, str]
+        self, lineage: StatementLineage, statement: ExecutedStatement, defaults: tuple[str, str]
     ) -> tuple[str | None, StatementLineage]:
         """A statement's text, and its plan's lineage beside what that text says, where it has one.
 
@@ -126,7 +126,7 @@ class RecordWriter:
         self.views.note(lineage)
         return text, lineage
 
-    def _locate(self, statement: Statement) -> None:
+    def _locate(self, statement: ExecutedStatement) -> None:
         found = statement.environment
         if found is not self.environment:
             self.environment = found
@@ -135,7 +135,7 @@ class RecordWriter:
             )
 
 
-def status_of(statement: Statement) -> str | None:
+def status_of(statement: ExecutedStatement) -> str | None:
     """None of what ended well."""
     return {"": None, None: UNFINISHED}.get(statement.error, statement.error)
 

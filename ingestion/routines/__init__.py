@@ -1,15 +1,14 @@
 """Stored procedures, functions and blocks taken apart into the statements that they run."""
 
 from ingestion.routines.bodies import Routine, block_steps, routines_in, take_apart
-from ingestion.routines.calls import called_routine
-from ingestion.routines.known import KnownRoutine, KnownRoutines, key_of, known_routines, routines_of
-from ingestion.routines.steps import Step
+from ingestion.routines.registry import KnownRoutine, KnownRoutines, key_of, known_routines, routines_of
+from ingestion.routines.steps import RoutineStep, called_routine
 
 __all__ = [
     "KnownRoutine",
     "KnownRoutines",
     "Routine",
-    "Step",
+    "RoutineStep",
     "block_steps",
     "called_routine",
     "key_of",

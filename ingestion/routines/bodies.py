@@ -2,15 +2,68 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from ingestion.dialects import Dialect, dialect_of
-from ingestion.routines.header import Header, object_at, read_header
-from ingestion.routines.packages import read_package
-from ingestion.routines.reader import read_steps
-from ingestion.routines.steps import Code, Step, constant
+from ingestion.dialects.definition import keywords
+from ingestion.lexing.cursor import Code
+from ingestion.routines.body_reader import read_steps
+from ingestion.routines.signature import Header, object_at, read_header
+from ingestion.routines.steps import RoutineStep, constant
 from ingestion.routines.triggers import Trigger, read_trigger, steps_of_trigger
 from ingestion.routines.variables import Variables
+
+_MEMBERS = keywords("procedure function")
+_OPENS = keywords("begin case if loop")
+_ENDS_HEAD = keywords("is as ;")
+
+
+def read_package(code: Code, at: int) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+    """A package's name, and (name, definition) of each of its members; `at` is the token PACKAGE.
+
+    A package's head, which only declares, has none.
+    """
+    if code.word(at + 1) != "body":
+        return (), ()
+    name, place = code.dotted(at + 2)
+    return name, tuple(_members(code, place + 1))
+
+
+def _members(code: Code, place: int) -> Iterator[tuple[str, str]]:
+    while place < len(code.tokens):
+        word = code.word(place)
+        if word in _MEMBERS:
+            begin, name = place, code.name(place + 1)
+            place = code.find(place, _ENDS_HEAD)
+            if code.word(place) != ";":
+                place = _end_of_body(code, place + 1)
+                yield name, f"CREATE {code.between(begin, min(place + 1, len(code.tokens)))}"
+        elif word == "begin":  # what the package does when it is loaded
+            return
+        place += 1
+
+
+def _end_of_body(code: Code, place: int) -> int:
+    """The semicolon that ends a member: its declarations may hold members too."""
+    if code.word(place) in ("language", "external", "mle"):
+        return code.find(place, frozenset({";"}))
+    depth = 0
+    while place < len(code.tokens):
+        word = code.word(place)
+        if not depth and word in _MEMBERS:
+            head = code.find(place, _ENDS_HEAD)
+            place = head if code.word(head) == ";" else _end_of_body(code, head + 1)
+        elif word == "end":
+            depth -= 1
+            if code.word(place + 1) in _OPENS:  # END IF, END LOOP
+                place += 1
+            if depth <= 0:
+                return code.find(place + 1, frozenset({";"}))
+        elif word in _OPENS:
+            depth += 1
+        place += 1
+    return place
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +76,7 @@ class Routine:
 
     kind: str
     name: tuple[str, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[RoutineStep, ...]
     language: str = ""
     path: tuple[str, ...] = ()
     package: str = ""
@@ -66,7 +119,7 @@ def take_apart(text: str, dialect: Dialect | str) -> Routine | None:
     return Routine(header.kind, header.name, _steps(header, rules), "", header.path)
 
 
-def block_steps(text: str, dialect: Dialect | str) -> tuple[Step, ...]:
+def block_steps(text: str, dialect: Dialect | str) -> tuple[RoutineStep, ...]:
     """What an anonymous block, a DO or a script with control flow does; also a body alone, without its head."""
     rules = dialect_of(dialect) if isinstance(dialect, str) else dialect
     code = Code.of(text, rules)
@@ -82,7 +135,7 @@ def _trigger(trigger: Trigger | None, dialect: Dialect) -> Routine | None:
     return Routine("trigger", trigger.name, steps_of_trigger(trigger, dialect), table=trigger.table)
 
 
-def _steps(header: Header, dialect: Dialect) -> tuple[Step, ...]:
+def _steps(header: Header, dialect: Dialect) -> tuple[RoutineStep, ...]:
     variables = Variables()
     for parameter in header.parameters:
         variables.declare(parameter)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
-from ingestion.dialects import Dialect, fold
-from ingestion.lexical_patterns import DOLLAR
-from ingestion.lexing import NAME, PUNCTUATION, STRING, WORD, Token, tokens
+from ingestion.dialects import Dialect, dialect_of
+from ingestion.dialects.definition import DollarQuotes, Separator
+from ingestion.lexing import STRING, WORD, tokens
+from ingestion.lexing.cursor import Code
+from ingestion.lexing.patterns import DOLLAR
 
 _PREFIXES = frozenset({"n", "e", "r", "q", "nq"})
 DYNAMIC = "dynamic_sql"
@@ -15,7 +18,7 @@ DYNAMIC = "dynamic_sql"
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class RoutineStep:
     """One thing that a body does: runs a statement (`text`), calls a routine (`calls`), or what `problem` says.
 
     In `text` the routine's variables are parameters (`:name`), or the query that they were filled from.
@@ -24,117 +27,6 @@ class Step:
     text: str = ""
     calls: tuple[str, ...] = ()
     problem: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Code:
-    """A text and its tokens, which are looked at by their index."""
-
-    text: str
-    tokens: tuple[Token, ...]
-    dialect: Dialect
-
-    @classmethod
-    def of(cls, text: str, dialect: Dialect) -> Code:
-        """The tokens of a text."""
-        return cls(text, tuple(tokens(text, dialect)), dialect)
-
-    def word(self, index: int) -> str:
-        """The token in lower case when it is a bare word, the character itself when it is punctuation, else ""."""
-        if not 0 <= index < len(self.tokens):
-            return ""
-        token = self.tokens[index]
-        if token.kind == WORD:
-            return token.text.lower()
-        return token.text if token.kind == PUNCTUATION else ""
-
-    def words(self, first: int, count: int) -> tuple[str, ...]:
-        """So many words from an index on."""
-        return tuple(self.word(index) for index in range(first, first + count))
-
-    def name(self, index: int) -> str:
-        """A bare or quoted name as its dialect folds it; "" where there is none."""
-        token = self.tokens[index] if 0 <= index < len(self.tokens) else None
-        if token is None or token.kind not in (WORD, NAME):
-            return ""
-        return name_of(token, self.dialect)
-
-    def dotted(self, index: int) -> tuple[tuple[str, ...], int]:
-        """The parts of the dotted name at an index, and the index after it."""
-        parts: list[str] = []
-        while name := self.name(index):
-            parts.append(name)
-            if self.word(index + 1) != ".":
-                return tuple(parts), index + 1
-            index += 2
-        return tuple(parts), index
-
-    def end_of(self, index: int) -> int:
-        """Where the token at an index ends in the text."""
-        return self.tokens[index].start + len(self.tokens[index].text)
-
-    def start_of(self, index: int) -> int:
-        """Where the token at an index starts in the text; the text's end beyond the last one."""
-        return self.tokens[index].start if index < len(self.tokens) else len(self.text)
-
-    def between(self, first: int, last: int) -> str:
-        """The text from one token up to another, which is not part of it."""
-        if first >= last:
-            return ""
-        return self.text[self.tokens[first].start : self.end_of(last - 1)]
-
-    def closing(self, index: int) -> int:
-        """The index of the parenthesis that closes the one at an index; beyond the end when nothing does."""
-        depth = 0
-        for place in range(index, len(self.tokens)):
-            word = self.word(place)
-            depth += (word == "(") - (word == ")")
-            if not depth:
-                return place
-        return len(self.tokens)
-
-    def find(self, first: int, wanted: frozenset[str], last: int | None = None) -> int:
-        """The next of these words outside parentheses, CASE ... END counting as such; `last` if none comes before it.
-
-        `last` is the end of the text if left out.
-        """
-        end = len(self.tokens) if last is None else last
-        place = first
-        cases = 0
-        while place < end:
-            word = self.word(place)
-            if word == "(":
-                place = self.closing(place)
-            elif word == "case":
-                cases += 1
-            elif word == "end" and cases:
-                cases -= 1
-            elif word in wanted and not cases:
-                return place
-            place += 1
-        return end
-
-    def items(self, first: int, last: int) -> Iterator[tuple[int, int]]:
-        """The stretches between the commas of a list."""
-        begin = place = first
-        while place < last:
-            if self.word(place) == "(":
-                place = self.closing(place)
-            elif self.word(place) == ",":
-                yield begin, place
-                begin = place + 1
-            place += 1
-        if begin < last:
-            yield begin, min(place, last)
-
-
-def name_of(token: Token, dialect: Dialect) -> str:
-    """What a bare or quoted name folds to."""
-    if token.kind == WORD:
-        return fold(token.text, False, dialect)
-    opening = token.text[0]
-    closing = "]" if opening == "[" else opening
-    return fold(token.text[1:-1].replace(closing * 2, closing), True, dialect)
 
 
 def constant(code: Code, first: int, last: int) -> str | None:
@@ -163,10 +55,61 @@ def unquoted(text: str, dialect: Dialect) -> str:
     return content.replace(f"\\{text[0]}", text[0]).replace("\\\\", "\\") if dialect.backslash_escapes else content
 
 
-def without_repetition(steps: Sequence[Step]) -> tuple[Step, ...]:
+def without_repetition(steps: Sequence[RoutineStep]) -> tuple[RoutineStep, ...]:
     """Steps that say the same twice in a row (both branches of an IF) once."""
-    kept: list[Step] = []
+    kept: list[RoutineStep] = []
     for step in steps:
         if not kept or kept[-1] != step:
             kept.append(step)
     return tuple(kept)
+
+
+_HEAD = 40
+_VERBS = frozenset({"call", "exec", "execute", "select", "perform"})
+_NO_ROUTINES = frozenset({"sp_executesql", "sp_rename", "immediate"})
+
+
+def called_routine(text: str, dialect: Dialect | str) -> tuple[str, ...]:
+    """The name of the routine that a statement runs, folded as the dialect folds; empty where it runs none."""
+    rules = dialect_of(dialect) if isinstance(dialect, str) else dialect
+    code = Code(text, tuple(islice(tokens(text, rules), _HEAD)), rules)
+    if rules.separator is Separator.GO and code.word(0) not in _VERBS:  # T-SQL runs what a batch begins with
+        return _executed(code, 0)
+    return routine_called_at(code, 0)
+
+
+def routine_called_at(code: Code, place: int) -> tuple[str, ...]:
+    """The routine that the statement starting at a token runs."""
+    verb = code.word(place)
+    if verb == "call":
+        return code.dotted(place + 1)[0]
+    if verb in ("exec", "execute"):
+        return _executed(code, place + 1)
+    if verb in ("select", "perform"):
+        return _selected(code, place + 1)
+    return ()
+
+
+def _executed(code: Code, place: int) -> tuple[str, ...]:
+    """T-SQL's EXEC [@status =] name; Snowflake's EXECUTE TASK name; Oracle's EXEC name."""
+    if code.word(place) in ("task", "procedure"):
+        place += 1
+    if code.word(place).startswith("@") and code.word(place + 1) == "=":
+        place += 2
+    if code.word(place)[:1] in ("@", "("):
+        return ()
+    name, after = code.dotted(place)
+    return () if not name or name[-1].lower() in _NO_ROUTINES or code.word(after) == "=" else name
+
+
+def _selected(code: Code, place: int) -> tuple[str, ...]:
+    """SELECT f(...) with nothing else: how PostgreSQL runs a function for what it does."""
+    if code.dialect.dollar_quotes is not DollarQuotes.TAGGED:
+        return ()
+    if code.words(place, 2) == ("*", "from"):
+        place += 2
+    name, after = code.dotted(place)
+    if not name or code.word(after) != "(":
+        return ()
+    closing = code.closing(after)
+    return name if code.word(closing + 1) in ("", ";") and closing < len(code.tokens) else ()

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ingestion.definitions import Definition
 from ingestion.dialects import dialect_of
 from ingestion.routines.bodies import take_apart
-from ingestion.routines.steps import Step
+from ingestion.routines.definition import Definition
+from ingestion.routines.steps import RoutineStep
 from ingestion.routines.triggers import function_steps
 
 Place = tuple[str, str, str]
@@ -24,7 +24,7 @@ class TriggerRun:
 
     trigger: Place
     function: Place
-    steps: tuple[Step, ...]
+    steps: tuple[RoutineStep, ...]
 
 
 def trigger_runs(definitions: Sequence[Definition], dialect: str) -> tuple[TriggerRun, ...]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ingestion.dialect_rules import Separator
 from ingestion.dialects import Dialect
-from ingestion.lexing import NAME, WORD, keywords
-from ingestion.routines.header import read_header
-from ingestion.routines.reader import read_steps
-from ingestion.routines.steps import Code, Step
+from ingestion.dialects.definition import Separator, keywords
+from ingestion.lexing import NAME, WORD
+from ingestion.lexing.cursor import Code
+from ingestion.routines.body_reader import read_steps
+from ingestion.routines.signature import read_header
+from ingestion.routines.steps import RoutineStep
 from ingestion.routines.variables import Variables
 
 WHOLE_ROWS = "whole_rows"
@@ -71,16 +72,16 @@ def read_trigger(code: Code, at: int) -> Trigger | None:
     return None
 
 
-def steps_of_trigger(trigger: Trigger, dialect: Dialect) -> tuple[Step, ...]:
+def steps_of_trigger(trigger: Trigger, dialect: Dialect) -> tuple[RoutineStep, ...]:
     """What a trigger does in its own body, or the function that it runs."""
     if trigger.runs:
-        return (Step(calls=trigger.runs),)
+        return (RoutineStep(calls=trigger.runs),)
     if dialect.separator is Separator.GO:
         return read_steps(_with_table(Code.of(trigger.body, dialect), trigger.table), dialect, Variables())
     return _bound(trigger.body, dialect, _variables(trigger.table, trigger.rows), trigger.table)
 
 
-def function_steps(text: str, dialect: Dialect, table: str) -> tuple[Step, ...]:
+def function_steps(text: str, dialect: Dialect, table: str) -> tuple[RoutineStep, ...]:
     """What a trigger's function, which `text` defines, does for the rows of one table."""
     header = read_header(text, dialect)
     if header is None or not header.readable:
@@ -119,11 +120,11 @@ def _variables(table: str, rows: tuple[str, ...]) -> Variables:
     return variables
 
 
-def _bound(body: str, dialect: Dialect, variables: Variables, table: str) -> tuple[Step, ...]:
+def _bound(body: str, dialect: Dialect, variables: Variables, table: str) -> tuple[RoutineStep, ...]:
     return tuple(_with_whole_rows(step, dialect, table) for step in read_steps(body, dialect, variables))
 
 
-def _with_whole_rows(step: Step, dialect: Dialect, table: str) -> Step:
+def _with_whole_rows(step: RoutineStep, dialect: Dialect, table: str) -> RoutineStep:
     """NEW.* is all columns of the table, where no other relation is read beside it."""
     starred = _ALL_COLUMNS.search(step.text)
     if starred is None:
@@ -131,12 +132,12 @@ def _with_whole_rows(step: Step, dialect: Dialect, table: str) -> Step:
     row = f"{table} {starred[1]}"
     listed = _VALUES_OF_ROW.search(step.text)
     if listed is not None:
-        return Step(f"{step.text[: listed.start()]}SELECT {listed[1]} FROM {row}")
+        return RoutineStep(f"{step.text[: listed.start()]}SELECT {listed[1]} FROM {row}")
     code = Code.of(step.text, dialect)
     rows = {match[1].lower() for match in _ALL_COLUMNS.finditer(step.text)}
     if len(rows) > 1 or code.find(0, frozenset({"from", "union"})) < len(code.tokens):
-        return Step(problem=WHOLE_ROWS)
-    return Step(f"{step.text} FROM {row}")
+        return RoutineStep(problem=WHOLE_ROWS)
+    return RoutineStep(f"{step.text} FROM {row}")
 
 
 def _with_table(code: Code, table: str) -> str:

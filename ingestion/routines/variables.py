@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ingestion.dialect_rules import DollarQuotes
+from ingestion.dialects.definition import DollarQuotes
 from ingestion.lexing import NAME, WORD
-from ingestion.routines.steps import Code
+from ingestion.lexing.cursor import Code
 
 _NAMED_AFTER = frozenset({".", "as", "@"})
 _ENDS_SET = frozenset({"from", "where", ";", "when"})

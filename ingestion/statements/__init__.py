@@ -3,8 +3,8 @@
 from ingestion.lexing import ill_formed
 from ingestion.statements.classification import classify
 from ingestion.statements.cleaning import clean
-from ingestion.statements.kinds import Classification, SkipReason
-from ingestion.statements.session import SessionChange
+from ingestion.statements.session_changes import SessionChange
+from ingestion.statements.skip_reasons import Classification, SkipReason
 from ingestion.statements.splitting import StatementText, is_single, split
 
 __all__ = [

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from ingestion.dialect_rules import Dialect, DollarQuotes, Separator
-from ingestion.lexing import NAME, keywords, tokens
+from ingestion.dialects.definition import Dialect, DollarQuotes, Separator, keywords
+from ingestion.lexing import NAME, tokens
 
 _TRANSACTION = keywords(
     "; tran transaction work name deferred immediate exclusive concurrent isolation read not distributed dialog"

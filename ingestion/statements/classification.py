@@ -6,12 +6,12 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from ingestion.dialect_rules import Separator
 from ingestion.dialects import Dialect, dialect_of
-from ingestion.lexing import keywords, tokens
+from ingestion.dialects.definition import Separator, keywords
+from ingestion.lexing import tokens
 from ingestion.model import StatementKind as Kind
-from ingestion.statements import definitions, flows, session
-from ingestion.statements.kinds import Classification, Examined, SkipReason, parsed, skipped
+from ingestion.statements import data_movement, ddl, session_changes
+from ingestion.statements.skip_reasons import Classification, Examined, SkipReason, parsed, skipped
 
 _BLOCK = skipped(SkipReason.ANONYMOUS_BLOCK, Kind.CALL)
 _SETTING = skipped(SkipReason.SESSION_SETTING)
@@ -59,30 +59,30 @@ def _other(statement: Examined) -> Classification:
     return _UNKNOWN
 
 
-def _session(change: session.SessionChange | None) -> Classification:
+def _session(change: session_changes.SessionChange | None) -> Classification:
     return _SETTING if change is None else Classification(Kind.USE, SkipReason.SESSION_STATE, change)
 
 
 def _use(statement: Examined) -> Classification:
-    return _session(session.use(statement.head(12)[1:], statement.dialect))
+    return _session(session_changes.use(statement.head(12)[1:], statement.dialect))
 
 
 def _set(statement: Examined) -> Classification:
     head = statement.head(200)
     if any(token.text.lower() == "transaction" for token in head[1:3]):
         return skipped(SkipReason.TRANSACTION)
-    return _session(session.set_(head[1:], statement.dialect))
+    return _session(session_changes.set_(head[1:], statement.dialect))
 
 
 def _reset(statement: Examined) -> Classification:
     what = {token.text.lower() for token in statement.head(3)[1:]}
-    return _session(session.SessionChange(reset=True) if what & {"all", "search_path", "schema"} else None)
+    return _session(session_changes.SessionChange(reset=True) if what & {"all", "search_path", "schema"} else None)
 
 
 def _database(statement: Examined) -> Classification:
     """Teradata's and Informix's DATABASE x."""
     head = statement.head(3)
-    return _session(session.use(head[1:], statement.dialect)) if len(head) == 2 else _UNKNOWN
+    return _session(session_changes.use(head[1:], statement.dialect)) if len(head) == 2 else _UNKNOWN
 
 
 def _update(statement: Examined) -> Classification:
@@ -109,7 +109,7 @@ def _open(statement: Examined) -> Classification:
     """OPEN SCHEMA is Exasol's USE; else a cursor opens."""
     head = statement.head(12)
     if len(head) > 2 and head[1].text.lower() == "schema":
-        return _session(session.use(head[1:], statement.dialect))
+        return _session(session_changes.use(head[1:], statement.dialect))
     return skipped(SkipReason.CURSOR)
 
 
@@ -131,7 +131,7 @@ def _replace(statement: Examined) -> Classification:
     """MySQL's and SQLite's REPLACE is an INSERT, Teradata's REPLACE VIEW a CREATE OR REPLACE."""
     words = [token.text.lower() for token in statement.head(3)]
     made = {"view", "macro", "procedure", "function"} & set(words) or words[1:2] == ["table"]
-    return definitions.create(statement) if made else flows.insert(statement)
+    return ddl.create(statement) if made else data_movement.insert(statement)
 
 
 def _locking(statement: Examined) -> Classification:
@@ -143,28 +143,28 @@ def _locking(statement: Examined) -> Classification:
 
 
 _EXAMINED: Mapping[str, Callable[[Examined], Classification]] = {
-    "select": flows.select,
-    "sel": flows.select,
-    "with": flows.with_,
-    "from": flows.from_,
-    "insert": flows.insert,
-    "ins": flows.insert,
+    "select": data_movement.select,
+    "sel": data_movement.select,
+    "with": data_movement.with_,
+    "from": data_movement.from_,
+    "insert": data_movement.insert,
+    "ins": data_movement.insert,
     "replace": _replace,
-    "upsert": flows.insert,
+    "upsert": data_movement.insert,
     "update": _update,
     "upd": _update,
-    "delete": flows.delete,
-    "del": flows.delete,
-    "copy": flows.copy,
-    "load": flows.load,
-    "import": flows.load,
-    "create": definitions.create,
-    "export": flows.export,
-    "define": definitions.create,  # Snowflake's projects: CREATE OR ALTER
-    "alter": definitions.alter,
-    "drop": definitions.drop,
-    "rename": definitions.rename,
-    "exchange": definitions.exchange,
+    "delete": data_movement.delete,
+    "del": data_movement.delete,
+    "copy": data_movement.copy,
+    "load": data_movement.load,
+    "import": data_movement.load,
+    "create": ddl.create,
+    "export": data_movement.export,
+    "define": ddl.create,  # Snowflake's projects: CREATE OR ALTER
+    "alter": ddl.alter,
+    "drop": ddl.drop,
+    "rename": ddl.rename,
+    "exchange": ddl.exchange,
     "use": _use,
     "set": _set,
     "reset": _reset,
@@ -215,7 +215,7 @@ def _plain() -> dict[str, Classification]:
     return plain | {
         "merge": parsed(Kind.MERGE),
         "call": skipped(SkipReason.CALL, Kind.CALL),
-        "discard": Classification(Kind.USE, SkipReason.SESSION_STATE, session.SessionChange(reset=True)),
+        "discard": Classification(Kind.USE, SkipReason.SESSION_STATE, session_changes.SessionChange(reset=True)),
     }
 
 

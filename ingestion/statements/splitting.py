@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from ingestion.dialect_rules import Separator
 from ingestion.dialects import Dialect, dialect_of
+from ingestion.dialects.definition import Separator
 from ingestion.lexing import lexicon_of, tokens
 from ingestion.statements.blocks import statement_ends
 from ingestion.statements.cleaning import (
@@ -18,7 +18,7 @@ from ingestion.statements.cleaning import (
     unwrap_executable_comments,
     without_client_commands,
 )
-from ingestion.statements.unseparated import unseparated_starts
+from ingestion.statements.missing_separators import unseparated_starts
 
 _OPENS_BLOCK = re.compile(
     r"\b(?:begin|declare|proc(?:edure)?|function|trigger|package|event|task)\b"

@@ -8,15 +8,15 @@ from itertools import count
 
 import pytest
 
-from connectors.openmetadata.client import Platform
-from connectors.openmetadata.entities import TableDefinition, put_table
-from ingestion.fqn import build_fqn
+from connectors.openmetadata.entities.crud import TableDefinition, put_table
+from connectors.openmetadata.transport.platform import Platform
 from ingestion.model import Column
-from ingestion.parsing.warm import close_warm_parsers
+from ingestion.names.fqn import build_fqn
+from ingestion.parsing.shared_pool import close_warm_parsers
 from tests.behaviour.harness import Outcome, Record, Warehouse, add_tables, catalog_with, publish
-from tests.workflows.published import Catalog
+from tests.support.catalog_contents import Catalog
 from workflows.config.values import Steps
-from workflows.definitions import catalog_definitions
+from workflows.reading.stored_definitions import catalog_definitions
 
 _numbers = count()
 

@@ -7,30 +7,32 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from connectors.openmetadata.client import CatalogSearch, Platform, connect
-from connectors.openmetadata.connection import Connection
-from connectors.openmetadata.entities import QueryRecord
-from connectors.openmetadata.registration import register
+from connectors.openmetadata.client import CatalogSearch, connect
+from connectors.openmetadata.entities.crud import QueryRecord
+from connectors.openmetadata.entities.registration import register
 from connectors.openmetadata.rest_sink import RestSink, SinkOptions
+from connectors.openmetadata.transport.connection import Connection
+from connectors.openmetadata.transport.platform import Platform
 from connectors.sink import WriteReport
-from ingestion.definitions import Definition
 from ingestion.dialects import dialect_of
-from ingestion.fqn import split_fqn
 from ingestion.lineage_request import AddLineageRequest
-from ingestion.naming import TWO_LEVEL_DIALECTS
-from ingestion.parsing.warm import warm_parser
-from ingestion.resolution import Resolver, Scope
-from tests.workflows.published import Catalog, opened
-from workflows.before import before_of
+from ingestion.names.fqn import split_fqn
+from ingestion.names.namespaces import TWO_LEVEL_DIALECTS
+from ingestion.parsing.shared_pool import warm_parser
+from ingestion.resolution.resolver import Resolver, SearchScope
+from ingestion.routines.definition import Definition
+from tests.support.catalog_contents import Catalog, opened
+from workflows.config.namespaces import SourceSettings
 from workflows.config.values import Filters
-from workflows.definitions import definition_rows
-from workflows.lineage_source import LineageSource, Published, SourceSettings
-from workflows.occurrences import Group
-from workflows.query_records import query_records
-from workflows.relation_entities import RelationEntities, relations_in, resolve_relations
-from workflows.routine_entities import RoutineEntities
-from workflows.statement_rows import rows_of
-from workflows.templates import Template, parse_request, parsed_row, template_of
+from workflows.lineage.lineage_source import EdgeOutcome, LineageSource
+from workflows.lineage.routine_entities import RoutineEntities
+from workflows.lineage.schema_provider import catalog_schemas
+from workflows.lineage.table_entities import RelationEntities, relations_in, resolve_relations
+from workflows.publishing.query_records import query_records
+from workflows.reading.statements import rows_of
+from workflows.reading.stored_definitions import definition_rows
+from workflows.templates.grouping import OccurrenceGroup
+from workflows.templates.parsing import ParsedTemplate, parse_request, parsed_row, template_of
 
 TIMEOUT_SECONDS = 20
 
@@ -148,15 +150,15 @@ def publish(
     rows = [*statement_rows(log, warehouse), *definition_rows(definitions, dialect_of(warehouse.dialect).name)]
     templates = templates_of(rows)
     groups = [group_of(number, row) for number, row in enumerate(rows) if row.get("fingerprint")]
-    scope = Scope(warehouse.service, warehouse.others, warehouse.catalogs, warehouse.settings.two_level)
+    scope = SearchScope(warehouse.service, warehouse.others, warehouse.catalogs, warehouse.settings.two_level)
     resolver = Resolver(CatalogSearch(platform), scope)
-    source = LineageSource(templates, groups, warehouse.settings, before_of((), resolver))
+    source = LineageSource(templates, groups, warehouse.settings, catalog_schemas((), resolver))
     entities = resolve_relations(source.log, relations_in(source.flows), resolver, warehouse.filters)
     requests = tuple(source.requests(entities, RoutineEntities()))
     sink = RestSink(platform, SinkOptions(f"run {id(requests)}"))
     report = sink.write(requests, source.replacements(entities))
     published = {
-        result.request.edge.key: Published() if result.accepted else Published(result.reason)
+        result.request.edge.key: EdgeOutcome() if result.accepted else EdgeOutcome(result.reason)
         for result in report.results
     }
     skipped = [(str(row["skipped"]), "") for row in rows if row.get("skipped")]
@@ -190,7 +192,7 @@ def statement_rows(log: Sequence[Record | str], warehouse: Warehouse) -> list[di
     return rows_of(records, dialect_of(warehouse.dialect).name)
 
 
-def templates_of(rows: Sequence[dict[str, object]]) -> dict[str, Template]:
+def templates_of(rows: Sequence[dict[str, object]]) -> dict[str, ParsedTemplate]:
     waiting = {str(row["fingerprint"]): row for row in rows if row.get("fingerprint") and row.get("text")}
     requests = [parse_request(key, row) for key, row in waiting.items()]
     return {
@@ -199,10 +201,10 @@ def templates_of(rows: Sequence[dict[str, object]]) -> dict[str, Template]:
     }
 
 
-def group_of(number: int, row: dict[str, object]) -> Group:
+def group_of(number: int, row: dict[str, object]) -> OccurrenceGroup:
     time = float(str(row["time"]))
     schema = row.get("schema")
-    return Group(
+    return OccurrenceGroup(
         template=str(row["fingerprint"]),
         database=str(row.get("database") or ""),
         search_path=(str(schema),) if schema else (),

@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import pytest
 
-from connectors.openmetadata.http import Call
 from connectors.openmetadata.rest_sink import RestSink, SinkOptions
+from connectors.openmetadata.transport.http import Call
 from ingestion.errors import ThresholdBreached, Unaccounted
 from tests.behaviour.conftest import Shop
 from tests.behaviour.harness import Record
-from workflows.status import RunCounts
+from workflows.report.counts import RunCounts
 
 Opened = Callable[..., Shop]
 TABLES = {"public.src": ("a", "b"), "public.tgt": ("a", "b")}

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.connection_types import CONNECTION_TYPES
 from ingestion.dialects import DIALECTS, dialect_of
+from ingestion.dialects.connection_types import CONNECTION_TYPES
 from ingestion.errors import ConfigError
-from ingestion.lineage_parser import LineageParser
+from ingestion.scripts.lineage_parser import LineageParser
 from workflows.config import load_config
 
 MAPPED = {

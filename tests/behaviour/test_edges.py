@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from connectors.openmetadata.lineage import put_edge
+from connectors.openmetadata.edges import put_edge
 from connectors.openmetadata.rest_sink import DryRunSink, RestSink, SinkOptions
 from ingestion.lineage_request import ColumnLineage, EntitiesEdge, LineageDetails
 from tests.behaviour.conftest import Shop

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from ingestion.lineage_parser import LineageParser
-from ingestion.parsing.cascade import Limits, ParseRequest, ThreadedParser
+from ingestion.parsing.parser_pool import Limits, ParseRequest, ThreadedParser
+from ingestion.scripts.lineage_parser import LineageParser
 from tests.behaviour.conftest import Shop
 from tests.behaviour.harness import Record
 

@@ -29,7 +29,7 @@ from pyspark.sql import functions as F  # noqa: N812
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from connectors.spark_history import SparkHistoryOptions, read_spark_history
-from connectors.spark_history.codecs import codec_of, decoded
+from connectors.spark_history.event_logs.codecs import codec_of, decoded
 
 START = b'{"Event":"org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart"'
 END = b'{"Event":"org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionEnd"'
@@ -221,7 +221,7 @@ def compare(root: Path, options: argparse.Namespace) -> None:
 def application(root: Path) -> Path:
     """The folder of a real application's logs, made now."""
     (root / "logs").mkdir(parents=True)
-    script = Path(__file__).parents[1] / "connectors/spark_history/generator/application.py"
+    script = Path(__file__).parents[1] / "support/spark_jobs/generator/application.py"
     confs = ["--conf", f"spark.eventLog.dir={(root / 'logs').as_uri()}"]
     arguments = ["--jobs", "sql", "--root", str(root), "--truth", str(root / "truth.json"), *confs]
     subprocess.run([sys.executable, str(script), *arguments], check=True, cwd=root)

@@ -13,8 +13,8 @@ import time
 from pathlib import Path
 
 from connectors.catalog import CatalogConfig, running_catalog
-from tests.connectors.catalog.browser import Page, browser
-from tests.connectors.catalog.http_client import Client
+from tests.support.browser import Page, browser
+from tests.support.http_client import Client
 
 _COLUMNS = 12
 _FRAMES = """

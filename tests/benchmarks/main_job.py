@@ -26,7 +26,7 @@ import yaml
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1]))
 
-from tests.workflows.published import opened  # noqa: E402
+from tests.support.catalog_contents import opened  # noqa: E402
 
 
 @dataclass

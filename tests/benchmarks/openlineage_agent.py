@@ -22,9 +22,9 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from connectors.spark_history.names import NameMapping
-from tests.connectors.spark_history.comparison import Edge, by_target, direct_edges, wanted
+from ingestion.plans.text.name_mapping import NameMapping
 from tests.connectors.spark_history.conftest import read_directory
+from tests.support.spark_jobs.comparison import Edge, by_target, direct_edges, wanted
 
 
 def dataset(item: dict[str, Any], names: NameMapping) -> str:

@@ -9,9 +9,9 @@ import time
 from collections.abc import Callable
 from statistics import median
 
-from ingestion.parsing import sqlglot_tier
-from ingestion.parsing.cascade import Limits, ParseRequest, Sandbox, ThreadedParser
-from ingestion.parsing.chunk import MODULES, Tier
+from ingestion.parsing.parser_pool import Limits, ParseRequest, Sandbox, ThreadedParser
+from ingestion.parsing.sqlglot_tier import tier
+from ingestion.parsing.tiers import MODULES, Tier
 from ingestion.symbolic import dumps
 
 DIALECT = "postgres"
@@ -52,7 +52,7 @@ def round_trips() -> None:
         sandbox.parse(SQLGLOT, texts[:1])
         alone = seconds(lambda: [sandbox.parse(SQLGLOT, [text]) for text in texts[:400]]) / 400
         batched = seconds(lambda: sandbox.parse(SQLGLOT, texts)) / len(texts)
-    bare = seconds(lambda: [dumps(sqlglot_tier.parse(*text)) for text in texts]) / len(texts)
+    bare = seconds(lambda: [dumps(tier.parse(*text)) for text in texts]) / len(texts)
     print(f"one statement in process          {bare * 1e6:8.0f} us")
     print(f"  in a warm process, in batches   {batched * 1e6:8.0f} us")
     print(f"  in a warm process, one by one   {alone * 1e6:8.0f} us")

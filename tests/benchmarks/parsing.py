@@ -19,10 +19,10 @@ from pathlib import Path
 import sqlglot
 from sqlglot.errors import SqlglotError
 
+from ingestion.analysis.analyzer import analyze
 from ingestion.dialects import dialect_of
 from ingestion.errors import Unparsable
-from ingestion.parsing.analyzer import analyze
-from ingestion.parsing.sqlglot_tier import parse
+from ingestion.parsing.sqlglot_tier.tier import parse
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"
 Statement = tuple[str, str]

@@ -33,7 +33,7 @@ sys.path[:0] = [str(HERE), str(HERE.parents[1])]
 
 from soak_log import make_log  # noqa: E402
 
-from tests.workflows.growing_log import Said, configuration, told_by  # noqa: E402
+from tests.support.growing_log import Said, configuration, told_by  # noqa: E402
 
 _DISTURBED = 0.7
 _FATES = {"kill": 0.4, "term": 0.3, "child": 0.3}

@@ -18,7 +18,7 @@ sys.path[:0] = [str(HERE), str(HERE.parents[1])]
 
 from query_log_generator import Answer, literal, make_templates  # noqa: E402
 
-from tests.workflows.growing_log import SHOP  # noqa: E402
+from tests.support.growing_log import SHOP  # noqa: E402
 
 START = datetime(2026, 1, 1)
 _HEADER = ("query_text", "start_time", "session_id", "status")

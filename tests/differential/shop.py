@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from ingestion.dialects.types import standard_type
 from ingestion.model import Column, TableName
-from ingestion.types import standard_type
 
 FOLDER = Path(__file__).parent / "statements"
 

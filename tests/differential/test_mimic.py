@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from ingestion.binding import bind
+from ingestion.analysis.analyzer import analyze
+from ingestion.binding.binder import bind
+from ingestion.binding.timeline import Occurrence, SchemaProvider
 from ingestion.model import Column, Flow, TableName
-from ingestion.naming import Namespace
-from ingestion.parsing.analyzer import analyze
-from ingestion.parsing.sqlglot_tier import parse
+from ingestion.names.namespaces import Namespace
+from ingestion.parsing.sqlglot_tier.tier import parse
 from ingestion.statements import split
-from ingestion.timeline import Before, Occurrence
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "mimic_iii"
 pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="the MIMIC-III warehouse is not on this machine")
@@ -102,7 +102,7 @@ def test_without_a_schema_what_binds_is_right_and_is_most() -> None:
         Occurrence(name, parse(sql, "postgres"), _PATH, (float(number), number), "s")
         for number, (name, (sql, _)) in enumerate(_oracle().items())
     ]
-    log = bind(occurrences, Before(lambda _key: None))
+    log = bind(occurrences, SchemaProvider(lambda _key: None))
     hit = wanted = exact = 0
     for statement in log.statements:
         (flow,) = statement.lineage.flows

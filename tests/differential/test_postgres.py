@@ -15,8 +15,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ingestion.parsing.analyzer import analyze
-from ingestion.parsing.sqlglot_tier import parse
+from ingestion.analysis.analyzer import analyze
+from ingestion.parsing.sqlglot_tier.tier import parse
 from tests.differential.choices import Choices
 from tests.differential.grammar import Grammar
 from tests.differential.grammar_scope import POSTGRES, Names, Scope

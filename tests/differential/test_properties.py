@@ -16,14 +16,14 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from ingestion.binding import bind
+from ingestion.analysis.analyzer import SchemaLookup, analyze
+from ingestion.binding.binder import bind
+from ingestion.binding.timeline import Occurrence, SchemaProvider
 from ingestion.errors import Unparsable
 from ingestion.masking import QueryMasker, fingerprint
 from ingestion.model import Flow, NameKind, Reference, StatementKind, StatementLineage
-from ingestion.naming import Namespace
-from ingestion.parsing.analyzer import SchemaLookup, analyze
-from ingestion.parsing.sqlglot_tier import parse
-from ingestion.timeline import Before, Occurrence
+from ingestion.names.namespaces import Namespace
+from ingestion.parsing.sqlglot_tier.tier import parse
 from tests.differential import shop
 from tests.differential.choices import Choices
 from tests.differential.grammar import statement
@@ -128,7 +128,7 @@ def _bound(log: Sequence[str], base: Schema) -> dict[str, tuple[object, ...]]:
         Occurrence(str(number), parse(text, "postgres"), Namespace("db", ("public",)), (float(number), number), "s")
         for number, text in enumerate(log)
     ]
-    bound = bind(occurrences, Before(lambda key: base.lookup_of(key.table)))
+    bound = bind(occurrences, SchemaProvider(lambda key: base.lookup_of(key.table)))
     flows = [flow for one in bound.statements for flow in one.lineage.flows]
     return {flow.target.name.table: (*_facts(flow), [o.name for o in flow.outputs]) for flow in flows if flow.target}
 
@@ -226,7 +226,7 @@ def test_statements_of_a_corpus_with_one_fingerprint_have_one_lineage() -> None:
 
 _PROGRAM = """
 import json, sys
-from ingestion.lineage_parser import LineageParser
+from ingestion.scripts.lineage_parser import LineageParser
 script = sys.stdin.read()
 parser = LineageParser(script, "spark", {"sales": {"sale_id": "int", "price": "int"}})
 print(json.dumps([

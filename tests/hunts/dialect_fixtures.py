@@ -42,11 +42,11 @@ HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parents[1]
 sys.path.insert(0, str(REPOSITORY))
 
-from ingestion.connection_types import CONNECTION_TYPES  # noqa: E402
+from ingestion.dialects.connection_types import CONNECTION_TYPES  # noqa: E402
 from tests.hunts.fixture_statements import WHOLE, FixtureStatement, fixture_statements  # noqa: E402
 from tests.hunts.fixture_verdicts import Verdict, outcome_of, verdicts  # noqa: E402
-from tests.workflows.growing_log import SPARK  # noqa: E402
-from tests.workflows.in_session import command_line  # noqa: E402
+from tests.support.growing_log import SPARK  # noqa: E402
+from tests.support.run_in_session import command_line  # noqa: E402
 
 EXPLAINED = HERE / "explained_fixtures.txt"
 _MORNING = datetime(2026, 1, 1)

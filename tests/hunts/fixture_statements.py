@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ingestion.dialects import DIALECTS
-from ingestion.lexing import NAME, NUMBER, WORD, keywords, tokens
+from ingestion.dialects.definition import keywords
+from ingestion.lexing import NAME, NUMBER, WORD, tokens
 from ingestion.statements import split
 
 WHOLE = 0

@@ -16,9 +16,9 @@ from ingestion.entities import EntityReference
 from ingestion.lineage_request import (
     AddLineageRequest,
     ColumnLineage,
+    EdgeSource,
     EntitiesEdge,
     LineageDetails,
-    LineageSource,
     TempLineageTable,
     aggregate,
     details_of,
@@ -45,7 +45,7 @@ mappings = st.builds(
 details = st.builds(
     LineageDetails,
     sql_query=texts,
-    source=st.sampled_from([*map(str, LineageSource), "SomethingNewer"]),
+    source=st.sampled_from([*map(str, EdgeSource), "SomethingNewer"]),
     columns_lineage=st.lists(mappings, max_size=4).map(tuple),
     pipeline=st.one_of(st.none(), references),
     temp_lineage_tables=st.lists(st.builds(TempLineageTable, from_entity=columns, to_entity=columns), max_size=3).map(

@@ -8,7 +8,7 @@ import pickle
 import pytest
 
 from ingestion.errors import Unparsable
-from ingestion.parsing.sqlglot_tier import parse
+from ingestion.parsing.sqlglot_tier.tier import parse
 from ingestion.symbolic import dumps, loads
 
 

@@ -11,7 +11,7 @@ import pytest
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from tests.workflows.growing_log import Said
+    from tests.support.growing_log import Said
 
 MINIMAL = """\
 source:
@@ -47,8 +47,8 @@ def minimal() -> str:
 @pytest.fixture(scope="session")
 def undisturbed(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> set[Said]:
     """What one run over the whole of SHOP leaves, when nothing disturbs it."""
-    from tests.workflows.growing_log import SHOP, configuration, rows_of, told_by, write_log
-    from tests.workflows.in_session import run
+    from tests.support.growing_log import SHOP, configuration, rows_of, told_by, write_log
+    from tests.support.run_in_session import run
 
     folder = tmp_path_factory.mktemp("undisturbed")
     write_log(folder / "log" / "all.csv", rows_of(SHOP))

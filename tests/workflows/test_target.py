@@ -11,11 +11,10 @@ from pydantic import SecretStr
 from pytest_httpserver import HTTPServer
 
 from connectors.catalog import CatalogConfig, running_catalog
-from connectors.openmetadata.connection import Connection
+from connectors.openmetadata.transport.connection import Connection
 from ingestion.errors import ConfigError, LineageError, TargetDown
 from workflows.config import Server, Tls, load_config
-from workflows.publication import open_target
-from workflows.target import connection_of, server_version
+from workflows.target import connection_of, open_target, server_version
 
 SAMPLE = Path(__file__).parents[2] / "config" / "lineage.yaml"
 
@@ -69,7 +68,7 @@ def test_a_run_and_the_doctor_connect_alike(monkeypatch: pytest.MonkeyPatch) -> 
         asked.append(connection)
         raise TargetDown("not there")
 
-    monkeypatch.setattr("workflows.publication.connect", refuse)
+    monkeypatch.setattr("workflows.target.connect", refuse)
     config = replace(load_config(SAMPLE, environment={}), target=server)
     with pytest.raises(TargetDown), open_target(config, "run", dry_run=True):
         pass

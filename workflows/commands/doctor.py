@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from workflows.commands.options import Settings
-from workflows.endings import shows_errors
+from workflows.runtime.error_reporting import shows_errors
 
 _COLOURS = {"ok": typer.colors.GREEN, "warning": typer.colors.YELLOW, "failed": typer.colors.RED}
 
@@ -29,8 +29,8 @@ def doctor(
       ingest doctor -c lineage.yaml
     """
     from workflows.config import load_config
-    from workflows.doctor import Health, examine
-    from workflows.logs import Redactor
+    from workflows.runtime.doctor import Health, examine
+    from workflows.runtime.logs import Redactor
 
     loaded = load_config(config, settings or ()) if config else None
     redact = Redactor(loaded.secrets if loaded else ())

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ingestion.errors import ConfigError
-from workflows.commands.moments import DEFAULT_CATALOG, AsOf, Days, millis
-from workflows.endings import shows_errors
+from workflows.commands.options import DEFAULT_CATALOG, AsOf, Days, millis
+from workflows.runtime.error_reporting import shows_errors
 
 if TYPE_CHECKING:
-    from ingestion.explanation import Explanation, Hop, Statement
+    from ingestion.scripts.explanation import ExplainedHop, ExplainedStatement, Explanation
 
 
 _CHARACTERS = 120
@@ -71,7 +71,7 @@ def explain(
       ingest explain shop.public.daily.revenue
       ingest explain shop.public.daily.revenue --catalog other.db --as-of 2026-01-31 --format json
     """
-    from workflows.column_explanation import Sql, explain_in_catalog, explain_in_sql
+    from workflows.sql_files.column_explanation import SqlOptions, explain_in_catalog, explain_in_sql
 
     if sql is not None and (catalog, as_of, days) != (None, None, None):
         raise ConfigError("give either FILE.sql, DIR or -, or what is asked of a catalog: --catalog, --as-of, --days")
@@ -79,7 +79,7 @@ def explain(
     if sql is None:
         found = explain_in_catalog(column, catalog or DEFAULT_CATALOG, millis(as_of) if as_of else None, days)
     else:
-        found, failures = explain_in_sql(column, Sql(sql, dialect, schema, timeout))
+        found, failures = explain_in_sql(column, SqlOptions(sql, dialect, schema, timeout))
     if output is Format.JSON:
         typer.echo(json.dumps(found.to_json(), indent=2, ensure_ascii=False))
     else:
@@ -112,7 +112,7 @@ def _print_tree(found: Explanation, *, full: bool) -> None:
         _print_statement(number, statement, full=full)
 
 
-def _print_statement(number: int, statement: Statement, *, full: bool) -> None:
+def _print_statement(number: int, statement: ExplainedStatement, *, full: bool) -> None:
     said = f"{statement.producer}, {statement.parser}" if statement.parser else statement.producer
     typer.echo(f"[{number}] {typer.style(said, dim=True)}")
     lines = (statement.text or "(no statement: entered by hand)").splitlines()
@@ -123,12 +123,12 @@ def _print_statement(number: int, statement: Statement, *, full: bool) -> None:
         typer.echo(f"    … {len(lines) - len(shown)} more lines: --full")
 
 
-def _direct_last(hops: tuple[Hop, ...]) -> list[Hop]:
+def _direct_last(hops: tuple[ExplainedHop, ...]) -> list[ExplainedHop]:
     """In the order for a stack: what is taken off it first are the direct ones, in their own order."""
     return sorted(hops, key=lambda hop: not hop.direct)[::-1]
 
 
-def _line(hop: Hop, *, again: bool, full: bool) -> str:
+def _line(hop: ExplainedHop, *, again: bool, full: bool) -> str:
     how = [hop.type.lower(), hop.subtype.lower().replace("_", " ")]
     if hop.masking:
         how.append("masked")

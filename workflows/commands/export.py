@@ -10,8 +10,8 @@ from typing import Annotated
 import typer
 
 from ingestion.errors import ConfigError
-from workflows.commands.moments import DEFAULT_CATALOG
-from workflows.endings import shows_errors
+from workflows.commands.options import DEFAULT_CATALOG
+from workflows.runtime.error_reporting import shows_errors
 
 _STANDARD_OUTPUT = Path("-")
 
@@ -52,15 +52,15 @@ def export(
       ingest export --html sofa.html --table mimic.mimic.mimiciii_derived.sofa --downstream 0
       ingest export --json - --as-of 2026-01-31 | jq '.edges | length'
     """
-    from connectors.catalog.explorer.export import Extent, catalog_document
-    from connectors.catalog.explorer.neighbourhood import Step
+    from connectors.catalog.explorer.export import ExportScope, catalog_document
+    from connectors.catalog.explorer.neighbourhood import NeighbourhoodStep
     from ingestion.explorer import self_contained_page
 
     if html is None and as_json is None:
         raise ConfigError("nothing to write: give --html FILE or --json FILE")
-    steps = tuple(Step(name, upstream, downstream) for name in table or ())
+    steps = tuple(NeighbourhoodStep(name, upstream, downstream) for name in table or ())
     moment = int(as_of.replace(tzinfo=UTC).timestamp() * 1000) if as_of else None
-    document = catalog_document(catalog, Extent(steps, moment, days))
+    document = catalog_document(catalog, ExportScope(steps, moment, days))
     if html is not None:
         title = ", ".join(table) if table else f"Lineage of {catalog.name}"
         _write(html, self_contained_page(document, title))

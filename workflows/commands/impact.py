@@ -14,8 +14,8 @@ from typing import Annotated, Any
 import typer
 
 from ingestion.errors import ConfigError
-from workflows.commands.moments import DEFAULT_CATALOG, FORMATS, AsOf, Days, millis
-from workflows.endings import shows_errors
+from workflows.commands.options import DEFAULT_CATALOG, FORMATS, AsOf, Days, millis
+from workflows.runtime.error_reporting import shows_errors
 
 BREAKING = 4
 """Exit code of a diff in which something downstream breaks."""
@@ -47,7 +47,7 @@ def impact(
       ingest impact shop.orders --format csv > impact.csv
       ingest impact shop.orders.total --as-of 2026-01-31 --days 0
     """
-    from connectors.catalog.questions import When, ask_impact
+    from connectors.catalog.local_queries import When, ask_impact
 
     answer = ask_impact(catalog, name, When(millis(as_of) if as_of else None, days))
     if output is Format.JSON:
@@ -75,7 +75,7 @@ def diff(
       ingest diff --from 2026-11-01
       ingest diff --from 2026-11-01 --to 2026-11-08T12:00 --json
     """
-    from connectors.catalog.questions import ask_diff
+    from connectors.catalog.local_queries import ask_diff
 
     until = millis(end) if end else int(datetime.now(UTC).timestamp() * 1000)
     if until < millis(start):

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from ingestion.errors import ConfigError
-from workflows.endings import shows_errors
+from workflows.runtime.error_reporting import shows_errors
 
 
 @shows_errors

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from workflows.endings import shows_errors
+from workflows.runtime.error_reporting import shows_errors
 
 if TYPE_CHECKING:
-    from workflows.script_lineage import ScriptLineage
+    from workflows.sql_files.script_lineage import ScriptLineage
 
 
 class Format(StrEnum):
@@ -50,7 +50,7 @@ def lineage(
       ingest lineage models/ --dialect postgres --schema schema.sql
       cat job.sql | ingest lineage - --dialect spark --format json | jq .column_lineage
     """
-    from workflows.script_lineage import script_lineage
+    from workflows.sql_files.script_lineage import script_lineage
 
     found = script_lineage(sql, dialect, schema, timeout)
     if output is Format.JSON:

@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from workflows.commands.options import ConfigFile, Settings
-from workflows.endings import shows_errors, without_secrets
-from workflows.logs import LogFormat
+from workflows.runtime.error_reporting import shows_errors, without_secrets
+from workflows.runtime.logs import LogFormat
 
 
 @shows_errors
@@ -34,10 +34,10 @@ def replay(
     """
     from workflows.commands.run import Request, carry_out
     from workflows.config import load_config
-    from workflows.extent import Extent
-    from workflows.finish import Demands, finish
-    from workflows.java import find_java
-    from workflows.logs import Redactor, start_logging
+    from workflows.control.options import Backfill
+    from workflows.runs.finish import SuccessCriteria, finish
+    from workflows.runtime.java import find_java
+    from workflows.runtime.logs import Redactor, start_logging
 
     loaded = load_config(config, settings or (), may_lack_log=True)
     redact = Redactor(loaded.secrets)
@@ -45,6 +45,6 @@ def replay(
     with without_secrets(redact):
         start_logging(log_format, loaded.log_level, run_id, redact)
         find_java()
-        summary = carry_out(loaded, Request(run_id, Extent(dead=True)), live=log_format is LogFormat.TEXT)
-        demands = Demands(loaded.success_threshold if loaded.fail_below_threshold else None)
+        summary = carry_out(loaded, Request(run_id, Backfill(dead=True)), live=log_format is LogFormat.TEXT)
+        demands = SuccessCriteria(loaded.success_threshold if loaded.fail_below_threshold else None)
         finish(summary, demands, report, log_format)

@@ -16,13 +16,13 @@ import typer
 
 from ingestion.errors import ConfigError
 from workflows.commands.options import ConfigFile, Settings
-from workflows.endings import shows_errors, without_secrets
-from workflows.extent import Extent
-from workflows.logs import LogFormat
+from workflows.control.options import Backfill
+from workflows.runtime.error_reporting import shows_errors, without_secrets
+from workflows.runtime.logs import LogFormat
 
 if TYPE_CHECKING:
     from workflows.config import RunConfig
-    from workflows.status import RunSummary
+    from workflows.report.counts import RunSummary
 
 _LOG = logging.getLogger(__name__)
 _TIMES = ["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"]
@@ -78,9 +78,9 @@ def run(
     A run reads what is new in the log, and what came late.
     """
     from workflows.config import load_config
-    from workflows.finish import Demands, finish
-    from workflows.java import find_java
-    from workflows.logs import Redactor, start_logging
+    from workflows.runs.finish import SuccessCriteria, finish
+    from workflows.runtime.java import find_java
+    from workflows.runtime.logs import Redactor, start_logging
 
     extent = _extent(full, since, until)
     loaded = load_config(config, settings or ())
@@ -93,7 +93,7 @@ def run(
         find_java()
         request = Request(run_id, extent, dry_run)
         summary = carry_out(loaded, request, live=log_format is LogFormat.TEXT)
-        demands = Demands(loaded.success_threshold if loaded.fail_below_threshold else None, strict)
+        demands = SuccessCriteria(loaded.success_threshold if loaded.fail_below_threshold else None, strict)
         finish(summary, demands, report, log_format)
 
 
@@ -102,7 +102,7 @@ class Request:
     """What one run is asked to do."""
 
     run_id: str
-    extent: Extent = field(default_factory=Extent)
+    extent: Backfill = field(default_factory=Backfill)
     dry_run: bool = False
 
 
@@ -110,11 +110,11 @@ def carry_out(config: RunConfig, request: Request, *, live: bool) -> RunSummary:
     """The run, with progress on standard error, in live bars where `live` and a terminal are given."""
     from rich.console import Console
 
-    from workflows.failpoints import Failpoints
-    from workflows.options import RunOptions
-    from workflows.progress import open_progress
-    from workflows.run import run_workflow
-    from workflows.signals import interrupted_by_signals
+    from workflows.control.failpoints import Failpoints
+    from workflows.control.options import RunOptions
+    from workflows.control.progress import open_progress
+    from workflows.control.signals import interrupted_by_signals
+    from workflows.runs.run import run_workflow
 
     console = Console(stderr=True, force_terminal=None if live else False)
     show = _print_request if request.dry_run else None
@@ -123,12 +123,12 @@ def carry_out(config: RunConfig, request: Request, *, live: bool) -> RunSummary:
         return run_workflow(config, options, progress)
 
 
-def _extent(full: bool, since: datetime | None, until: datetime | None) -> Extent:
+def _extent(full: bool, since: datetime | None, until: datetime | None) -> Backfill:
     if full and (since or until):
         raise ConfigError("--full reads everything again: leave out --since and --until, or --full")
     if since and until and since >= until:
         raise ConfigError("--since is not before --until: there is nothing between them")
-    return Extent(full, _seconds(since), _seconds(until))
+    return Backfill(full, _seconds(since), _seconds(until))
 
 
 def _seconds(moment: datetime | None) -> float | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from workflows.commands.options import ConfigFile, Settings
-from workflows.endings import shows_errors, without_secrets
+from workflows.runtime.error_reporting import shows_errors, without_secrets
 
 if TYPE_CHECKING:
     from workflows.state.runs import RecordedRun
@@ -32,7 +32,7 @@ def runs(
       ingest runs -c lineage.yaml --json | jq .outcome
     """
     from workflows.config import load_config
-    from workflows.logs import Redactor
+    from workflows.runtime.logs import Redactor
     from workflows.state.runs import recorded_runs
     from workflows.state.store import open_state
 

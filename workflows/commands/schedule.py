@@ -9,12 +9,12 @@ import typer
 
 from ingestion.errors import ConfigError
 from workflows.commands.options import ConfigFile, Settings
-from workflows.endings import shows_errors, without_secrets
-from workflows.logs import LogFormat
+from workflows.runtime.error_reporting import shows_errors, without_secrets
+from workflows.runtime.logs import LogFormat
 
 if TYPE_CHECKING:
     from workflows.config import RunConfig
-    from workflows.schedule import Scheduler
+    from workflows.runtime.scheduler import Scheduler
     from workflows.state.store import StateStore
 
 
@@ -43,8 +43,8 @@ def schedule(
       ingest schedule -c lineage.yaml --host 0.0.0.0 --metrics-port 9464 --log-format json
     """
     from workflows.config import load_config
-    from workflows.logs import Redactor, start_logging
-    from workflows.signals import interrupted_by_signals
+    from workflows.control.signals import interrupted_by_signals
+    from workflows.runtime.logs import Redactor, start_logging
     from workflows.state.store import open_state
 
     if config == "-":
@@ -63,7 +63,7 @@ def schedule(
 
 
 def _follow(scheduler: Scheduler, store: StateStore, listen: tuple[str, int] | None) -> None:
-    from workflows.health import answering
+    from workflows.runtime.health import answering
 
     if listen is None:
         code = scheduler.run_if_due()
@@ -76,7 +76,7 @@ def _follow(scheduler: Scheduler, store: StateStore, listen: tuple[str, int] | N
 
 
 def _scheduler(config: RunConfig, store: StateStore, command: list[str]) -> Scheduler:
-    from workflows.schedule import Scheduler
+    from workflows.runtime.scheduler import Scheduler
     from workflows.state.runs import recorded_runs
 
     if config.schedule is None:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ingestion.errors import ConfigError, Interrupted
-from workflows.commands.moments import DEFAULT_CATALOG
-from workflows.endings import shows_errors, without_secrets
+from workflows.commands.options import DEFAULT_CATALOG
+from workflows.runtime.error_reporting import shows_errors, without_secrets
 
 if TYPE_CHECKING:
     from connectors.catalog import CatalogAddress
@@ -42,8 +42,8 @@ def serve(
     """
     from connectors.catalog import CatalogConfig
     from connectors.catalog import serve as serve_catalog
-    from workflows.logs import Redactor
-    from workflows.signals import interrupted_by_signals
+    from workflows.control.signals import interrupted_by_signals
+    from workflows.runtime.logs import Redactor
 
     secret = _token(token or os.environ.get("HEADWATER_TOKEN"))
     try:
@@ -59,7 +59,7 @@ def _announce(address: CatalogAddress) -> None:
 
 
 def _token(given: str | None) -> str | None:
-    from workflows.interpolation import BadReference, interpolate
+    from workflows.config.yaml.interpolation import BadReference, interpolate
 
     try:
         return interpolate(given, os.environ).text if given else None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from workflows.commands.options import ConfigFile, Settings
-from workflows.endings import shows_errors, without_secrets
+from workflows.runtime.error_reporting import shows_errors, without_secrets
 
 if TYPE_CHECKING:
     from workflows.config import RunConfig
@@ -29,7 +29,7 @@ def validate(
       ingest validate -c lineage.yaml --connect
     """
     from workflows.config import InvalidConfig, load_config
-    from workflows.logs import Redactor
+    from workflows.runtime.logs import Redactor
 
     try:
         loaded = load_config(config, settings or ())
@@ -67,7 +67,7 @@ def _description(config: RunConfig) -> list[str]:
 def _connect(config: RunConfig) -> str:
     from ingestion.errors import ConfigError
     from workflows.config import EmbeddedCatalog
-    from workflows.doctor import Health, catalog_file
+    from workflows.runtime.doctor import Health, catalog_file
     from workflows.target import server_version
 
     if not isinstance(config.target, EmbeddedCatalog):

@@ -1,9 +1,7 @@
 """The workflow's YAML, read once into frozen values."""
 
 from workflows.config.load import load_config
-from workflows.config.problems import InvalidConfig, Problem
 from workflows.config.values import (
-    Connection,
     EmbeddedCatalog,
     FilterPattern,
     Filters,
@@ -15,6 +13,7 @@ from workflows.config.values import (
     SchemaFile,
     Server,
     Source,
+    SourceConnection,
     SourceKind,
     SparkHistory,
     SparkSettings,
@@ -22,15 +21,15 @@ from workflows.config.values import (
     Steps,
     Tls,
 )
+from workflows.config.yaml.problems import ConfigProblem, InvalidConfig
 
 __all__ = [
-    "Connection",
+    "ConfigProblem",
     "EmbeddedCatalog",
     "FilterPattern",
     "Filters",
     "InvalidConfig",
     "OpenLineage",
-    "Problem",
     "QueryLog",
     "Register",
     "RunConfig",
@@ -38,6 +37,7 @@ __all__ = [
     "SchemaFile",
     "Server",
     "Source",
+    "SourceConnection",
     "SourceKind",
     "SparkHistory",
     "SparkSettings",

@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
-from workflows.config.document import Document
-from workflows.config.document import Path as KeyPath
-from workflows.config.problems import Problem
-from workflows.nearest import nearest_file, suggestion
+from ingestion.names.suggestions import nearest_file, suggestion
+from workflows.config.yaml.document import Document
+from workflows.config.yaml.document import Path as KeyPath
+from workflows.config.yaml.problems import ConfigProblem
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://?")
 _LOOKS_LIKE_A_PATH = ("/", "./", "../", "~")
@@ -25,7 +25,7 @@ class Checks:
         self._document = document
         self._directory = directory
         self.origin = document.origin
-        self.problems: list[Problem] = []
+        self.problems: list[ConfigProblem] = []
         self.secrets: list[str] = []
 
     def fail(self, path: KeyPath, message: str) -> None:

@@ -9,11 +9,11 @@ from typing import Any, get_args
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from workflows.config.document import Document, Path
-from workflows.config.fields import Model
-from workflows.config.headwater import SparkHistoryWorkflow
-from workflows.config.problems import Problem
-from workflows.nearest import nearest, suggestion
+from ingestion.names.suggestions import nearest, suggestion
+from workflows.config.models.fields import Model
+from workflows.config.models.headwater import SparkHistoryWorkflow
+from workflows.config.yaml.document import Document, Path
+from workflows.config.yaml.problems import ConfigProblem
 
 _EXPECTED = {
     "string_type": "expected text",
@@ -27,13 +27,13 @@ _EXPECTED = {
 }
 
 
-def explain(error: ValidationError, document: Document, model: type[Model]) -> list[Problem]:
+def explain(error: ValidationError, document: Document, model: type[Model]) -> list[ConfigProblem]:
     """One problem for each finding. Values that were found wrong are looked at for their type only."""
     found = [_problem(detail, document, model) for detail in error.errors(include_url=False)]
     return sorted(dict.fromkeys(found), key=lambda problem: problem.line or 0)
 
 
-def _problem(detail: ErrorDetails, document: Document, model: type[Model]) -> Problem:
+def _problem(detail: ErrorDetails, document: Document, model: type[Model]) -> ConfigProblem:
     path = detail["loc"]
     if detail["type"] != "missing":
         path = _known_part(path, document.content)

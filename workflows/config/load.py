@@ -8,17 +8,17 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from ingestion.names.suggestions import nearest_file
 from workflows.config.checks import Checks
-from workflows.config.document import Document, parse_document
 from workflows.config.explain import explain
-from workflows.config.headwater import SparkHistoryWorkflow, Workflow
+from workflows.config.models.headwater import SparkHistoryWorkflow, Workflow
 from workflows.config.overrides import override
-from workflows.config.problems import InvalidConfig, Problem
-from workflows.config.references import known_secrets, replace_references
 from workflows.config.translate import translate
 from workflows.config.values import RunConfig
-from workflows.nearest import nearest_file
-from workflows.standard_input import read_standard_input
+from workflows.config.yaml.document import Document, parse_document
+from workflows.config.yaml.problems import ConfigProblem, InvalidConfig
+from workflows.config.yaml.references import known_secrets, replace_references
+from workflows.sql_files.sql_files import read_standard_input
 
 _MAX_BYTES = 4 << 20
 
@@ -67,13 +67,13 @@ def _text(file: str | Path, origin: str) -> str:
                 content = stream.read(_MAX_BYTES + 1)
     except FileNotFoundError:
         hint = nearest_file(path) or "; `ingest init` writes one to start from"
-        raise InvalidConfig([Problem(origin, None, "", f"no such file{hint}")]) from None
+        raise InvalidConfig([ConfigProblem(origin, None, "", f"no such file{hint}")]) from None
     except OSError as error:
-        raise InvalidConfig([Problem(origin, None, "", f"cannot be read ({error.strerror})")]) from None
+        raise InvalidConfig([ConfigProblem(origin, None, "", f"cannot be read ({error.strerror})")]) from None
     if len(content) > _MAX_BYTES:
-        raise InvalidConfig([Problem(origin, None, "", "over 4 MB: is this a workflow's YAML?")])
+        raise InvalidConfig([ConfigProblem(origin, None, "", "over 4 MB: is this a workflow's YAML?")])
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise InvalidConfig([Problem(origin, line, "", "not UTF-8 text")]) from None
+        raise InvalidConfig([ConfigProblem(origin, line, "", "not UTF-8 text")]) from None

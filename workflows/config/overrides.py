@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from workflows.config.document import Document, Path, dotted, parse_document, parse_scalar
+from ingestion.names.suggestions import suggestion
 from workflows.config.explain import keys_at, known_paths
-from workflows.config.headwater import SparkHistoryWorkflow
-from workflows.config.problems import InvalidConfig, Problem
-from workflows.nearest import suggestion
+from workflows.config.models.headwater import SparkHistoryWorkflow
+from workflows.config.yaml.document import Document, Path, dotted, parse_document, parse_scalar
+from workflows.config.yaml.problems import ConfigProblem, InvalidConfig
 
 ORIGIN = "--set"
 _OPEN_MAPPINGS = (
@@ -81,4 +81,4 @@ def _put(content: dict[str, Any], path: tuple[str, ...], value: Any) -> None:
 
 
 def _invalid(field: str, message: str) -> InvalidConfig:
-    return InvalidConfig([Problem(ORIGIN, None, field, message)])
+    return InvalidConfig([ConfigProblem(ORIGIN, None, field, message)])

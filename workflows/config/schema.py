@@ -9,10 +9,10 @@ from typing import Any
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from ingestion.connection_types import CONNECTION_TYPES
+from ingestion.dialects.connection_types import CONNECTION_TYPES
 from workflows.config.explain import model_in
-from workflows.config.fields import Model
-from workflows.config.headwater import SparkHistoryWorkflow, Workflow
+from workflows.config.models.fields import Model
+from workflows.config.models.headwater import SparkHistoryWorkflow, Workflow
 from workflows.config.translate import SOURCE_TYPES
 
 _SAMPLE: Mapping[str, str] = {

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import re
 
-from ingestion.fqn import split_fqn
-from ingestion.jdbc_urls import JdbcUrl, jdbc_url
-from ingestion.places import SCHEMA, JdbcRule, Parts, PathRule, Places
+from ingestion.names.engine_names import SCHEMA, EngineNameRules, JdbcRule, Parts, PathRule
+from ingestion.names.fqn import split_fqn
+from ingestion.names.jdbc_urls import JdbcUrl, jdbc_url
 from workflows.config.checks import Checks
-from workflows.config.document import Path
-from workflows.config.headwater import JdbcName, SparkNames
+from workflows.config.models.headwater import JdbcName, SparkNames
 from workflows.config.values import Source, SourceKind
+from workflows.config.yaml.document import Path
 
 _LOCATION = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:|/)")
 _HERE: Path = ("headwater", "sparkNames")
 
 
-def places_of(model: SparkNames, source: Source, checks: Checks) -> Places:
+def places_of(model: SparkNames, source: Source, checks: Checks) -> EngineNameRules:
     """The rules, as far as they hold; what does not is noted in `checks`."""
     if model == SparkNames():
-        return Places()
+        return EngineNameRules()
     if source.kind is not SourceKind.SPARK_HISTORY:
         checks.fail(_HERE, "only the source type spark-history-lineage has Spark's names; use catalogServices here")
     catalogs = {}
@@ -40,7 +40,7 @@ def places_of(model: SparkNames, source: Source, checks: Checks) -> Places:
         if not _LOCATION.match(rule.prefix):
             checks.fail((*path, "prefix"), "expected a path with its scheme, such as s3://bucket/raw, or one from /")
         paths.append(PathRule.of(rule.prefix, _parts(rule.to, (*path, "to"), checks)))
-    return Places(catalogs, tuple(jdbc), tuple(paths), source.service)
+    return EngineNameRules(catalogs, tuple(jdbc), tuple(paths), source.service)
 
 
 def _parts(written: str, path: Path, checks: Checks) -> Parts:

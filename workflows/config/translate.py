@@ -7,23 +7,16 @@ from pathlib import Path
 
 from pydantic import BaseModel, SecretStr
 
-from ingestion.connection_types import CONNECTION_TYPES
 from ingestion.dialects import dialect_of
-from ingestion.parsing.cascade import Limits, Parser
+from ingestion.dialects.connection_types import CONNECTION_TYPES
+from ingestion.names.suggestions import nearest
+from ingestion.parsing.parser_pool import Limits, Parser
 from workflows.config.checks import Checks
-from workflows.config.headwater import Headwater, Workflow
-from workflows.config.openmetadata import (
-    FilterPattern as FilterPatternModel,
-)
-from workflows.config.openmetadata import (
-    LineageConfig,
-    QuerySource,
-    ServerConfig,
-    SparkHistoryLineageConfig,
-)
+from workflows.config.models.headwater import Headwater, Workflow
+from workflows.config.models.openmetadata import FilterPattern as FilterPatternModel
+from workflows.config.models.openmetadata import LineageConfig, QuerySource, ServerConfig, SparkHistoryLineageConfig
 from workflows.config.spark_names import places_of
 from workflows.config.values import (
-    Connection,
     EmbeddedCatalog,
     FilterPattern,
     Filters,
@@ -35,6 +28,7 @@ from workflows.config.values import (
     SchemaFile,
     Server,
     Source,
+    SourceConnection,
     SourceKind,
     SparkHistory,
     SparkSettings,
@@ -42,7 +36,6 @@ from workflows.config.values import (
     Steps,
     Tls,
 )
-from workflows.nearest import nearest
 
 _SETTINGS = ("source", "sourceConfig", "config")
 _SERVER = ("workflowConfig", "openMetadataServerConfig")
@@ -111,7 +104,7 @@ def _source(model: QuerySource, checks: Checks) -> Source:
     if name is None:
         return Source(kind, model.type, model.service_name)
     options = dict(given.model_extra or {}) if given is not None else {}
-    return Source(kind, model.type, model.service_name, Connection(name, dialect_of(name).name, options))
+    return Source(kind, model.type, model.service_name, SourceConnection(name, dialect_of(name).name, options))
 
 
 def _kind(written: str, checks: Checks) -> tuple[SourceKind, str | None]:

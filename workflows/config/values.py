@@ -11,8 +11,8 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from ingestion.parsing.cascade import Limits, Parser
-from ingestion.places import Places
+from ingestion.names.engine_names import EngineNameRules
+from ingestion.parsing.parser_pool import Limits, Parser
 
 
 class SourceKind(StrEnum):
@@ -32,7 +32,7 @@ class Register(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Connection:
+class SourceConnection:
     """How to reach a source. `options` has the connector's own keys as the YAML has them, secrets in clear."""
 
     type: str
@@ -47,7 +47,7 @@ class Source:
     kind: SourceKind
     type: str
     service: str
-    connection: Connection | None = None
+    connection: SourceConnection | None = None
 
     @property
     def dialect(self) -> str | None:
@@ -204,7 +204,7 @@ class RunConfig:
     default_schema: str | None
     schema_files: tuple[SchemaFile, ...]
     catalog_services: Mapping[str, str]
-    places: Places
+    places: EngineNameRules
     spark: SparkSettings
     dead_letters: Path
     state: State

@@ -8,7 +8,7 @@ record that was read from one that is new or late.
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable, Iterator, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,8 +17,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from sqlalchemy import Connection, delete, insert, select, update
 
-from workflows.record_identity import Digests, none_known
-from workflows.state.schema import journal
+from workflows.state.record_digests import Digests, none_known
+from workflows.state.schema import journal, log_files
 from workflows.state.store import damaged
 
 SMALL = 50_000
@@ -157,3 +157,26 @@ def compact(connection: Connection, workflow: str) -> None:
 
 def _values(segment: Segment) -> dict[str, object]:
     return {"content": segment.content, "statements": segment.statements, "newest": segment.newest}
+
+
+FileMarks = Mapping[str, tuple[int, float]]
+"""Paths with their size in bytes and their modification time in seconds since the epoch."""
+
+
+def files_read(connection: Connection, workflow: str) -> dict[str, tuple[int, float]]:
+    """The files that were read, as they were then."""
+    found = connection.execute(select(log_files).where(log_files.c.workflow == workflow))
+    return {row.path: (row.size, row.modified) for row in found}
+
+
+def note_files(connection: Connection, workflow: str, read: FileMarks, there: Collection[str]) -> None:
+    """Notes files as read, and forgets those that are not there any more."""
+    before = files_read(connection, workflow)
+    present = set(there)
+    now = {**{path: mark for path, mark in before.items() if path in present}, **read}
+    if now == before:
+        return
+    connection.execute(delete(log_files).where(log_files.c.workflow == workflow))
+    rows = [{"workflow": workflow, "path": path, "size": size, "modified": at} for path, (size, at) in now.items()]
+    if rows:
+        connection.execute(insert(log_files), rows)

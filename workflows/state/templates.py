@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, Row, and_, delete, insert, select
 
 from ingestion.errors import Unparsable
-from ingestion.parsing.cascade import Limits, Parser
+from ingestion.parsing.parser_pool import Limits, Parser
 from ingestion.symbolic import dumps, loads
 from workflows.state.schema import templates
-from workflows.templates import Template, TemplateKey
+from workflows.templates.parsing import ParsedTemplate, TemplateKey
 
 _AT_ONCE = 200
 
@@ -31,7 +31,7 @@ class ParserSettings:
 
 
 def remember_templates(
-    connection: Connection, workflow: str, found: Iterable[Template], settings: ParserSettings
+    connection: Connection, workflow: str, found: Iterable[ParsedTemplate], settings: ParserSettings
 ) -> None:
     """Keeps templates, in place of what was kept of them before."""
     by_key = {(template.fingerprint, template.dialect): template for template in found}
@@ -46,7 +46,7 @@ def remember_templates(
 
 def remembered_templates(
     connection: Connection, workflow: str, settings: ParserSettings
-) -> dict[TemplateKey, Template]:
+) -> dict[TemplateKey, ParsedTemplate]:
     """The templates whose lineage these settings would give again."""
     where = and_(templates.c.workflow == workflow, templates.c.version == settings.version)
     found = {}
@@ -69,7 +69,7 @@ def forget_templates(connection: Connection, workflow: str, kept: Iterable[Templ
     return len(gone)
 
 
-def _values(workflow: str, template: Template, settings: ParserSettings) -> dict[str, object]:
+def _values(workflow: str, template: ParsedTemplate, settings: ParserSettings) -> dict[str, object]:
     return {
         "workflow": workflow,
         "fingerprint": template.fingerprint,
@@ -84,7 +84,7 @@ def _values(workflow: str, template: Template, settings: ParserSettings) -> dict
     }
 
 
-def _template(row: Row[tuple[object, ...]], settings: ParserSettings) -> Template | None:
+def _template(row: Row[tuple[object, ...]], settings: ParserSettings) -> ParsedTemplate | None:
     values = row._mapping
     same_limits = values["limits"] == settings.to_json()
     same_parser = json.loads(values["limits"])[0] == str(settings.parser)
@@ -95,7 +95,7 @@ def _template(row: Row[tuple[object, ...]], settings: ParserSettings) -> Templat
         symbolic = None if values["symbolic"] is None else loads(values["symbolic"])
     except Unparsable:
         return None
-    return Template(
+    return ParsedTemplate(
         values["fingerprint"],
         values["dialect"],
         values["tier"],

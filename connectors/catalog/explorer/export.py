@@ -7,30 +7,30 @@ from pathlib import Path
 
 from sqlalchemy import Connection, select
 
-from connectors.catalog.errors import ApiError
-from connectors.catalog.explorer.neighbourhood import Step, picture, whole
+from connectors.catalog.contract.errors import ApiError
+from connectors.catalog.explorer.neighbourhood import NeighbourhoodStep, picture, whole
 from connectors.catalog.store.database import Json, open_database
-from connectors.catalog.store.explore import MAX_CARDS
+from connectors.catalog.store.queries.explore import MAX_CARDS
+from connectors.catalog.store.queries.window import Window, window
 from connectors.catalog.store.schema import entities
-from connectors.catalog.store.window import Window, window
 from ingestion.errors import ConfigError
 
 _SHOWN = ("table", "container", "storedProcedure", "pipeline")
 
 
 @dataclass(frozen=True, slots=True)
-class Extent:
+class ExportScope:
     """What to export: the neighbourhoods of `steps` (none: everything), as of a moment, observed within `days`.
 
     `as_of` is in milliseconds since the epoch; None is now. `days` None is the catalog's default, 0 any age.
     """
 
-    steps: tuple[Step, ...] = ()
+    steps: tuple[NeighbourhoodStep, ...] = ()
     as_of: int | None = None
     days: int | None = None
 
 
-def catalog_document(file: Path, extent: Extent) -> Json:
+def catalog_document(file: Path, extent: ExportScope) -> Json:
     """The lineage of a catalog's file, as its graph call answers it.
 
     Raises ConfigError when there is no such file, it is no catalog, or a step names nothing in it.
@@ -45,7 +45,7 @@ def catalog_document(file: Path, extent: Extent) -> Json:
         database.close()
 
 
-def _document(connection: Connection, extent: Extent, span: Window) -> Json:
+def _document(connection: Connection, extent: ExportScope, span: Window) -> Json:
     if not extent.steps:
         everything = select(entities.c.id).where(entities.c.type.in_(_SHOWN), entities.c.deleted.is_(False))
         return {**whole(connection, list(connection.scalars(everything)), span), "roots": []}

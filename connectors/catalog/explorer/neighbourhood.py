@@ -7,19 +7,20 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, func, select
 
-from connectors.catalog.errors import not_found
-from connectors.catalog.store import edges, explore, history
+from connectors.catalog.contract.errors import not_found
 from connectors.catalog.store.database import Json
-from connectors.catalog.store.edges import Moment
-from connectors.catalog.store.graph import any_rows_of
+from connectors.catalog.store.entities.entities import any_rows_of
+from connectors.catalog.store.lineage import reads
+from connectors.catalog.store.lineage.reads import Moment
+from connectors.catalog.store.queries import explore, history
+from connectors.catalog.store.queries.window import Window
 from connectors.catalog.store.schema import contributions, entities, intervals, versions
-from connectors.catalog.store.window import Window
 
 _BEGINNINGS = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class NeighbourhoodStep:
     """An entity by its fully qualified name, and how many hops to go from it on each side."""
 
     entity: str
@@ -27,7 +28,7 @@ class Step:
     downstream: int
 
 
-def picture(connection: Connection, steps: Sequence[Step], limit: int, window: Window) -> Json:
+def picture(connection: Connection, steps: Sequence[NeighbourhoodStep], limit: int, window: Window) -> Json:
     """The document of a picture: `limit` cards at most, those of earlier steps and nearer ones first.
 
     Steps whose entity is not there are left out. Raises ApiError (404) when that leaves none.
@@ -66,7 +67,7 @@ def _reach(connection: Connection, start: str, way: tuple[int, bool], moment: Mo
     frontier = {start}
     found: list[str] = []
     for _ in range(hops):
-        step = edges.neighbours(connection, frontier, upstream=upstream, moment=moment)
+        step = reads.neighbours(connection, frontier, upstream=upstream, moment=moment)
         frontier = {pair[0 if upstream else 1] for pair in step} - seen
         if not frontier or len(found) > explore.MAX_CARDS:
             break

@@ -19,7 +19,7 @@ from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import DatabaseError, OperationalError
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from connectors.catalog.errors import bad_request
+from connectors.catalog.contract.errors import bad_request
 from connectors.catalog.store.schema import SCHEMA_VERSION, entities, meta, metadata
 from ingestion.errors import ConfigError
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from connectors.catalog import CatalogConfig, running_catalog
-from tests.connectors.catalog.http_client import Client
+from tests.support.http_client import Client
 
 
 @pytest.fixture

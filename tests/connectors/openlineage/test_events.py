@@ -27,7 +27,7 @@ from connectors.openlineage import (
     DatasetNames,
     JobRun,
     Origin,
-    Outcome,
+    RunResult,
     Transport,
     job_runs,
     open_emitter,
@@ -38,7 +38,7 @@ from ingestion.entities import TableEntity
 from ingestion.errors import ConfigError, TargetDown
 from ingestion.lineage_request import AddLineageRequest, request_of
 from ingestion.model import Column, Subtype, Transformation
-from tests.workflows.published import opened
+from tests.support.catalog_contents import opened
 
 FACETS = {
     "columnLineage": column_lineage_dataset.ColumnLineageDatasetFacet,
@@ -135,7 +135,7 @@ def test_the_statement_its_dialect_and_the_run_it_belongs_to() -> None:
 
 
 def test_every_facet_is_of_its_published_version_and_has_no_key_that_it_does_not_know() -> None:
-    everything = [*events(), json.loads(Serde.to_json(outcome_event(ORIGIN, Outcome(9, {"timeout": 2}), 3_000.0)))]
+    everything = [*events(), json.loads(Serde.to_json(outcome_event(ORIGIN, RunResult(9, {"timeout": 2}), 3_000.0)))]
     seen = set()
     for event in everything:
         uuid.UUID(event["run"]["runId"])
@@ -149,7 +149,7 @@ def test_every_facet_is_of_its_published_version_and_has_no_key_that_it_does_not
 
 
 def test_the_outcome_tells_how_much_was_given_up_on() -> None:
-    event = json.loads(Serde.to_json(outcome_event(ORIGIN, Outcome(10, {"timeout": 2, "ill_formed": 1}), 3_000.0)))
+    event = json.loads(Serde.to_json(outcome_event(ORIGIN, RunResult(10, {"timeout": 2, "ill_formed": 1}), 3_000.0)))
     facet = event["run"]["facets"]["extractionError"]
     assert (facet["totalTasks"], facet["failedTasks"]) == (10, 3)
     assert [error["errorMessage"] for error in facet["errors"]] == ["ill_formed: 1 statements", "timeout: 2 statements"]

@@ -13,18 +13,17 @@ import pytest
 
 from connectors.catalog import CatalogConfig, running_catalog
 from connectors.openmetadata import plain_writer
-from connectors.openmetadata.client import Platform
-from connectors.openmetadata.connection import Connection
-from connectors.openmetadata.http import Call, Http
 from connectors.openmetadata.rest_sink import RestSink, SinkOptions
+from connectors.openmetadata.transport.connection import Connection
+from connectors.openmetadata.transport.http import Call, Http
+from connectors.openmetadata.transport.platform import Platform
 from connectors.sink import Outcome, WriteReport
 from ingestion.contribution import ColumnEvidence, Contribution, Producer, ProducerKind
 from ingestion.entities import EntityReference
 from ingestion.lineage_request import AddLineageRequest, request_of
 from ingestion.model import Subtype, Transformation
-
-from .conftest import VirtualTime
-from .test_rest_sink import Answer, FakeOpenMetadata, said, server, sink, stored
+from tests.connectors.openmetadata.conftest import VirtualTime
+from tests.connectors.openmetadata.test_rest_sink import Answer, FakeOpenMetadata, said, server, sink, stored
 
 __all__ = ["server"]
 

@@ -14,21 +14,20 @@ import responses
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from connectors.openmetadata.client import Platform
-from connectors.openmetadata.connection import Connection
 from connectors.openmetadata.edge_writer import additions
-from connectors.openmetadata.extension import LINEAGE
-from connectors.openmetadata.http import Http
-from connectors.openmetadata.lineage import StoredEdge
+from connectors.openmetadata.edges import StoredEdge
+from connectors.openmetadata.entities.extension import LINEAGE
 from connectors.openmetadata.rest_sink import DryRunSink, RestSink, SinkOptions
+from connectors.openmetadata.transport.connection import Connection
+from connectors.openmetadata.transport.http import Http
+from connectors.openmetadata.transport.platform import Platform
 from connectors.sink import Outcome
 from ingestion.contribution import ColumnEvidence, Contribution, Producer, ProducerKind
 from ingestion.entities import EntityReference
 from ingestion.errors import ConfigError, TargetDown
 from ingestion.lineage_request import AddLineageRequest, ColumnLineage, LineageDetails, Replacement, request_of
 from ingestion.model import Subtype, Transformation
-
-from .conftest import VirtualTime
+from tests.connectors.openmetadata.conftest import VirtualTime
 
 BASE = "http://om.example/api/v1"
 Json = dict[str, Any]

@@ -15,7 +15,7 @@ from pyspark.sql import Row, SparkSession
 from connectors.base import RECORD_SCHEMA
 from connectors.query_log import QueryLogOptions, read_query_log
 from connectors.query_log import slices as slicing
-from connectors.query_log.files import LogFile
+from connectors.query_log.files import QueryLogFile
 from connectors.query_log.layout import sniff
 from connectors.query_log.records import QUOTE_PROBLEM
 from ingestion.errors import ConfigError
@@ -211,7 +211,7 @@ def test_ranges_within_a_statement_of_very_many_lines_are_looked_through_in_seco
     log = tmp_path / "log.csv"
     log.write_text("query_text,start_time,user_name\n" + statement * 2)
     layout = sniff(log.read_bytes()[:1000], log.name, UTC)
-    part = slicing.FileSlice(LogFile(str(log), log.name, log.stat().st_size), layout)
+    part = slicing.FileSlice(QueryLogFile(str(log), log.name, log.stat().st_size), layout)
     before = time.process_time()
     with log.open("rb") as raw:
         slicing.examine_range(raw, part, 0, (1000, log.stat().st_size))

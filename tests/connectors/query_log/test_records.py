@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from connectors.query_log import records
-from connectors.query_log.files import LogFile
+from connectors.query_log.files import QueryLogFile
 from connectors.query_log.layout import Layout
 from connectors.query_log.records import RecordReader, Records, split_lines
 from connectors.query_log.slices import FileSlice, examine_range, tile
@@ -105,7 +105,7 @@ def test_what_a_csv_writer_wrote_comes_back_however_it_is_cut(rows: list[list[st
 def test_ranges_of_a_file_tile_it_at_records(rows: list[list[str]], size: int) -> None:
     rows = [[row[0], row[1] or "x", row[2]] for row in rows]
     content = written(rows).encode()
-    part = FileSlice(LogFile("x", "x", len(content)), TIMED, end=len(content))
+    part = FileSlice(QueryLogFile("x", "x", len(content)), TIMED, end=len(content))
     raw = io.BytesIO(content)
     cuts = [
         examine_range(raw, part, 0, (start, min(start + size, len(content)))) for start in range(0, len(content), size)

@@ -13,13 +13,13 @@ from pyspark.sql import SparkSession
 from connectors.spark_catalog import SparkCatalog
 from ingestion.errors import ConfigError
 from ingestion.model import Column, NameKind
-from ingestion.naming import RelationKey
-from tests.workflows.published import Catalog, opened
+from ingestion.names.namespaces import RelationKey
+from tests.support.catalog_contents import Catalog, opened
 from workflows.config import load_config
-from workflows.options import RunOptions
-from workflows.progress import LoggedProgress
-from workflows.run import run_workflow
-from workflows.status import RunCounts
+from workflows.control.options import RunOptions
+from workflows.control.progress import LoggedProgress
+from workflows.report.counts import RunCounts
+from workflows.runs.run import run_workflow
 
 pytestmark = pytest.mark.spark
 SETUP = """

@@ -13,16 +13,16 @@ from typing import Any
 
 import pytest
 
-from connectors.spark_history.codecs import codec_of, decoded
-from connectors.spark_history.event_lines import event_lines
-from connectors.spark_history.log_files import LogFile, recognised
-from connectors.spark_history.names import NameMapping
-from connectors.spark_history.plan_cache import PlanCache
+from connectors.spark_history.applications.application_log import ApplicationLog
+from connectors.spark_history.applications.statement_text import TextReader
+from connectors.spark_history.event_logs.codecs import codec_of, decoded
+from connectors.spark_history.event_logs.event_lines import event_lines
+from connectors.spark_history.event_logs.log_files import EventLogFile, recognised
 from connectors.spark_history.records import DIALECT, RecordWriter, Row, problem_row
-from connectors.spark_history.statement_text import TextReader
-from connectors.spark_history.statements import ApplicationLog
+from ingestion.plans.cache import PlanCache
+from ingestion.plans.text.name_mapping import NameMapping
 
-GENERATOR = Path(__file__).parent / "generator"
+GENERATOR = Path(__file__).parents[2] / "support" / "spark_jobs" / "generator"
 LAYOUTS = {
     "sql": ("spark.eventLog.compression.codec=zstd", "spark.eventLog.rolling.enabled=true"),
     "dataframe": ("spark.eventLog.compression.codec=lz4", "spark.eventLog.rolling.enabled=false"),
@@ -132,7 +132,7 @@ def started(kind: str, root: Path) -> subprocess.Popen[bytes]:
         return subprocess.Popen(command(kind, root), cwd=root, env=environment(), stdout=output, stderr=output)
 
 
-def log_files(directory: Path) -> list[LogFile]:
+def log_files(directory: Path) -> list[EventLogFile]:
     """The event logs of a local directory, as the reader lists them."""
     found = [path for path in directory.rglob("*") if path.is_file()]
     return recognised((path.as_uri(), path.stat().st_size, path.stat().st_mtime) for path in found)
@@ -143,7 +143,7 @@ def read_directory(
 ) -> list[Row]:
     """The records of a directory without Spark: the same parts in the same order as the reader has them."""
     rows: list[Row] = []
-    logs: dict[str, list[LogFile]] = {}
+    logs: dict[str, list[EventLogFile]] = {}
     for file in log_files(directory):
         logs.setdefault(file.log, []).append(file)
     with TextReader(DIALECT) as texts:

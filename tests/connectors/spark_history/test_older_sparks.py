@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from connectors.spark_history.records import Row
-from tests.connectors.spark_history.comparison import by_target, compare
 from tests.connectors.spark_history.conftest import read_directory
-from tests.connectors.spark_history.older_logs import OLDER, VERSIONS, kept, write_log
+from tests.support.spark_jobs.comparison import by_target, compare
+from tests.support.spark_jobs.older_logs import OLDER, VERSIONS, kept, write_log
 
 OPAQUE_JOBS = {"d21", "d41"}
 UNKNOWN_ORIGIN = {"d22", "d42"}

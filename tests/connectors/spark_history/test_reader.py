@@ -19,7 +19,7 @@ from pyspark.sql import SparkSession
 
 from connectors.base import RECORD_SCHEMA
 from connectors.spark_history import SparkHistoryOptions, list_history, read_spark_history
-from connectors.spark_history.log_lines import LONGEST_LINE
+from connectors.spark_history.event_logs.log_lines import LONGEST_LINE
 from connectors.spark_history.records import Row
 from ingestion.errors import ConfigError, TargetDown
 from ingestion.symbolic import loads
@@ -67,7 +67,7 @@ def test_all_layouts_of_one_directory_give_what_each_gives_alone(
 def test_rolled_files_are_put_together_over_their_borders(
     spark: SparkSession, history: History, tmp_path: Path
 ) -> None:
-    from connectors.spark_history.codecs import decoded
+    from connectors.spark_history.event_logs.codecs import decoded
 
     source = next(history.logs("sql").rglob("events_1_*"))
     with source.open("rb") as stream:
@@ -228,12 +228,12 @@ def test_a_history_server_gives_what_its_directory_gives(spark: SparkSession, hi
 def test_the_servers_sql_pages_say_what_they_lose_and_give_the_same_writes(
     history: History, history_server: tuple[str, Path]
 ) -> None:
-    from connectors.spark_history.history_server import list_applications, page_events
-    from connectors.spark_history.names import NameMapping
+    from connectors.spark_history.applications.application_log import ApplicationLog
+    from connectors.spark_history.applications.statement_text import TextReader
+    from connectors.spark_history.event_logs.history_server import list_applications, page_events
     from connectors.spark_history.records import DIALECT, RecordWriter
-    from connectors.spark_history.statement_text import TextReader
-    from connectors.spark_history.statements import ApplicationLog
-    from tests.connectors.spark_history.comparison import by_target, direct_edges
+    from ingestion.plans.text.name_mapping import NameMapping
+    from tests.support.spark_jobs.comparison import by_target, direct_edges
 
     url, folder = history_server
     rows: list[Row] = []

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from connectors.spark_history.codecs import decoded
+from connectors.spark_history.event_logs.codecs import decoded
 from connectors.spark_history.records import Row
 from ingestion.model import ProblemKind, StatementKind, StatementLineage
 from ingestion.symbolic import loads
-from tests.connectors.spark_history.comparison import by_target, direct_edges, lineages
 from tests.connectors.spark_history.conftest import History, read_directory
+from tests.support.spark_jobs.comparison import by_target, direct_edges, lineages
 
 
 def texts(rows: list[Row]) -> list[str]:

@@ -18,9 +18,9 @@ import pytest
 
 from connectors.spark_history.records import Row
 from ingestion.model import LineageType, StatementKind
-from tests.connectors.spark_history.comparison import by_target, compare, direct_edges, indirect_edges, lineages
 from tests.connectors.spark_history.conftest import CHEAP, GENERATOR, LONGEST_RUN, environment, read_directory
-from tests.connectors.spark_history.older_logs import kept, write_log
+from tests.support.spark_jobs.comparison import by_target, compare, direct_edges, indirect_edges, lineages
+from tests.support.spark_jobs.older_logs import kept, write_log
 
 MODES = {
     "default": (),

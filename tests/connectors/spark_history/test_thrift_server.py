@@ -7,9 +7,9 @@ import pytest
 from connectors.spark_history.records import Row
 from ingestion.model import StatementLineage
 from ingestion.symbolic import loads
-from tests.connectors.spark_history.comparison import direct_edges, indirect_edges
 from tests.connectors.spark_history.conftest import GENERATOR, History, read_directory
-from tests.connectors.spark_history.older_logs import VERSIONS, kept, write_log
+from tests.support.spark_jobs.comparison import direct_edges, indirect_edges
+from tests.support.spark_jobs.older_logs import VERSIONS, kept, write_log
 
 SALES, MART = "spark_catalog.sales.orders", "spark_catalog.mart.orders"
 

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from ingestion.analysis.analyzer import analyze
 from ingestion.errors import Unparsable
 from ingestion.model import Column, Flow, LineageType, StatementKind, StatementLineage, Subtype, TableName, WriteMode
-from ingestion.parsing.analyzer import analyze
-from ingestion.parsing.relational import RelationalStatement
-from ingestion.parsing.sqlglot_tier import parse
+from ingestion.parsing.sqlglot_tier.tier import parse
+from ingestion.relational.form import RelationalStatement
 from ingestion.routines.bodies import take_apart
 from ingestion.statements import split
 

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 import psutil
 import pytest
 
+from ingestion.analysis.analyzer import analyze
 from ingestion.model import StatementLineage
-from ingestion.parsing.analyzer import analyze
-from ingestion.parsing.cascade import Limits, ParseOutcome, Parser, ParseRequest, Sandbox, Tier, parse_chunk
+from ingestion.parsing.parser_pool import Limits, ParseOutcome, Parser, ParseRequest, Sandbox, Tier, parse_chunk
 from ingestion.symbolic import loads
-from tests.ingestion.parser_processes import parser_processes
+from tests.support.parser_processes import parser_processes
 
 SECONDS = 3.0
 PATIENT_SECONDS = 15.0

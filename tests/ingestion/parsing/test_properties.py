@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ingestion.model import Flow
-from tests.ingestion.told import Schemas, analysed
+from tests.support.lineage_lines import Schemas, analysed
 
 TABLES: Schemas = {"t": "a:int b:text k:int", "u": "a:int c:date k:int", "s.w": "d:int k:int"}
 SETTINGS = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.ingestion.told import analysed, tell
+from tests.support.lineage_lines import analysed, tell
 
 
 def test_two_thousand_branches_of_a_union() -> None:

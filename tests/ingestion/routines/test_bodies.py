@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingestion.dialects import DIALECTS
-from ingestion.routines import Step, block_steps, take_apart
+from ingestion.routines import RoutineStep, block_steps, take_apart
 from ingestion.routines.steps import DYNAMIC
 from ingestion.statements import split
 
@@ -59,15 +59,15 @@ BEGIN
 END"""
 
 
-def texts(steps: tuple[Step, ...]) -> list[str]:
+def texts(steps: tuple[RoutineStep, ...]) -> list[str]:
     return [" ".join(step.text.split()) for step in steps if step.text]
 
 
-def calls(steps: tuple[Step, ...]) -> list[tuple[str, ...]]:
+def calls(steps: tuple[RoutineStep, ...]) -> list[tuple[str, ...]]:
     return [step.calls for step in steps if step.calls]
 
 
-def steps_of(text: str, dialect: str) -> tuple[Step, ...]:
+def steps_of(text: str, dialect: str) -> tuple[RoutineStep, ...]:
     routine = take_apart(text, dialect)
     assert routine is not None
     return routine.steps
@@ -223,12 +223,12 @@ def test_constant_dynamic_sql_of_t_sql_is_followed() -> None:
     ],
 )
 def test_dynamic_sql_that_is_put_together_says_so(dialect: str, body: str) -> None:
-    assert block_steps(f"BEGIN {body} END;", dialect) == (Step(problem=DYNAMIC),)
+    assert block_steps(f"BEGIN {body} END;", dialect) == (RoutineStep(problem=DYNAMIC),)
 
 
 def test_a_text_that_is_set_twice_is_not_constant() -> None:
     body = "DECLARE s text; BEGIN s := 'INSERT INTO a SELECT 1'; s := 'INSERT INTO b SELECT 1'; EXECUTE s; END"
-    assert block_steps(body, "postgres") == (Step(problem=DYNAMIC),)
+    assert block_steps(body, "postgres") == (RoutineStep(problem=DYNAMIC),)
 
 
 def test_a_variable_is_no_column_and_a_column_no_variable() -> None:
@@ -334,7 +334,7 @@ def test_what_is_built_to_mislead_does_not(dialect: str, script: str, found: lis
     for statement in split(script.format(*inserts), dialect):
         routine = take_apart(statement.text, dialect)
         block = block_steps(statement.text, dialect) if statement.text[:2] in ("DO", "BE") else ()
-        steps = routine.steps if routine is not None else block or (Step(statement.text),)
+        steps = routine.steps if routine is not None else block or (RoutineStep(statement.text),)
         assert not [step for step in steps if step.problem or step.calls]
         told += texts(steps)
     assert told == [one.format(*inserts) for one in found]
@@ -373,9 +373,9 @@ def test_a_prepared_text_is_run_where_it_is_constant_and_is_no_call() -> None:
         " PREPARE three FROM 'DELETE FROM d'; EXECUTE three USING @z; END"
     )
     assert block_steps(body, "mysql") == (
-        Step(problem=DYNAMIC),
-        Step("INSERT INTO a SELECT b FROM c"),
-        Step("DELETE FROM d"),
+        RoutineStep(problem=DYNAMIC),
+        RoutineStep("INSERT INTO a SELECT b FROM c"),
+        RoutineStep("DELETE FROM d"),
     )
 
 
@@ -390,7 +390,7 @@ def test_a_prepared_text_is_run_where_it_is_constant_and_is_no_call() -> None:
     ],
 )
 def test_a_text_made_of_variables_is_told_and_not_guessed(dialect: str, body: str) -> None:
-    assert block_steps(body, dialect) == (Step(problem=DYNAMIC),)
+    assert block_steps(body, dialect) == (RoutineStep(problem=DYNAMIC),)
 
 
 @pytest.mark.parametrize("dialect", ["postgres", "tsql", "oracle", "mysql", "snowflake", "bigquery"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ingestion.naming import Namespace
+from ingestion.names.namespaces import Namespace
 from ingestion.routines import KnownRoutines, known_routines
 from ingestion.routines.bodies import routines_in
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ingestion.definitions import Definition, DefinitionKind
+from ingestion.routines.definition import Definition, DefinitionKind
 from ingestion.routines.trigger_functions import trigger_runs
 
 FUNCTION = (

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from ingestion.definitions import Definition, DefinitionKind
-from ingestion.lineage_parser import LineageParser
-from ingestion.naming import Namespace
+from ingestion.names.namespaces import Namespace
 from ingestion.routines import known_routines, take_apart
+from ingestion.routines.definition import Definition, DefinitionKind
 from ingestion.routines.triggers import WHOLE_ROWS
+from ingestion.scripts.lineage_parser import LineageParser
 
 FUNCTION = """CREATE FUNCTION audit.on_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

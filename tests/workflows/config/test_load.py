@@ -10,11 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.jdbc_urls import JdbcUrl
-from ingestion.parsing.cascade import Limits, Parser
-from ingestion.places import Places
+from ingestion.names.engine_names import EngineNameRules
+from ingestion.names.jdbc_urls import JdbcUrl
+from ingestion.parsing.parser_pool import Limits, Parser
 from workflows.config import (
-    Connection,
     EmbeddedCatalog,
     FilterPattern,
     InvalidConfig,
@@ -22,12 +21,13 @@ from workflows.config import (
     Schedule,
     SchemaFile,
     Server,
+    SourceConnection,
     SourceKind,
     State,
     Steps,
     load_config,
 )
-from workflows.config.fields import cores
+from workflows.config.models.fields import cores
 
 Write = Callable[..., Path]
 SERVER = """\
@@ -49,7 +49,7 @@ def test_the_smallest_workflow_gets_our_defaults(workflow_file: Write) -> None:
     config = load_config(workflow_file())
 
     assert config.source.kind is SourceKind.QUERY_LOG
-    assert config.source.connection == Connection("Postgres", "postgres")
+    assert config.source.connection == SourceConnection("Postgres", "postgres")
     assert (config.query_log.path, config.query_log.days, config.query_log.limit) == ("log.csv", 1, 100_000)
     assert config.limits == Limits(seconds=30, memory_mb=100)
     assert (config.threads, config.parser) == (cores(), Parser.AUTO)
@@ -436,7 +436,7 @@ def test_sparks_names_lead_to_services(workflow_file: Write) -> None:
     assert places.over_jdbc(("public", "t"), JdbcUrl("postgresql", "db", 5432, "crm")) == ("crm", "crm", "public", "t")
     assert places.over_jdbc(("APP", "T"), None) == ("erp", "erp", "APP", "T")
     assert places.storage_of("s3://raw/in") == "raw_zone"
-    assert load_config(workflow_file()).places == Places()
+    assert load_config(workflow_file()).places == EngineNameRules()
 
 
 @pytest.mark.parametrize(
@@ -466,7 +466,7 @@ def test_sparks_names_are_for_spark_history_only(workflow_file: Write, minimal: 
 
 
 def test_every_connection_type_is_a_source_type(workflow_file: Write, minimal: str) -> None:
-    from ingestion.connection_types import CONNECTION_TYPES
+    from ingestion.dialects.connection_types import CONNECTION_TYPES
 
     for name, dialect in CONNECTION_TYPES.items():
         text = minimal.replace("query-log-lineage", f"{name.lower()}-lineage").replace("Postgres", name)

@@ -11,7 +11,7 @@ import yaml
 
 from workflows.config import load_config
 from workflows.config.explain import known_paths
-from workflows.config.headwater import SparkHistoryWorkflow, Workflow
+from workflows.config.models.headwater import SparkHistoryWorkflow, Workflow
 from workflows.config.schema import commented_yaml, json_schema
 
 Write = Callable[..., Path]

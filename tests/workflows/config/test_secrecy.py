@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from workflows.config import InvalidConfig, load_config
 from workflows.config.explain import known_paths
-from workflows.config.headwater import SparkHistoryWorkflow
+from workflows.config.models.headwater import SparkHistoryWorkflow
 
 PATHS = sorted(set(known_paths(SparkHistoryWorkflow)))
 CANARY = "cAnArY7731"

@@ -1,0 +1,126 @@
+"""Reading what the store remembers: search, graph, impact, diff, history. For pictures, gates and people."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query
+from fastapi.responses import Response
+from sqlalchemy import Connection
+
+from connectors.catalog.api.context import ERRORS, Store, reply
+from connectors.catalog.contract.errors import bad_request, not_found
+from connectors.catalog.store.entities.entities import EntityRow
+from connectors.catalog.store.lineage.column_names import column_names
+from connectors.catalog.store.queries import diff, explore, history, impact
+from connectors.catalog.store.queries.window import window
+
+router = APIRouter(prefix="/api/v1/headwater", tags=["headwater"], responses=ERRORS)
+Millis = Annotated[int, Query(ge=0, le=2**53)]
+Name = Annotated[str, Query(min_length=1, max_length=20_000)]
+Hops = Annotated[int, Query(ge=0, le=100)]
+
+
+@dataclass(frozen=True, slots=True)
+class MomentQuery:
+    """When to read: `asOf` a moment, observations of the last `days` (0: any age)."""
+
+    as_of: Annotated[int | None, Query(alias="asOf", ge=0, le=2**53)] = None
+    days: Annotated[int | None, Query(ge=0, le=100_000)] = None
+
+
+@dataclass(frozen=True, slots=True)
+class GraphReach:
+    """How far a graph goes."""
+
+    upstream: Hops = 1
+    downstream: Hops = 1
+    limit: Annotated[int, Query(ge=1, le=explore.MAX_CARDS)] = 400
+
+    @property
+    def reach(self) -> explore.Reach:
+        """The same for the store."""
+        return explore.Reach(self.upstream, self.downstream, self.limit)
+
+
+AtMoment = Annotated[MomentQuery, Depends()]
+
+
+def _entity(connection: Connection, name: str) -> EntityRow:
+    row = history.by_name(connection, name)
+    if row is None:
+        raise not_found("entity", name)
+    return row
+
+
+@router.get("/search")
+def search(
+    store: Store, q: Annotated[str, Query(max_length=1_000)], limit: Annotated[int, Query(ge=1, le=200)] = 50
+) -> Response:
+    """Entities and columns whose name holds `q`; `table.column` finds columns."""
+    with store.read() as connection:
+        return reply(explore.find(connection, q, limit))
+
+
+@router.get("/graph")
+def graph(
+    store: Store,
+    root: Annotated[list[Name], Query(max_length=100)],
+    reach: Annotated[GraphReach, Depends()],
+    when: AtMoment,
+) -> Response:
+    """Cards and edges around one or more entities, with everything each producer says."""
+    with store.read() as connection:
+        rows = [_entity(connection, name) for name in dict.fromkeys(root)]
+        return reply(explore.explore(connection, rows, reach.reach, window(connection, when.as_of, when.days)))
+
+
+@router.get("/impact")
+def downstream(store: Store, entity: Name, when: AtMoment, column: Name | None = None) -> Response:
+    """Everything downstream of an entity or a column, with one shortest path each."""
+    with store.read() as connection:
+        row = _entity(connection, entity)
+        path = None
+        if column is not None:
+            names = column_names(connection, row, ever=True)
+            path = names.path(column) or names.path(f"{row.fqn}.{column}")
+            if path is None:
+                raise not_found("column", f"{row.fqn}.{column}")
+        span = window(connection, when.as_of, when.days)
+        return reply({**impact.impact(connection, (row.id, path), span.moment), "window": span.answer()})
+
+
+@router.get("/diff")
+def changes(
+    store: Store, start: Annotated[Millis, Query(alias="from")], end: Annotated[Millis, Query(alias="to")]
+) -> Response:
+    """Schema and lineage changes between two moments, with what each reaches."""
+    if end < start:
+        raise bad_request("to must not be before from")
+    with store.read() as connection:
+        return reply(diff.diff(connection, start, end))
+
+
+@router.get("/history")
+def entity_history(store: Store, entity: Name) -> Response:
+    """Every change of an entity's attributes and name, oldest first."""
+    with store.read() as connection:
+        return reply(history.of_entity(connection, _entity(connection, entity)))
+
+
+@router.get("/edge")
+def edge_history(
+    store: Store, source: Annotated[Name, Query(alias="from")], target: Annotated[Name, Query(alias="to")]
+) -> Response:
+    """Everything ever said about one edge, with the intervals in which it was in force."""
+    with store.read() as connection:
+        ends = _entity(connection, source), _entity(connection, target)
+        return reply(history.of_edge(connection, ends))
+
+
+@router.get("/overview")
+def overview(store: Store, when: AtMoment) -> Response:
+    """How much the store holds, and the window that reads go through."""
+    with store.read() as connection:
+        return reply(history.overview(connection, window(connection, when.as_of, when.days)))

@@ -1,0 +1,72 @@
+# ruff: noqa: N815 — the names are the wire's
+"""The page, its files, and the two calls that only the page makes."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter
+from fastapi.responses import Response
+from pydantic import Field
+
+from connectors.catalog.api.context import ERRORS, Store, reply
+from connectors.catalog.contract.errors import not_found
+from connectors.catalog.contract.models import Model, Name
+from connectors.catalog.explorer import neighbourhood
+from connectors.catalog.store.queries.window import window
+from ingestion.explorer import ASSETS, POLICY, asset, hosted_page
+
+ASSETS_PATH = "explorer"
+MAX_CARDS = 2_000
+router = APIRouter(tags=["explorer"], responses=ERRORS)
+
+
+class Step(Model):
+    """An entity, and how many hops to go from it."""
+
+    entity: Name
+    upstream: Annotated[int, Field(ge=0, le=100)] = 0
+    downstream: Annotated[int, Field(ge=0, le=100)] = 0
+
+
+class Picture(Model):
+    """What to show, and the moment and age of what is said (milliseconds, days; 0 days: any age)."""
+
+    steps: Annotated[list[Step], Field(min_length=1, max_length=2_000)]
+    asOf: Annotated[int | None, Field(ge=0, le=2**53)] = None
+    days: Annotated[int | None, Field(ge=0, le=100_000)] = None
+    limit: Annotated[int, Field(ge=1, le=MAX_CARDS)] = 400
+
+
+@router.get("/", include_in_schema=False)
+def page() -> Response:
+    """The explorer."""
+    return _file(hosted_page(ASSETS_PATH), "text/html; charset=utf-8")
+
+
+@router.get(f"/{ASSETS_PATH}/{{name}}", include_in_schema=False)
+def page_file(name: str) -> Response:
+    """A file of the page."""
+    if name not in ASSETS:
+        raise not_found("file", name)
+    return _file(asset(name), ASSETS[name])
+
+
+@router.post("/api/v1/headwater/picture")
+def picture(store: Store, request: Picture) -> Response:
+    """Cards and edges around several entities, each with its own reach."""
+    steps = [neighbourhood.NeighbourhoodStep(step.entity, step.upstream, step.downstream) for step in request.steps]
+    with store.read() as connection:
+        span = window(connection, request.asOf, request.days)
+        return reply(neighbourhood.picture(connection, steps, request.limit, span))
+
+
+@router.get("/api/v1/headwater/beginnings")
+def beginnings(store: Store) -> Response:
+    """How much there is to see, and tables to begin with."""
+    with store.read() as connection:
+        return reply(neighbourhood.beginnings(connection, window(connection, None, None)))
+
+
+def _file(text: str, media_type: str) -> Response:
+    return Response(text, media_type=media_type, headers={"content-security-policy": POLICY})

@@ -1,0 +1,184 @@
+"""Lineage as the contract has it: add, read, patch and delete edges, and the graph around an entity."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import APIRouter, Body, Depends, Query
+from fastapi.responses import Response
+from sqlalchemy import Connection
+
+from connectors.catalog.api.context import ERRORS, PathText, Store, empty, named, reply
+from connectors.catalog.contract import models
+from connectors.catalog.contract.entity_types import BY_TYPE
+from connectors.catalog.contract.errors import ApiError, not_found
+from connectors.catalog.store.entities import entities
+from connectors.catalog.store.entities.entities import EntityRow
+from connectors.catalog.store.lineage import rest_edges
+from connectors.catalog.store.queries import graph
+
+router = APIRouter(prefix="/api/v1/lineage", tags=["lineage"], responses=ERRORS)
+Depth = Annotated[int, Query(ge=0, le=graph.MAX_DEPTH)]
+Patch = Annotated[list[models.PatchOperation], Body(media_type="application/json-patch+json", max_length=100_000)]
+Ends = tuple[EntityRow, EntityRow]
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeNames:
+    """The ends of an edge in a path, by name."""
+
+    from_type: PathText
+    from_name: PathText
+    to_type: PathText
+    to_name: PathText
+
+    def rows(self, connection: Connection) -> Ends:
+        """The two entities. Raises ApiError (404) when one is not there."""
+        return (
+            _by_name(connection, self.from_type, self.from_name),
+            _by_name(connection, self.to_type, self.to_name),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeIds:
+    """The ends of an edge in a path, by id."""
+
+    from_type: PathText
+    from_id: PathText
+    to_type: PathText
+    to_id: PathText
+
+    def rows(self, connection: Connection) -> Ends:
+        """The two entities. Raises ApiError (404) when one is not there."""
+        return _by_id(connection, self.from_type, self.from_id), _by_id(connection, self.to_type, self.to_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Depths:
+    """How many hops a graph reaches."""
+
+    up: Annotated[Depth, Query(alias="upstreamDepth")] = 1
+    down: Annotated[Depth, Query(alias="downstreamDepth")] = 1
+
+
+ByName = Annotated[EdgeNames, Depends()]
+ById = Annotated[EdgeIds, Depends()]
+
+
+def _by_id(connection: Connection, kind: str, identifier: str) -> EntityRow:
+    if kind not in BY_TYPE:
+        raise not_found(kind, identifier)
+    return entities.get_id(connection, kind, identifier)
+
+
+def _by_name(connection: Connection, kind: str, name: str) -> EntityRow:
+    if kind not in BY_TYPE:
+        raise not_found(kind, named(name))
+    return entities.get(connection, kind, named(name))
+
+
+@router.put("")
+def add(store: Store, request: models.AddLineage) -> Response:
+    """Replaces what clients of the contract say about an edge."""
+    edge = request.edge
+    details = edge.lineageDetails or models.LineageDetails()
+    with store.write() as connection:
+        ends = tuple(_by_id(connection, ref.type, ref.id) for ref in (edge.fromEntity, edge.toEntity))
+        rest_edges.put(connection, (ends[0], ends[1]), details.model_dump(exclude_none=True), edge.description)
+    return empty()
+
+
+@router.put("/{from_type}/name/{from_name}/{to_type}/name/{to_name}")
+def add_by_name(store: Store, names: ByName, request: models.LineageDetails) -> Response:
+    """The same by name, the details bare."""
+    with store.write() as connection:
+        rest_edges.put(connection, names.rows(connection), request.model_dump(exclude_none=True), None)
+    return empty()
+
+
+@router.get("/getLineageEdge/{from_id}/{to_id}")
+def edge(store: Store, from_id: PathText, to_id: PathText) -> Response:
+    """The details of one edge."""
+    with store.read() as connection:
+        ends = [entities.find_id(connection, identifier) for identifier in (from_id, to_id)]
+        if ends[0] is None or ends[1] is None:
+            raise ApiError(404, f"lineage edge from {from_id} to {to_id} not found")
+        return reply({"edge": rest_edges.read(connection, (ends[0], ends[1]))})
+
+
+@router.get("/getLineageEdge/{from_type}/name/{from_name}/{to_type}/name/{to_name}")
+def edge_by_name(store: Store, names: ByName) -> Response:
+    """The details of one edge, by name."""
+    with store.read() as connection:
+        return reply({"edge": rest_edges.read(connection, names.rows(connection))})
+
+
+@router.patch("/{from_type}/name/{from_name}/{to_type}/name/{to_name}")
+def patch_by_name(store: Store, names: ByName, operations: Patch) -> Response:
+    """Applies a JSON Patch to the details of an edge, by name."""
+    with store.write() as connection:
+        return reply(
+            rest_edges.patch(connection, names.rows(connection), [operation.document() for operation in operations])
+        )
+
+
+@router.patch("/{from_type}/{from_id}/{to_type}/{to_id}")
+def patch(store: Store, ids: ById, operations: Patch) -> Response:
+    """Applies a JSON Patch to the details of an edge."""
+    with store.write() as connection:
+        return reply(
+            rest_edges.patch(connection, ids.rows(connection), [operation.document() for operation in operations])
+        )
+
+
+@router.delete("/source/name/{kind}/{name}/type/{source}")
+def delete_source_by_name(store: Store, kind: PathText, name: PathText, source: PathText) -> Response:
+    """Ends what one source said about the edges into an entity, by name."""
+    with store.write() as connection:
+        rest_edges.end_source(connection, _by_name(connection, kind, name), source)
+    return empty()
+
+
+@router.delete("/{from_type}/name/{from_name}/{to_type}/name/{to_name}")
+def delete_by_name(store: Store, names: ByName) -> Response:
+    """Ends an edge, by name."""
+    with store.write() as connection:
+        _end(connection, names.rows(connection))
+    return empty()
+
+
+@router.delete("/{kind}/{identifier}/type/{source}")
+def delete_source(store: Store, kind: PathText, identifier: PathText, source: PathText) -> Response:
+    """Ends what one source said about the edges into an entity."""
+    with store.write() as connection:
+        rest_edges.end_source(connection, _by_id(connection, kind, identifier), source)
+    return empty()
+
+
+@router.delete("/{from_type}/{from_id}/{to_type}/{to_id}")
+def delete(store: Store, ids: ById) -> Response:
+    """Ends an edge."""
+    with store.write() as connection:
+        _end(connection, ids.rows(connection))
+    return empty()
+
+
+@router.get("/{kind}/name/{name:path}")
+def graph_by_name(store: Store, kind: PathText, name: PathText, depths: Annotated[Depths, Depends()]) -> Response:
+    """The graph around an entity, by name."""
+    with store.read() as connection:
+        return reply(graph.graph(connection, _by_name(connection, kind, name), depths.up, depths.down))
+
+
+@router.get("/{kind}/{identifier}")
+def graph_by_id(store: Store, kind: PathText, identifier: PathText, depths: Annotated[Depths, Depends()]) -> Response:
+    """The graph around an entity."""
+    with store.read() as connection:
+        return reply(graph.graph(connection, _by_id(connection, kind, identifier), depths.up, depths.down))
+
+
+def _end(connection: Connection, ends: Ends) -> None:
+    if not rest_edges.end_edge(connection, (ends[0].id, ends[1].id)):
+        raise ApiError(404, f"lineage edge from {ends[0].fqn} to {ends[1].fqn} not found")

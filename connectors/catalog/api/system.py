@@ -1,0 +1,39 @@
+"""What a client asks before it starts: version, health, how a connection would be tested."""
+
+from __future__ import annotations
+
+import time
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from connectors.catalog.api.context import ERRORS, PathText, Store, named, reply
+
+router = APIRouter(tags=["system"], responses=ERRORS)
+
+
+@router.get("/api/v1/system/version")
+def version(request: Request) -> Response:
+    """The version that clients compare with their own."""
+    return reply({"version": request.app.state.version, "revision": "headwater", "timestamp": time.time_ns() // 10**6})
+
+
+@router.get("/api/v1/services/testConnectionDefinitions/name/{name}")
+def test_connection_definition(name: PathText) -> Response:
+    """No steps: the catalog itself opens no connection to a source."""
+    service = named(name).removesuffix(".testConnectionDefinition")
+    return reply({"name": service, "steps": []})
+
+
+@router.get("/healthz")
+def health() -> Response:
+    """Whether the process answers."""
+    return reply({"status": "ok"})
+
+
+@router.get("/readyz")
+def ready(store: Store) -> Response:
+    """Whether the store can be read."""
+    with store.read() as connection:
+        connection.exec_driver_sql("select 1")
+    return reply({"status": "ok"})

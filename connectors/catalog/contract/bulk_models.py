@@ -1,0 +1,158 @@
+# ruff: noqa: N815 — the names are the wire's
+"""The requests of the bulk calls."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from connectors.catalog.contract import models
+from connectors.catalog.contract.models import Count, Fqn, Id, Many, Millis, Model, Name, Ref, Text, Word
+
+Digest = Annotated[str, StringConstraints(min_length=8, max_length=128, pattern="^[0-9a-fA-F]+$")]
+
+
+class LookupName(Model):
+    """A name as a query has it; or the path of a container or external table."""
+
+    database: Name | None = None
+    schema_: Annotated[Name | None, Field(alias="schema")] = None
+    table: Name | None = None
+    path: Text | None = None
+
+
+class Lookup(Model):
+    """Names to find in one service; paths are found in any."""
+
+    service: Name
+    names: Annotated[Many[LookupName], Field(max_length=50_000)]
+
+
+class RegisterService(models.CreateService):
+    """A service; `type` says which collection it belongs to."""
+
+    type: Literal["databaseService", "storageService", "pipelineService"] = "databaseService"
+
+
+class Register(Model):
+    """Entities to register, parents before children; `at` is when the definitions held."""
+
+    services: Many[RegisterService] = []
+    databases: Many[models.CreateDatabase] = []
+    schemas: Many[models.CreateSchema] = []
+    tables: Many[models.CreateTable] = []
+    procedures: Annotated[Many[models.CreateProcedure], Field(alias="storedProcedures")] = []
+    containers: Many[models.CreateContainer] = []
+    pipelines: Many[models.CreatePipeline] = []
+    queries: Many[models.CreateQuery] = []
+    replaceColumns: bool = False
+    at: Millis | None = None
+
+
+ProducerKind = Literal["query", "view", "procedure", "external_table", "plan", "manual", "openlineage", "wire"]
+
+
+class Producer(Model):
+    """Who says so: a query's fingerprint, a view's name, a job."""
+
+    kind: ProducerKind
+    key: Text
+
+
+class ColumnEdge(Model):
+    """Columns that take part in a column; `to` null means every column of the target."""
+
+    from_: Annotated[Many[Fqn], Field(alias="from", max_length=10_000)]
+    to: Fqn | None = None
+    type: Literal["DIRECT", "INDIRECT"] = "DIRECT"
+    subtype: Word | None = None
+    masking: bool = False
+    expression: Text | None = None
+    certain: bool = True
+
+
+class ContributionRequest(Model):
+    """What one producer says about one edge, and how often it was seen to."""
+
+    producer: Producer
+    source: models.Source
+    sqlQuery: Text | None = None
+    columns: Many[ColumnEdge] = []
+    parser: Word | None = None
+    confidence: Annotated[float, Field(ge=0, le=1)] | None = None
+    firstSeen: Millis | None = None
+    lastSeen: Millis | None = None
+    records: Many[Digest] | None = None
+    count: Count = 1
+    pipeline: Ref | None = None
+    description: Text | None = None
+    tempLineageTables: Many[models.TempHop] | None = None
+
+
+class End(Model):
+    """One end of an edge."""
+
+    id: Id
+    type: Word
+
+
+class Edge(Model):
+    """An edge and what is said about it."""
+
+    fromEntity: End
+    toEntity: End
+    contribution: ContributionRequest
+
+
+class Replace(Model):
+    """A scope of which this batch holds the whole truth up to `until`: what it does not hold ends at `at`."""
+
+    producer: Producer | None = None
+    toEntity: End
+    source: models.Source
+    at: Millis | None = None
+    until: Millis | None = None
+
+
+class Lineage(Model):
+    """A batch of contributions; the same `batchId` is applied once."""
+
+    batchId: Annotated[str, StringConstraints(min_length=1, max_length=256)]
+    edges: Annotated[Many[Edge], Field(max_length=100_000)]
+    replace: Annotated[Many[Replace], Field(max_length=100_000)] = []
+
+
+class DdlEvent(Model):
+    """DDL: what happened to the name of an entity or of one of its columns, at its time.
+
+    `other` is the entity that bears the name afterwards (rename) or that it was exchanged with (swap); `column` and
+    `to` are names within the entity.
+    """
+
+    kind: Literal["create", "drop", "rename", "swap", "dropColumn", "renameColumn"]
+    entity: End
+    other: End | None = None
+    column: Name | None = None
+    to: Name | None = None
+    at: Millis
+
+
+class DdlEvents(Model):
+    """DDL, in any order, each as often as one likes."""
+
+    events: Annotated[Many[DdlEvent], Field(max_length=100_000)]
+
+
+class Use(Model):
+    """Log records that read an entity."""
+
+    entity: End
+    records: Many[Digest]
+    at: Millis | None = None
+
+
+class Uses(Model):
+    """Usage from a log; a record counts once."""
+
+    items: Annotated[Many[Use], Field(max_length=100_000)]

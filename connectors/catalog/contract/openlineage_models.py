@@ -1,0 +1,123 @@
+# ruff: noqa: N815 — the names are the wire's
+"""OpenLineage's run events, as far as lineage needs them; everything else in an event is left alone."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from pydantic import AwareDatetime, Field
+
+from connectors.catalog.contract.models import Fqn, Many, Model, Name, Text, Word
+
+
+class Transformation(Model):
+    """How an input field takes part."""
+
+    type: Word = "DIRECT"
+    subtype: Word | None = None
+    masking: bool | None = None
+
+
+class InputField(Model):
+    """A field of a dataset that a field of the output is made from, or was influenced by."""
+
+    namespace: Name
+    name: Fqn
+    field: Name
+    transformations: Many[Transformation] | None = None
+
+
+class OutputField(Model):
+    """The input fields of one field of the output."""
+
+    inputFields: Many[InputField] = []
+
+
+class ColumnLineage(Model):
+    """The column-lineage facet: by field, and for the dataset as a whole."""
+
+    fields: dict[str, OutputField] = {}
+    dataset: Many[InputField] | None = None
+
+
+class SchemaField(Model):
+    """A field of a dataset."""
+
+    name: Name
+    type: Text | None = None
+    description: Text | None = None
+
+
+class Schema(Model):
+    """The schema facet."""
+
+    fields: Many[SchemaField] | None = None
+
+
+class Identifier(Model):
+    """Another name of a dataset."""
+
+    namespace: Name
+    name: Fqn
+    type: Word | None = None
+
+
+class Symlinks(Model):
+    """The symlinks facet."""
+
+    identifiers: Many[Identifier] | None = None
+
+
+class DatasetFacets(Model):
+    """The facets of a dataset that lineage needs."""
+
+    schema_: Annotated[Schema | None, Field(alias="schema")] = None
+    columnLineage: ColumnLineage | None = None
+    symlinks: Symlinks | None = None
+
+
+class Dataset(Model):
+    """An input or output of a run."""
+
+    namespace: Name
+    name: Fqn
+    facets: DatasetFacets | None = None
+
+
+class Sql(Model):
+    """The SQL facet of a job."""
+
+    query: Text
+    dialect: Word | None = None
+
+
+class JobFacets(Model):
+    """The facets of a job that lineage needs."""
+
+    sql: Sql | None = None
+
+
+class Job(Model):
+    """What ran."""
+
+    namespace: Name
+    name: Fqn
+    facets: JobFacets | None = None
+
+
+class Run(Model):
+    """Which run it was."""
+
+    runId: Word
+
+
+class RunEvent(Model):
+    """Something a run reported; a failed or aborted run wrote nothing."""
+
+    eventTime: AwareDatetime | datetime
+    eventType: Literal["START", "RUNNING", "COMPLETE", "ABORT", "FAIL", "OTHER"] | None = None
+    run: Run
+    job: Job
+    inputs: Annotated[Many[Dataset], Field(max_length=10_000)] = []
+    outputs: Annotated[Many[Dataset], Field(max_length=10_000)] = []

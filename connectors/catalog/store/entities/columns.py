@@ -1,0 +1,136 @@
+"""The columns of an entity: their answers, their paths within the entity, their types across platforms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from connectors.catalog.contract import fqn
+from connectors.catalog.contract.errors import ApiError
+from connectors.catalog.store.database import Json
+
+MAX_COLUMNS = 20_000
+MAX_NAMES = 8 << 20
+
+# After Single Origin's standardised data types: what a type means, whatever a platform calls it.
+_STANDARD: Mapping[str, str] = {
+    **dict.fromkeys(("BOOL", "BOOLEAN", "BIT"), "BOOLEAN"),
+    **dict.fromkeys(("TINYINT", "SMALLINT", "INT", "INTEGER", "BIGINT", "LONG", "BYTEINT", "SERIAL"), "INTEGER"),
+    **dict.fromkeys(("INT2", "INT4", "INT8", "INT16", "INT32", "INT64", "INT128", "INT256"), "INTEGER"),
+    **dict.fromkeys(("UINT8", "UINT16", "UINT32", "UINT64", "HUGEINT", "BIGSERIAL", "MEDIUMINT"), "INTEGER"),
+    **dict.fromkeys(("FLOAT", "FLOAT4", "FLOAT8", "FLOAT32", "FLOAT64", "DOUBLE", "REAL"), "FLOAT"),
+    **dict.fromkeys(("DOUBLE PRECISION", "BINARY_FLOAT", "BINARY_DOUBLE"), "FLOAT"),
+    **dict.fromkeys(("DECIMAL", "NUMERIC", "NUMBER", "BIGNUMERIC", "MONEY", "SMALLMONEY"), "DECIMAL"),
+    **dict.fromkeys(("CHAR", "VARCHAR", "STRING", "TEXT", "NVARCHAR", "NCHAR", "CLOB", "VARCHAR2"), "STRING"),
+    **dict.fromkeys(("CHARACTER VARYING", "CHARACTER", "MEDIUMTEXT", "LONGTEXT", "TINYTEXT", "BPCHAR"), "STRING"),
+    **dict.fromkeys(("NVARCHAR2", "NTEXT", "ENUM", "FIXEDSTRING", "CITEXT", "NAME"), "STRING"),
+    **dict.fromkeys(("BINARY", "VARBINARY", "BYTES", "BLOB", "BYTEA", "LONGBLOB", "RAW", "IMAGE"), "BINARY"),
+    "DATE": "DATE",
+    "DATE32": "DATE",
+    **dict.fromkeys(("TIME", "TIMETZ", "TIME WITHOUT TIME ZONE", "TIME WITH TIME ZONE"), "TIME"),
+    **dict.fromkeys(("DATETIME", "DATETIME2", "DATETIME64", "SMALLDATETIME", "TIMESTAMP_NTZ"), "DATETIME"),
+    **dict.fromkeys(("TIMESTAMP", "TIMESTAMP WITHOUT TIME ZONE", "TIMESTAMPNTZ"), "DATETIME"),
+    **dict.fromkeys(("TIMESTAMPZ", "TIMESTAMPTZ", "TIMESTAMP WITH TIME ZONE", "TIMESTAMP_TZ"), "TIMESTAMP"),
+    **dict.fromkeys(("TIMESTAMP_LTZ", "DATETIMEOFFSET"), "TIMESTAMP"),
+    "INTERVAL": "INTERVAL",
+    **dict.fromkeys(("STRUCT", "ROW", "RECORD", "TUPLE", "OBJECT"), "STRUCT"),
+    **dict.fromkeys(("ARRAY", "LIST", "NESTED"), "ARRAY"),
+    "MAP": "MAP",
+    **dict.fromkeys(("JSON", "JSONB", "VARIANT", "SUPER", "HSTORE"), "JSON"),
+    **dict.fromkeys(("UUID", "UNIQUEIDENTIFIER"), "UUID"),
+    **dict.fromkeys(("GEOGRAPHY", "GEOMETRY", "POINT", "POLYGON"), "GEOGRAPHY"),
+}
+
+
+def standard_type(data_type: str) -> str:
+    """The platform-neutral name of `data_type` (its parameters do not matter), UNKNOWN for what is not known."""
+    bare = data_type.upper().split("(")[0].split("<")[0].strip()
+    if data_type.rstrip().endswith("[]"):
+        return "ARRAY"
+    return _STANDARD.get(bare, "UNKNOWN")
+
+
+def of_document(document: Json) -> list[Json]:
+    """The columns of an entity's answer; containers keep theirs in their data model."""
+    columns = document.get("columns")
+    if columns is None:
+        columns = (document.get("dataModel") or {}).get("columns")
+    return columns or []
+
+
+def check_size(parent: str, columns: list[Json]) -> None:
+    """Raises ApiError (413) when there are too many columns, or their full names, which grow with depth, too long."""
+    count = size = 0
+    waiting = [(len(parent), columns)]
+    while waiting:
+        length, siblings = waiting.pop()
+        for column in siblings:
+            name = length + 1 + len(column["name"])
+            count, size = count + 1, size + name
+            if count > MAX_COLUMNS or size > MAX_NAMES:
+                raise ApiError(413, f"more than {MAX_COLUMNS} columns, or {MAX_NAMES} characters of their full names")
+            if column.get("children"):
+                waiting.append((name, column["children"]))
+
+
+def answers(parent: str, columns: list[Json]) -> list[Json]:
+    """Columns as a client reads them: each with its fully qualified name, position as given."""
+    result = []
+    for column in columns:
+        answer = {key: value for key, value in column.items() if value is not None}
+        answer["fullyQualifiedName"] = fqn.join(parent, column["name"])
+        if column.get("children"):
+            answer["children"] = answers(answer["fullyQualifiedName"], column["children"])
+        result.append(answer)
+    return result
+
+
+def walk(columns: list[Json], parent: str = "") -> Iterator[tuple[str, int, Json]]:
+    """Every column with its path within the entity and its 1-based position, nested ones after their parent."""
+    for position, column in enumerate(columns, start=1):
+        path = fqn.join(parent, column["name"])
+        yield path, position, column
+        yield from walk(column.get("children") or [], path)
+
+
+def path_of(name: str) -> str:
+    """The path of a top-level column."""
+    return fqn.quote(name)
+
+
+def shape(position: int, column: Json) -> dict[str, Any]:
+    """What the store remembers of a column over time: its order, its type and its standardised type."""
+    data_type = column.get("dataTypeDisplay") or _with_parameters(column)
+    return {
+        "position": position,
+        "dataType": data_type,
+        "standardType": standard_type(column.get("dataType") or data_type),
+    }
+
+
+def merge(known: list[Json], given: list[Json]) -> list[Json]:
+    """`known` with the types and texts that `given` adds, and the columns it adds at the end; none is lost."""
+    merged = {column["name"].casefold(): dict(column) for column in known}
+    for column in given:
+        folded = column["name"].casefold()
+        if folded not in merged:
+            merged[folded] = dict(column)
+            continue
+        kept = merged[folded]
+        news = {key: value for key, value in column.items() if value is not None and key != "name"}
+        if news.get("dataType") == "UNKNOWN":
+            del news["dataType"]
+        if "children" in news:
+            news["children"] = merge(kept.get("children") or [], news["children"])
+        kept.update(news)
+    return list(merged.values())
+
+
+def _with_parameters(column: Json) -> str:
+    data_type = str(column.get("dataType") or "UNKNOWN")
+    if column.get("precision") is not None:
+        scale = f",{column['scale']}" if column.get("scale") is not None else ""
+        return f"{data_type}({column['precision']}{scale})"
+    if column.get("dataLength") is not None:
+        return f"{data_type}({column['dataLength']})"
+    return data_type

@@ -1,0 +1,284 @@
+"""Registering entities: one at a time over the contract's PUT, or thousands in one transaction."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, text, update
+from sqlalchemy.dialects.sqlite import insert as upsert
+
+from connectors.catalog.contract import fqn
+from connectors.catalog.contract.entity_types import BY_TYPE, SERVICE_TYPES, EntityType
+from connectors.catalog.contract.errors import bad_request, not_found
+from connectors.catalog.store.chunking import chunks_of
+from connectors.catalog.store.database import Json, dumps, loads, tick
+from connectors.catalog.store.entities import columns as columns_of
+from connectors.catalog.store.entities import name_events
+from connectors.catalog.store.entities.attributes import Change, entity_changes, record
+from connectors.catalog.store.entities.column_events import file_fates
+from connectors.catalog.store.entities.entities import EntityRow, entity_id, reference
+from connectors.catalog.store.schema import attributes, entities, query_uses, search_names
+from ingestion.names.storage_paths import normal_path
+
+_SECRET_KEY = re.compile(r"passw|secret|token|private.?key|credential|access.?key|api.?key|passphrase", re.IGNORECASE)
+_REDACTED = "*********"
+# Built once: for thousands of entities, building a statement costs more than carrying it out.
+_FIND = select(entities).where(entities.c.type == bindparam("kind"), entities.c.fqn == bindparam("name"))
+_ADD = insert(entities)
+_ADD_USES = upsert(query_uses).on_conflict_do_nothing()
+_MERGED_TEXTS = ("description", "displayName", "owners", "tags", "extension")
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """What became of one create request."""
+
+    id: str
+    fqn: str
+    created: bool
+
+
+@dataclass(slots=True)
+class Registration:
+    """Registers entities inside one transaction; `finish` writes what was gathered.
+
+    `replace` makes a request's columns the whole truth; without it no known column is ever lost. `at` is when the
+    definition held (milliseconds; now when the request does not say). `exact` takes texts away too.
+    """
+
+    connection: Connection
+    at: int | None = None
+    replace: bool = True
+    exact: bool = False
+    now: int = 0
+    _known: dict[tuple[str, str], EntityRow | None] = field(default_factory=dict)
+    _changes: list[Change] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.now = tick(self.connection)
+
+    def put(self, kind: EntityType, request: Json) -> Registered:
+        """Creates the entity or brings it up to date. Raises ApiError (404) when its parent is not there."""
+        document, parent = self._document(kind, request)
+        name: str = document["fullyQualifiedName"]
+        stored = self._row(kind.type, name)
+        if stored is not None and not stored.purged:
+            self._carry_over(document, stored)
+            self._keep_latest(stored, document)
+        identifier = stored.id if stored is not None else entity_id(kind.type, name)
+        document["id"] = identifier
+        values = self._values(kind, document, parent)
+        if stored is None:
+            self.connection.execute(_ADD, {"id": identifier, "version": 0.1, **values})
+        elif stored.document != values["document"] or stored.deleted or stored.processed != values["processed"]:
+            version = round(stored.version + 0.1, 1)
+            self.connection.execute(
+                update(entities).where(entities.c.id == identifier).values(version=version, purged=False, **values)
+            )
+        else:
+            return Registered(identifier, name, created=False)
+        self._file_changes(identifier, stored, document)
+        self._known.pop((kind.type, name), None)
+        if kind.type == "query":
+            self._file_uses(identifier, document, known=stored is not None)
+        return Registered(identifier, name, created=stored is None or bool(stored.purged))
+
+    def finish(self) -> None:
+        """Writes the attribute events and the search index of everything that was put."""
+        record(self.connection, self._changes)
+        named = {(c.entity_id, c.path): c.label for c in self._changes if c.label is not None}
+        index_names(self.connection, named)
+        self._changes = []
+
+    def _file_changes(self, identifier: str, stored: EntityRow | None, document: Json) -> None:
+        at = self.at or self.now
+        before = loads(stored.document) if stored is not None and not stored.purged else {}
+        changes = entity_changes(identifier, before, document, at)
+        gone = [(change.path, None) for change in changes if change.name == "shape" and change.value is None]
+        file_fates(self.connection, identifier, gone, at)
+        if stored is not None and stored.deleted:
+            changes.append(Change(identifier, "", "exists", "true", at))
+            if self.replace:  # a client that names it sees it: proof that the name was given again
+                name_events.file_events(
+                    self.connection, [name_events.StoredNameEvent(name_events.CREATE, identifier, identifier, at)]
+                )
+        self._changes += changes
+
+    def _row(self, kind: str, name: str) -> EntityRow | None:
+        if (kind, name) not in self._known:
+            self._known[kind, name] = self.connection.execute(_FIND, {"kind": kind, "name": name}).one_or_none()
+        return self._known[kind, name]
+
+    def _parent(self, kind: EntityType, request: Json) -> EntityRow | None:
+        if kind.parent is None:
+            return None
+        given = request[kind.parent]
+        name = given.get("fullyQualifiedName") or given["id"] if isinstance(given, dict) else given
+        for parent_type in kind.parent_types:
+            row = self._row(parent_type, name)
+            if row is None and isinstance(given, dict):
+                row = self.connection.execute(select(entities).where(entities.c.id == given["id"])).one_or_none()
+            if row is not None and not row.deleted and row.type in kind.parent_types:
+                return row
+        raise not_found(kind.parent_types[0], name)
+
+    def _document(self, kind: EntityType, request: Json) -> tuple[Json, EntityRow | None]:
+        parent = self._parent(kind, request)
+        document: Json = {key: request[key] for key in kind.keys if request.get(key) is not None}
+        holder = parent
+        if kind.type == "container" and request.get("parent"):
+            holder = self._container(request["parent"]["id"])
+            document["parent"] = reference(loads(holder.document), "container")
+        name = request.get("name") or hashlib.md5(request["query"].encode(), usedforsecurity=False).hexdigest()
+        document["name"] = name
+        document["fullyQualifiedName"] = fqn.join(holder.fqn if holder is not None else "", name)
+        if parent is not None:
+            document.update(_references(kind, parent))
+        _complete(kind, document)
+        return document, holder
+
+    def _container(self, identifier: str) -> EntityRow:
+        row = self.connection.execute(select(entities).where(entities.c.id == identifier)).one_or_none()
+        if row is None or row.type != "container" or row.deleted:
+            raise not_found("container", identifier)
+        return row
+
+    def _carry_over(self, document: Json, row: EntityRow) -> None:
+        """Keeps what a repeated registration does not mention."""
+        if self.exact:
+            return
+        stored = loads(row.document)
+        for key in _MERGED_TEXTS:
+            if key not in document and key in stored:
+                document[key] = stored[key]
+        definition = document.get("schemaDefinition", stored.get("schemaDefinition"))
+        if row.processed and definition == stored.get("schemaDefinition"):
+            document.setdefault("processedLineage", True)
+        if self.replace:
+            return
+        for key, value in stored.items():
+            document.setdefault(key, value)
+        known, given = columns_of.of_document(stored), columns_of.of_document(document)
+        if known and given is not known:
+            merged = columns_of.answers(document["fullyQualifiedName"], columns_of.merge(known, given))
+            if "columns" in stored:
+                document["columns"] = merged
+            else:
+                document["dataModel"] = {**document["dataModel"], "columns": merged}
+
+    def _keep_latest(self, stored: EntityRow, document: Json) -> None:
+        """A definition older than the one that stands adds what it knows, but does not turn the clock back."""
+        if self.at is None:
+            return
+        latest = self.connection.execute(
+            select(attributes.c.at).where(attributes.c.entity_id == stored.id).order_by(attributes.c.at.desc()).limit(1)
+        ).scalar()
+        if latest is None or latest <= self.at:
+            return
+        standing = loads(stored.document)
+        known, given = columns_of.of_document(standing), columns_of.of_document(document)
+        if "columns" in document and not self.replace:
+            name_events = {column["name"].casefold(): column for column in known}
+            kept = [name_events.get(column["name"].casefold(), column) for column in given]
+            document["columns"] = kept
+
+    def _values(self, kind: EntityType, document: Json, parent: EntityRow | None) -> dict[str, Any]:
+        processed = bool(document.pop("processedLineage", False))
+        name: str = document["fullyQualifiedName"]
+        return {
+            "type": kind.type,
+            "fqn": name,
+            "fqn_folded": name.casefold(),
+            "name_folded": document["name"].casefold(),
+            "parent_id": parent.id if parent is not None else None,
+            "service_folded": fqn.split(name)[0].casefold(),
+            "table_type": document.get("tableType"),
+            "path": normal_path(path) if (path := document.get("fullPath") or document.get("locationPath")) else None,
+            "checksum": document.get("checksum"),
+            "processed": processed,
+            "has_definition": bool(document.get("schemaDefinition")),
+            "deleted": False,
+            "updated_at": self.now,
+            "document": dumps(document),
+        }
+
+    def _file_uses(self, query: str, document: Json, known: bool) -> None:
+        if known:
+            self.connection.execute(delete(query_uses).where(query_uses.c.query_id == query))
+        rows = [{"entity_id": ref["id"], "query_id": query} for ref in document.get("queryUsedIn") or []]
+        if rows:
+            self.connection.execute(_ADD_USES, rows)
+
+
+def index_names(connection: Connection, named: dict[tuple[str, str], str]) -> None:
+    """Makes entities and columns findable; names are only ever added, the past stays searchable."""
+    known: set[tuple[str, str]] = set()
+    for chunk in chunks_of(sorted({identifier for identifier, _ in named})):
+        columns = (search_names.c.entity_id, search_names.c.column_path)
+        rows = connection.execute(select(*columns).where(search_names.c.entity_id.in_(chunk)))
+        known.update((row[0], row[1]) for row in rows)
+    following = (connection.scalar(select(func.max(search_names.c.id))) or 0) + 1
+    new = [(key, name) for key, name in named.items() if key not in known]
+    rows_to_add = [
+        {"id": number, "entity_id": identifier, "column_path": path, "name": name}
+        for number, ((identifier, path), name) in enumerate(new, start=following)
+    ]
+    if rows_to_add:
+        connection.execute(insert(search_names), rows_to_add)
+        connection.execute(text("insert into search (rowid, name) values (:id, :name)"), rows_to_add)
+
+
+def _references(kind: EntityType, parent: EntityRow) -> Json:
+    stored = loads(parent.document)
+    refs: Json = {kind.ancestors[0][0]: reference(stored, parent.type)}
+    for key, _ in kind.ancestors[1:]:
+        refs[key] = stored[key]
+    if kind.type not in {"query", "ingestionPipeline"} and stored.get("serviceType"):
+        refs["serviceType"] = stored["serviceType"]
+    return refs
+
+
+def _complete(kind: EntityType, document: Json) -> None:
+    name: str = document["fullyQualifiedName"]
+    if kind.type in SERVICE_TYPES and document.get("connection"):
+        document["connection"] = _connection(document)
+    columns_of.check_size(name, columns_of.of_document(document))
+    if "columns" in document:
+        document["columns"] = columns_of.answers(name, document["columns"])
+    if document.get("dataModel"):
+        given = document["dataModel"].get("columns") or []
+        document["dataModel"] = {**document["dataModel"], "columns": columns_of.answers(name, given)}
+    if kind.type == "query":
+        checksum = hashlib.md5(document["query"].encode(), usedforsecurity=False).hexdigest()
+        document["checksum"] = checksum
+
+
+def _connection(document: Json) -> Json:
+    config = document["connection"].get("config") or {}
+    if not isinstance(config, dict):
+        raise bad_request("connection.config must be an object")
+    # clients pick the connection's class by `type` and send none: without it the first class of a union wins
+    return {"config": {"type": document["serviceType"], **_redact(config)}}
+
+
+def _redact(value: Any) -> Any:
+    """Secrets stay with the client: the catalog opens no connection, so it keeps none."""
+    if isinstance(value, dict):
+        return {
+            key: _REDACTED if isinstance(item, str) and _SECRET_KEY.search(key) else _redact(item)
+            for key, item in value.items()
+        }
+    if isinstance(value, list):
+        return [_redact(item) for item in value]
+    return value
+
+
+def put_one(connection: Connection, kind: str, request: Json) -> Registered:
+    """One create request of the contract."""
+    registration = Registration(connection)
+    registered = registration.put(BY_TYPE[kind], request)
+    registration.finish()
+    return registered

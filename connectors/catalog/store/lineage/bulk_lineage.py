@@ -1,0 +1,140 @@
+"""Bulk lineage: thousands of contributions merged into their edges in one transaction, once per batch id."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+from sqlalchemy import Connection, insert, select
+
+from connectors.catalog.contract import bulk_models
+from connectors.catalog.contract.errors import ApiError, not_found
+from connectors.catalog.store.database import Json, dumps, loads, tick
+from connectors.catalog.store.entities.attributes import known_columns
+from connectors.catalog.store.entities.entities import EntityRow, any_rows_of
+from connectors.catalog.store.lineage import reads, rest_edges
+from connectors.catalog.store.lineage.column_names import ColumnNames, names_of
+from connectors.catalog.store.lineage.inserts import ContributionRow, count_column_edges, record_digest
+from connectors.catalog.store.lineage.intervals import Retraction
+from connectors.catalog.store.lineage.writer import LineageWriter
+from connectors.catalog.store.schema import batches
+
+
+def apply(connection: Connection, request: bulk_models.Lineage) -> Json:
+    """Applies a batch; a batch applied before gives its answer again.
+
+    Raises ApiError: 404 when an end or a pipeline is not there, 409 when the id was used for another batch.
+    """
+    digest = hashlib.sha256(request.model_dump_json().encode()).hexdigest()
+    known = connection.execute(select(batches).where(batches.c.id == request.batchId)).one_or_none()
+    if known is not None:
+        if known.digest != digest:
+            raise ApiError(409, "this batchId was used for another batch: give every batch an id of its own")
+        return loads(known.answer)
+    now = tick(connection)
+    answer = _apply(connection, request, now)
+    connection.execute(insert(batches).values(id=request.batchId, digest=digest, at=now, answer=dumps(answer)))
+    return answer
+
+
+def _apply(connection: Connection, request: bulk_models.Lineage, now: int) -> Json:
+    rows = _ends(connection, request)
+    names = _names(connection, rows)
+    standing = reads.neighbours(connection, {edge.toEntity.id.lower() for edge in request.edges}, upstream=True)
+    pipelines: dict[str, Json] = {}
+    writer = LineageWriter(connection, f"batch:{request.batchId}", now)
+    given = [_contribution(connection, edge, (names, pipelines), now) for edge in request.edges]
+    for scope in request.replace:
+        writer.end(_ending(scope, given, writer.batch, now))
+    for contribution in given:
+        writer.add(contribution)
+    written = writer.finish()
+    concerned = {one.edge for one in given}
+    return {
+        "new": len(concerned - standing),
+        "merged": len(concerned & standing & written.news),
+        "unchanged": len((concerned & standing) - written.news),
+        "replaced": written.replaced,
+        "columnEdges": sum(count_column_edges(one.content) for one in given),
+    }
+
+
+def _ends(connection: Connection, request: bulk_models.Lineage) -> dict[str, EntityRow]:
+    wanted = {(end.id.lower(), end.type) for edge in request.edges for end in (edge.fromEntity, edge.toEntity)}
+    wanted |= {(scope.toEntity.id.lower(), scope.toEntity.type) for scope in request.replace}
+    # a name that the log drops later has its lineage before
+    rows = any_rows_of(connection, {identifier for identifier, _ in wanted})
+    for identifier, kind in sorted(wanted):
+        row = rows.get(identifier)
+        if row is None or row.type != kind or row.purged:
+            raise not_found(kind, identifier)
+    return rows
+
+
+def _names(connection: Connection, rows: dict[str, EntityRow]) -> dict[str, ColumnNames]:
+    ever = known_columns(connection, sorted(rows))
+    return {identifier: names_of(row.fqn, sorted(ever[identifier])) for identifier, row in rows.items()}
+
+
+def _contribution(
+    connection: Connection, edge: bulk_models.Edge, context: tuple[dict[str, ColumnNames], dict[str, Json]], now: int
+) -> ContributionRow:
+    names, pipelines = context
+    said = edge.contribution
+    ends = edge.fromEntity.id.lower(), edge.toEntity.id.lower()
+    content: Json = {"columns": _columns(said.columns, (names[ends[0]], names[ends[1]]))}
+    for key, value in (
+        ("sql", said.sqlQuery),
+        ("parser", said.parser),
+        ("confidence", said.confidence),
+        ("description", said.description),
+    ):
+        if value is not None:
+            content[key] = value
+    if said.tempLineageTables:
+        content["temp"] = [hop.model_dump() for hop in said.tempLineageTables]
+    if said.pipeline is not None:
+        identifier = said.pipeline.id
+        if identifier not in pipelines:
+            pipelines[identifier] = rest_edges.expand(connection, {"id": identifier})
+        content["pipeline"] = pipelines[identifier]
+    last = said.lastSeen if said.lastSeen is not None else said.firstSeen if said.firstSeen is not None else now
+    first = min(said.firstSeen if said.firstSeen is not None else last, last)
+    records = None if said.records is None else tuple(sorted({record_digest(record) for record in said.records}))
+    producer = said.producer
+    return ContributionRow(*ends, producer.kind, producer.key, said.source, content, first, last, said.count, records)
+
+
+def _columns(given: Sequence[bulk_models.ColumnEdge], names: tuple[ColumnNames, ColumnNames]) -> list[Json]:
+    """Column edges between columns that the entities have or had, each once, in an order that does not change."""
+    columns: dict[str, Json] = {}
+    for edge in given:
+        sources = sorted({path for name in edge.from_ if (path := names[0].path(name)) is not None})
+        target = names[1].path(edge.to) if edge.to is not None else None
+        if not sources or (edge.to is not None and target is None):
+            continue
+        column: Json = {"from": sources, "to": target, "type": edge.type}
+        for key, value in (("subtype", edge.subtype), ("expression", edge.expression)):
+            if value:
+                column[key] = value
+        if edge.masking:
+            column["masking"] = True
+        if not edge.certain:
+            column["certain"] = False
+        columns[dumps(column)] = column
+    return [columns[key] for key in sorted(columns)]
+
+
+def _ending(scope: bulk_models.Replace, given: Sequence[ContributionRow], batch: str, now: int) -> Retraction:
+    kind = scope.producer.kind if scope.producer is not None else None
+    key = scope.producer.key if scope.producer is not None else None
+    to_id = scope.toEntity.id.lower()
+    inside = [
+        one
+        for one in given
+        if one.to_id == to_id and one.source == scope.source and kind in (None, one.kind) and key in (None, one.key)
+    ]
+    first = min((one.first for one in inside), default=now)
+    at = scope.at if scope.at is not None else first
+    until = max([at, scope.until or at, *(one.last for one in inside)])
+    return Retraction(at, until, batch, to_id=to_id, kind=kind, key=key, source=scope.source)

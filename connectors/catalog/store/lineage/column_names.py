@@ -1,0 +1,46 @@
+"""Which column of an entity a lineage request means: by fully qualified name, exact case first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sqlalchemy import Connection
+
+from connectors.catalog.store.database import loads
+from connectors.catalog.store.entities import columns as columns_of
+from connectors.catalog.store.entities.attributes import known_columns
+from connectors.catalog.store.entities.entities import EntityRow
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnNames:
+    """The columns of one entity: their paths within it."""
+
+    entity: str
+    exact: frozenset[str]
+    folded: dict[str, str]
+
+    def path(self, name: str) -> str | None:
+        """The path of the column with this fully qualified name, None when the entity has none such."""
+        prefix = f"{self.entity}."
+        if not name.casefold().startswith(prefix.casefold()):
+            return None
+        path = name[len(prefix) :]
+        return path if path in self.exact else self.folded.get(path.casefold())
+
+
+def column_names(connection: Connection, row: EntityRow, *, ever: bool = False) -> ColumnNames:
+    """The columns an entity has, or (`ever`) had at any time."""
+    current = [path for path, _, _ in columns_of.walk(columns_of.of_document(loads(row.document)))]
+    past = known_columns(connection, [row.id])[row.id] if ever else set()
+    return names_of(row.fqn, [*current, *sorted(past - set(current))])
+
+
+def names_of(entity: str, paths: Iterable[str]) -> ColumnNames:
+    """Names over known paths; where two differ only in case the first is what a folded name means."""
+    paths = list(paths)
+    folded: dict[str, str] = {}
+    for path in paths:
+        folded.setdefault(path.casefold(), path)
+    return ColumnNames(entity, frozenset(paths), folded)

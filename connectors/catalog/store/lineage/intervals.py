@@ -1,0 +1,205 @@
+"""From events to intervals: when a contribution was in force, and between which entities.
+
+A pure function of the events, whatever order they arrived in. A sighting is in force from its first moment until
+something ends it: its producer says something else, a client deletes the edge, its target is dropped. When an end
+is renamed the contribution goes on under the new name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from connectors.catalog.store.entities.name_events import NameLifetime
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """Whose timeline it is: one version of one producer's word on one edge."""
+
+    from_id: str
+    to_id: str
+    kind: str
+    key: str
+    source: str
+    pipeline_id: str | None = None
+
+    @property
+    def manual(self) -> bool:
+        return self.kind == "manual" or self.source == "Manual"
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """The producer was seen saying so between two moments (milliseconds), as one batch told it."""
+
+    batch: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class Retraction:
+    """What `batch` says is the whole truth of a scope from `at` to `until`: what it does not hold ends at `at`.
+
+    None stands for any. `manual` is set only where a person's client asked for it.
+    """
+
+    at: int
+    until: int
+    batch: str
+    from_id: str | None = None
+    to_id: str | None = None
+    kind: str | None = None
+    key: str | None = None
+    source: str | None = None
+    pipeline_id: str | None = None
+    manual: bool = False
+    told: int = 0
+
+    @property
+    def scope(self) -> tuple[str | bool | None, ...]:
+        """What it speaks of."""
+        return self.from_id, self.to_id, self.kind, self.key, self.source, self.pipeline_id, self.manual
+
+    def covers(self, other: Retraction) -> bool:
+        """Whether it speaks of all the time that another one of its scope speaks of."""
+        return self.at <= other.at and self.until >= other.until
+
+    def concerns(self, subject: Subject, ends: tuple[str, str]) -> bool:
+        """Whether the scope holds `subject` while it lies between `ends`."""
+        if subject.manual and not self.manual:
+            return False
+        return (
+            self.from_id in (None, ends[0])
+            and self.to_id in (None, ends[1])
+            and self.kind in (None, subject.kind)
+            and self.key in (None, subject.key)
+            and self.source in (None, subject.source)
+            and self.pipeline_id in (None, subject.pipeline_id)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """In force between two entities from `start` until `end` (None: still), last seen at `last_seen`."""
+
+    from_id: str
+    to_id: str
+    start: int
+    end: int | None
+    last_seen: int
+
+
+@dataclass(frozen=True, slots=True)
+class Events:
+    """What can end or move a contribution: endings in any order, and what happened to each entity's name."""
+
+    endings: Sequence[Retraction] = ()
+    lives: Mapping[str, Sequence[NameLifetime]] | None = None
+
+
+def intervals(subject: Subject, sightings: Sequence[Sighting], events: Events) -> list[Interval]:
+    """The intervals in which `subject` is in force, merged where they touch, in order of time."""
+    batches = {sighting.batch for sighting in sightings}
+    endings = [ending for ending in _last_told(events.endings) if ending.batch not in batches]
+    spans: dict[tuple[str, str], list[Interval]] = {}
+    for sighting in sightings:
+        for interval in _follow(subject, sighting, endings, events.lives or {}):
+            spans.setdefault((interval.from_id, interval.to_id), []).append(interval)
+    merged = [interval for parts in spans.values() for interval in _merge(parts)]
+    return sorted(merged, key=lambda interval: (interval.start, interval.from_id, interval.to_id))
+
+
+def _last_told(endings: Sequence[Retraction]) -> list[Retraction]:
+    """Without those whose scope and time a later one told anew: from more of the log, or by a better parser."""
+    standing: dict[tuple[str | bool | None, ...], list[Retraction]] = {}
+    for ending in sorted(endings, key=lambda ending: -ending.told):
+        others = standing.setdefault(ending.scope, [])
+        if not any(other.told > ending.told and other.covers(ending) for other in others):
+            others.append(ending)
+    return [ending for others in standing.values() for ending in others]
+
+
+def _follow(
+    subject: Subject, sighting: Sighting, endings: Sequence[Retraction], lives: Mapping[str, Sequence[NameLifetime]]
+) -> list[Interval]:
+    ends = (subject.from_id, subject.to_id)
+    start, clock = sighting.first, sighting.last
+    found: list[Interval] = []
+    origin = ends
+    while True:
+        stop = _ended(subject, ends, sighting, endings)
+        move = _next_move(ends, clock, lives)
+        if move is None or (stop is not None and stop <= move.at):
+            _append(found, Interval(*ends, start, stop, sighting.last), origin)
+            return found
+        _append(found, Interval(*ends, start, move.at, sighting.last), origin)
+        following = _moved(ends, move)
+        if following is None:
+            return found
+        ends, start = following
+        clock = start
+
+
+def _append(found: list[Interval], interval: Interval, origin: tuple[str, str]) -> None:
+    """Takes an interval in, unless it is empty, or a rename made both ends one: only a producer can say that."""
+    ends = interval.from_id, interval.to_id
+    if (ends[0] != ends[1] or ends == origin) and (interval.end is None or interval.end > interval.start):
+        found.append(interval)
+
+
+def _ended(subject: Subject, ends: tuple[str, str], sighting: Sighting, endings: Sequence[Retraction]) -> int | None:
+    """When the earliest scope that holds the sighting, and was stated after it, ended it."""
+    stops = [e.at for e in endings if e.until >= sighting.last and e.concerns(subject, ends)]
+    return min(stops, default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Move:
+    at: int
+    source: NameLifetime | None
+    target: NameLifetime | None
+
+
+def _next_move(ends: tuple[str, str], clock: int, lives: Mapping[str, Sequence[NameLifetime]]) -> _Move | None:
+    coming = [[life for life in lives.get(end, ()) if life.at > clock] for end in ends]
+    at = min((life.at for later in coming for life in later), default=None)
+    if at is None:
+        return None
+    source, target = (next((life for life in later if life.at == at), None) for later in coming)
+    return _Move(at, source, target)
+
+
+def _moved(ends: tuple[str, str], move: _Move) -> tuple[tuple[str, str], int] | None:
+    """The ends after a move and when they hold; None when it is over.
+
+    A dropped target takes its lineage with it. A dropped source only suspends: what reads it by name reads it again
+    when the name is given again.
+    """
+    source, target, start = ends[0], ends[1], move.at
+    if move.target is not None:
+        if move.target.other is None:
+            return None
+        target = move.target.other
+    if move.source is not None:
+        if move.source.other is not None:
+            source = move.source.other
+        elif move.source.back is None:
+            return None
+        else:
+            start = move.source.back
+    return (source, target), start
+
+
+def _merge(parts: list[Interval]) -> list[Interval]:
+    merged: list[Interval] = []
+    for part in sorted(parts, key=lambda interval: (interval.start, interval.end is None, interval.end or 0)):
+        last = merged[-1] if merged else None
+        if last is None or (last.end is not None and last.end < part.start):
+            merged.append(part)
+            continue
+        end = None if last.end is None or part.end is None else max(last.end, part.end)
+        seen = max(last.last_seen, part.last_seen)
+        merged[-1] = Interval(last.from_id, last.to_id, last.start, end, seen)
+    return merged

@@ -1,0 +1,150 @@
+"""DDL from a log: names of entities and columns end or move at their time, each event once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import Connection, select, update
+from sqlalchemy.dialects.sqlite import insert as upsert
+
+from connectors.catalog.contract import bulk_models
+from connectors.catalog.contract.entity_types import BY_TYPE
+from connectors.catalog.contract.errors import bad_request, not_found
+from connectors.catalog.store.database import Json, dumps, loads, tick
+from connectors.catalog.store.entities import columns as columns_of
+from connectors.catalog.store.entities import name_events
+from connectors.catalog.store.entities.attributes import Change, record
+from connectors.catalog.store.entities.column_events import file_fates
+from connectors.catalog.store.entities.entities import EntityRow, find_id
+from connectors.catalog.store.entities.registration import Registration, index_names
+from connectors.catalog.store.lineage.inserts import record_digest
+from connectors.catalog.store.lineage.projection import project
+from connectors.catalog.store.lineage.writer import versions_at
+from connectors.catalog.store.schema import attributes, entities, usage_records
+
+_COLUMN_KINDS = ("dropColumn", "renameColumn")
+
+
+def apply(connection: Connection, events: Sequence[bulk_models.DdlEvent]) -> Json:
+    """Files the events and moves the lineage they concern. Raises ApiError (404, 400), then nothing is filed."""
+    now = tick(connection)
+    named = [_name_event(connection, event) for event in events if event.kind not in _COLUMN_KINDS]
+    new = name_events.file_events(connection, named)
+    for event in sorted(events, key=lambda event: event.at):
+        if event.kind == "rename" and event.other is not None:
+            _hand_over(connection, event)
+        elif event.kind in _COLUMN_KINDS:
+            new += _column_event(connection, event)
+    touched = {identifier for event in named for identifier in (event.entity_id, event.other_id)}
+    project(connection, sorted(versions_at(connection, touched)))
+    name_events.settle(connection, touched, now)
+    return {"filed": len(events), "new": new}
+
+
+def file_usage(connection: Connection, items: Sequence[bulk_models.Use]) -> Json:
+    """Counts the log records that read entities, each record once. Raises ApiError (404)."""
+    now = tick(connection)
+    new = 0
+    for item in items:
+        row = _row(connection, item.entity)
+        rows = [
+            {"entity_id": row.id, "digest": record_digest(one), "at": item.at if item.at is not None else now}
+            for one in sorted(set(item.records))
+        ]
+        if rows:
+            new += connection.execute(upsert(usage_records).on_conflict_do_nothing(), rows).rowcount
+    return {"new": new}
+
+
+def _row(connection: Connection, end: bulk_models.End) -> EntityRow:
+    row = find_id(connection, end.id, "all")
+    if row is None or row.type != end.type:
+        raise not_found(end.type, end.id)
+    return row
+
+
+def _name_event(connection: Connection, event: bulk_models.DdlEvent) -> name_events.StoredNameEvent:
+    entity = _row(connection, event.entity)
+    if event.kind not in {name_events.RENAME, name_events.SWAP}:
+        return name_events.StoredNameEvent(event.kind, entity.id, entity.id, event.at)
+    if event.other is None:
+        raise bad_request(f"a {event.kind} needs the other entity")
+    other = _row(connection, event.other)
+    if other.id == entity.id:
+        raise bad_request(f"a {event.kind} needs two entities")
+    if event.kind == name_events.SWAP:  # the same exchange, whichever is named first
+        first, second = sorted((entity.id, other.id))
+        return name_events.StoredNameEvent(event.kind, first, second, event.at)
+    return name_events.StoredNameEvent(event.kind, entity.id, other.id, event.at)
+
+
+def _hand_over(connection: Connection, event: bulk_models.DdlEvent) -> None:
+    """What bears the new name has at least the columns of what bore the old one."""
+    assert event.other is not None
+    entity, other = _row(connection, event.entity), _row(connection, event.other)
+    columns = columns_of.of_document(loads(entity.document))
+    if entity.type != "table" or other.type != "table" or not columns:
+        return
+    document = loads(other.document)
+    registration = Registration(connection, event.at, replace=False)
+    request = {
+        "name": document["name"],
+        "columns": columns,
+        "databaseSchema": document["databaseSchema"]["fullyQualifiedName"],
+    }
+    registration.put(BY_TYPE["table"], request)
+    registration.finish()
+
+
+def _column_event(connection: Connection, event: bulk_models.DdlEvent) -> int:
+    row = _row(connection, event.entity)
+    if event.column is None or (event.kind == "renameColumn" and event.to is None):
+        raise bad_request(f"a {event.kind} needs column" + (" and to" if event.kind == "renameColumn" else ""))
+    document = loads(row.document)
+    columns = columns_of.of_document(document)
+    folded = event.column.casefold()
+    known = next((column for column in columns if column["name"].casefold() == folded), None)
+    if known is None or _later(connection, row.id, known["name"], event.at):
+        return 0
+    path = columns_of.path_of(known["name"])
+    position = columns.index(known) + 1
+    changes = [Change(row.id, path, "shape", None, event.at)]
+    if event.kind == "dropColumn":
+        kept = [column for column in columns if column is not known]
+        file_fates(connection, row.id, [(path, None)], event.at)
+    else:
+        assert event.to is not None
+        renamed = {**known, "name": event.to}
+        kept = [renamed if column is known else column for column in columns if column["name"] != event.to]
+        new_path = columns_of.path_of(event.to)
+        shape = dumps(columns_of.shape(position, renamed))
+        changes.append(Change(row.id, new_path, "shape", shape, event.at))
+        changes.append(Change(row.id, new_path, "renamedFrom", dumps(path), event.at))
+        file_fates(connection, row.id, [(path, new_path)], event.at)
+        index_names(connection, {(row.id, new_path): event.to})
+    record(connection, changes)
+    _store_columns(connection, row, document, kept)
+    return 1
+
+
+def _store_columns(connection: Connection, row: EntityRow, document: Json, columns: list[Json]) -> None:
+    answers = columns_of.answers(row.fqn, columns)
+    if "columns" in document:
+        document["columns"] = answers
+    else:
+        document["dataModel"] = {**document["dataModel"], "columns": answers}
+    values = {"document": dumps(document), "version": round(row.version + 0.1, 1)}
+    connection.execute(update(entities).where(entities.c.id == row.id).values(**values))
+
+
+def _later(connection: Connection, identifier: str, name: str, at: int) -> bool:
+    """Whether the column is defined after `at`: then the event is about an earlier column of that name."""
+    where = (
+        attributes.c.entity_id == identifier,
+        attributes.c.column_path == columns_of.path_of(name),
+        attributes.c.name == "shape",
+        attributes.c.value.is_not(None),
+        attributes.c.at > at,
+    )
+    latest = connection.execute(select(attributes.c.seq).where(*where).limit(1)).first()
+    return latest is not None

@@ -1,0 +1,158 @@
+"""Reading lineage: what is said about edges at a moment, and the union of it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from sqlalchemy import ColumnElement, Connection, and_, case, func, or_, select
+
+from connectors.catalog.store.chunking import chunks_of
+from connectors.catalog.store.database import Json, loads
+from connectors.catalog.store.entities import column_events
+from connectors.catalog.store.schema import contributions, intervals, sightings, versions
+
+# what these producers say is an observation that ages; the others state what holds until it is taken back
+OBSERVED = ("query", "plan", "openlineage")
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """When lineage is read: as of a time (None: now), observations not older than `since` (None: any age)."""
+
+    as_of: int | None = None
+    since: int | None = None
+
+    def holds(self) -> ColumnElement[bool]:
+        """The condition on an interval (and its contribution) that it is in force at this moment."""
+        if self.as_of is None:
+            open_now: ColumnElement[bool] = intervals.c.end.is_(None)
+        else:
+            later = or_(intervals.c.end.is_(None), intervals.c.end > self.as_of)
+            open_now = and_(intervals.c.start <= self.as_of, later)
+        if self.since is None:
+            return open_now
+        fresh = or_(contributions.c.kind.not_in(OBSERVED), intervals.c.last_seen >= self.since)
+        return and_(open_now, fresh)
+
+
+NOW = Moment()
+
+
+@dataclass(frozen=True, slots=True)
+class ContributionView:
+    """One version of one producer's word on an edge, in force at the moment of the read."""
+
+    version_id: int
+    contribution_id: int
+    from_id: str
+    to_id: str
+    kind: str
+    key: str
+    source: str
+    content: Json
+    start: int
+    last_seen: int
+
+    @property
+    def edge(self) -> tuple[str, str]:
+        return self.from_id, self.to_id
+
+    @property
+    def wire(self) -> bool:
+        return self.kind == "wire"
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """When a contribution was first and last seen, and in how many distinct records."""
+
+    first: int
+    last: int
+    count: int
+
+
+def read_contributions(
+    connection: Connection, where: ColumnElement[bool], moment: Moment = NOW
+) -> list[ContributionView]:
+    """Everything in force at `moment` where the intervals match, in an order that does not change."""
+    joined = intervals.join(versions, versions.c.id == intervals.c.version_id).join(
+        contributions, contributions.c.id == versions.c.contribution_id
+    )
+    columns = (versions.c.id, contributions.c.id, intervals.c.from_id, intervals.c.to_id)
+    subject = (contributions.c.kind, contributions.c.key, contributions.c.source, versions.c.content)
+    order = (intervals.c.from_id, intervals.c.to_id, _WIRE_FIRST, intervals.c.last_seen.desc(), versions.c.digest)
+    rows = connection.execute(
+        select(*columns, *subject, intervals.c.start, intervals.c.last_seen)
+        .select_from(joined)
+        .where(and_(where, moment.holds()))
+        .order_by(*order)
+    )
+    found = [ContributionView(*row[0:7], loads(row[7]), row[8], row[9]) for row in rows.all()]
+    fates = column_events.fates_of(connection, {end for one in found for end in one.edge})
+    if not fates:
+        return found
+    return [
+        replace(one, content=column_events.rewrite(fates, one.edge, one.content, one.last_seen, moment.as_of))
+        for one in found
+    ]
+
+
+_WIRE_FIRST = case((contributions.c.kind == "wire", 0), else_=1)
+
+
+def between(connection: Connection, edge: tuple[str, str], moment: Moment = NOW) -> list[ContributionView]:
+    """What is said about one edge."""
+    return read_contributions(connection, and_(intervals.c.from_id == edge[0], intervals.c.to_id == edge[1]), moment)
+
+
+def around(
+    connection: Connection, entities: Iterable[str], *, upstream: bool, moment: Moment = NOW
+) -> dict[tuple[str, str], list[ContributionView]]:
+    """What is said about the edges into (upstream) or out of `entities`, by edge."""
+    column = intervals.c.to_id if upstream else intervals.c.from_id
+    found: dict[tuple[str, str], list[ContributionView]] = defaultdict(list)
+    for chunk in chunks_of(sorted(set(entities))):
+        for one in read_contributions(connection, column.in_(chunk), moment):
+            found[one.edge].append(one)
+    return found
+
+
+def neighbours(
+    connection: Connection, entities: Iterable[str], *, upstream: bool, moment: Moment = NOW
+) -> set[tuple[str, str]]:
+    """The edges into (upstream) or out of `entities`, without what is said about them."""
+    column = intervals.c.to_id if upstream else intervals.c.from_id
+    joined = intervals.join(versions, versions.c.id == intervals.c.version_id).join(
+        contributions, contributions.c.id == versions.c.contribution_id
+    )
+    found: set[tuple[str, str]] = set()
+    for chunk in chunks_of(sorted(set(entities))):
+        pairs = select(intervals.c.from_id, intervals.c.to_id).select_from(joined)
+        rows = connection.execute(pairs.where(column.in_(chunk), moment.holds()).distinct())
+        found.update((row[0], row[1]) for row in rows)
+    return found
+
+
+def seen(connection: Connection, identifiers: Sequence[int], until: int | None = None) -> dict[int, Seen]:
+    """First and last sight and the count of distinct records of each contribution, up to a time."""
+    found: dict[int, Seen] = {}
+    for chunk in chunks_of(list(identifiers)):
+        where: ColumnElement[bool] = versions.c.contribution_id.in_(chunk)
+        if until is not None:
+            where = and_(where, sightings.c.first_seen <= until)
+        rows = connection.execute(
+            select(
+                versions.c.contribution_id,
+                func.min(sightings.c.first_seen),
+                func.max(sightings.c.last_seen),
+                func.sum(sightings.c.count),
+            )
+            .select_from(versions.join(sightings, sightings.c.version_id == versions.c.id))
+            .where(where)
+            .group_by(versions.c.contribution_id)
+        )
+        for contribution, first, last, count in rows:
+            found[contribution] = Seen(first, last if until is None else min(last, until), count)
+    return found

@@ -1,0 +1,93 @@
+"""Writing lineage: contributions side by side on an edge, each an event in time, merged exactly once.
+
+Nothing stored is rewritten: a new word of a producer is a new version, its end an `Ending`; the intervals that
+reads use are computed again for what a write touched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field, replace
+
+from sqlalchemy import Connection, and_, insert, or_, select
+
+from connectors.catalog.store.chunking import chunks_of
+from connectors.catalog.store.entities import name_events
+from connectors.catalog.store.lineage import inserts
+from connectors.catalog.store.lineage.inserts import ContributionRow, Edge
+from connectors.catalog.store.lineage.intervals import Retraction
+from connectors.catalog.store.lineage.projection import project
+from connectors.catalog.store.schema import contributions, endings, intervals, versions
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a batch did: the edges about which it said anything new, and how many contributions lost their word."""
+
+    news: frozenset[Edge]
+    replaced: int
+
+
+@dataclass(slots=True)
+class LineageWriter:
+    """Gathers contributions and endings; `finish` files them together and brings the intervals up to date."""
+
+    connection: Connection
+    batch: str
+    now: int
+    _given: list[ContributionRow] = field(default_factory=list)
+    _endings: list[Retraction] = field(default_factory=list)
+
+    def add(self, contribution: ContributionRow) -> None:
+        """Takes in one contribution."""
+        self._given.append(contribution)
+
+    def end(self, ending: Retraction) -> None:
+        """States that this batch holds the whole truth of a scope."""
+        self._endings.append(replace(ending, told=self.now))
+
+    def finish(self) -> Written:
+        """Files everything that was taken in."""
+        if self._endings:
+            self.connection.execute(insert(endings), [asdict(ending) for ending in self._endings])
+        scoped = self._versions_in_scope()
+        before = self._open(scoped)
+        scopes = frozenset(ending.to_id for ending in self._endings)
+        filed = inserts.file(self.connection, self.batch, self._given, scopes)
+        ends = {end for given in self._given for end in given.edge}
+        touched = filed.touched | scoped
+        touched |= versions_at(self.connection, name_events.with_history(self.connection, ends))
+        project(self.connection, sorted(touched))
+        name_events.settle(self.connection, ends, self.now)
+        return Written(filed.news, len(before - self._open(scoped)))
+
+    def _versions_in_scope(self) -> set[int]:
+        found: set[int] = set()
+        for ending in self._endings:
+            columns = {"from_id": ending.from_id, "to_id": ending.to_id}
+            where = [intervals.c[name] == value for name, value in columns.items() if value is not None]
+            if ending.pipeline_id is not None:
+                where.append(versions.c.pipeline_id == ending.pipeline_id)
+            joined = intervals.join(versions, versions.c.id == intervals.c.version_id)
+            found.update(self.connection.scalars(select(versions.c.id).select_from(joined).where(*where)))
+        return found
+
+    def _open(self, identifiers: Iterable[int]) -> set[int]:
+        found: set[int] = set()
+        for chunk in chunks_of(sorted(identifiers)):
+            where = and_(intervals.c.version_id.in_(chunk), intervals.c.end.is_(None))
+            joined = intervals.join(versions, versions.c.id == intervals.c.version_id)
+            found.update(self.connection.scalars(select(versions.c.contribution_id).select_from(joined).where(where)))
+        return found
+
+
+def versions_at(connection: Connection, identifiers: Iterable[str]) -> set[int]:
+    """The versions whose edge touches one of these entities, or ever did."""
+    found: set[int] = set()
+    for chunk in chunks_of(sorted(identifiers)):
+        told = or_(contributions.c.from_id.in_(chunk), contributions.c.to_id.in_(chunk))
+        joined = versions.join(contributions, contributions.c.id == versions.c.contribution_id)
+        found.update(connection.scalars(select(versions.c.id).select_from(joined).where(told)))
+        moved = or_(intervals.c.from_id.in_(chunk), intervals.c.to_id.in_(chunk))
+        found.update(connection.scalars(select(intervals.c.version_id).where(moved)))
+    return found

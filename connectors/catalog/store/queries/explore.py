@@ -1,0 +1,210 @@
+"""The graph and the search that a picture of lineage is drawn from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, func, select, text
+
+from connectors.catalog.contract import fqn
+from connectors.catalog.store.database import Json, loads
+from connectors.catalog.store.entities import columns as columns_of
+from connectors.catalog.store.entities.attributes import columns_at
+from connectors.catalog.store.entities.entities import EntityRow, any_rows_of
+from connectors.catalog.store.entities.usage import uses
+from connectors.catalog.store.lineage import reads
+from connectors.catalog.store.lineage.reads import ContributionView, Moment, Seen
+from connectors.catalog.store.queries.window import Window
+from connectors.catalog.store.schema import entities, search_names
+
+MAX_CARDS = 5_000
+MAX_FOUND = 200
+Edges = dict[tuple[str, str], list[ContributionView]]
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How far to go: hops on each side, and at most so many entities."""
+
+    upstream: int
+    downstream: int
+    limit: int
+
+
+def explore(connection: Connection, roots: Sequence[EntityRow], reach: Reach, window: Window) -> Json:
+    """Cards and edges around `roots`, nearest first, with everything each producer says."""
+    walk = _Walk(connection, window.moment, reach.limit, {row.id for row in roots})
+    walk.go(reach.upstream, upstream=True)
+    walk.go(reach.downstream, upstream=False)
+    inside = walk.inside
+    rows = any_rows_of(connection, inside)
+    found = walk.complete()
+    neighbours = _hidden(connection, inside, window.moment)
+    spoken = sorted({one.contribution_id for said in found.values() for one in said})
+    times = reads.seen(connection, spoken, window.moment.as_of)
+    usage = uses(connection, sorted(inside))
+    past = columns_at(connection, sorted(inside), window.moment.as_of)
+    nodes = []
+    for row in sorted(rows.values(), key=lambda row: row.fqn):
+        node = _card(row, past.get(row.id))
+        node["hidden"] = neighbours.get(row.id, {"upstream": 0, "downstream": 0})
+        node["usage"] = usage.get(row.id, {"reads": 0})
+        nodes.append(node)
+    return {
+        "roots": [row.id for row in roots],
+        "window": window.answer(),
+        "nodes": nodes,
+        "edges": [_edge(edge, said, rows, times) for edge, said in sorted(found.items())],
+        "truncated": walk.truncated,
+    }
+
+
+class _Walk:
+    """Hops outwards from the roots until the limit of cards is met."""
+
+    def __init__(self, connection: Connection, moment: Moment, limit: int, roots: set[str]) -> None:
+        self.inside = set(roots)
+        self.truncated = False
+        self._connection = connection
+        self._moment = moment
+        self._limit = limit
+        self._roots = roots
+
+    def go(self, depth: int, *, upstream: bool) -> None:
+        """Takes in what lies within `depth` hops on one side."""
+        frontier = set(self._roots)
+        visited = set(frontier)
+        for _ in range(depth):
+            step = reads.neighbours(self._connection, frontier, upstream=upstream, moment=self._moment)
+            frontier = {pair[0 if upstream else 1] for pair in step} - visited
+            visited |= frontier
+            for identifier in sorted(frontier):
+                if len(self.inside) >= self._limit:
+                    self.truncated = self.truncated or identifier not in self.inside
+                else:
+                    self.inside.add(identifier)
+            frontier &= self.inside
+            if not frontier:
+                return
+
+    def complete(self) -> Edges:
+        """Every edge between the entities that were taken in."""
+        found = reads.around(self._connection, self.inside, upstream=False, moment=self._moment)
+        return {edge: said for edge, said in found.items() if edge[1] in self.inside}
+
+
+def _hidden(connection: Connection, inside: set[str], moment: Moment) -> dict[str, dict[str, int]]:
+    counts = {identifier: {"upstream": 0, "downstream": 0} for identifier in inside}
+    for upstream in (True, False):
+        for source, target in reads.neighbours(connection, inside, upstream=upstream, moment=moment):
+            here, there = (target, source) if upstream else (source, target)
+            if there not in inside:
+                counts[here]["upstream" if upstream else "downstream"] += 1
+    return counts
+
+
+def _card(row: EntityRow, past: list[Json] | None) -> Json:
+    document = loads(row.document)
+    card: Json = {"id": row.id, "type": row.type, "name": document["name"], "fullyQualifiedName": row.fqn}
+    for key in ("description", "owners", "tableType", "fullPath", "serviceType"):
+        if document.get(key) is not None:
+            card[key] = document[key]
+    for key in ("service", "database", "databaseSchema"):
+        if document.get(key) is not None:
+            card[key] = document[key]["name"]
+    if row.deleted:
+        card["deleted"] = True
+    if past is None:
+        card["columns"] = _columns(row.fqn, columns_of.of_document(document))
+    else:
+        card["columns"] = [{**column, "fullyQualifiedName": f"{row.fqn}.{column['path']}"} for column in past]
+    return card
+
+
+def _columns(name: str, columns: list[Json]) -> list[Json]:
+    answers = []
+    for path, position, column in columns_of.walk(columns):
+        answer = {"path": path, "fullyQualifiedName": f"{name}.{path}", **columns_of.shape(position, column)}
+        answer["name"] = column["name"]
+        if column.get("description"):
+            answer["description"] = column["description"]
+        answers.append(answer)
+    return answers
+
+
+def _edge(
+    edge: tuple[str, str], said: list[ContributionView], rows: dict[str, EntityRow], times: dict[int, Seen]
+) -> Json:
+    names = rows[edge[0]].fqn, rows[edge[1]].fqn
+    return {"from": edge[0], "to": edge[1], "contributions": [contribution(one, names, times) for one in said]}
+
+
+def contribution(one: ContributionView, names: tuple[str, str], times: dict[int, Seen]) -> Json:
+    """What one producer says, with all that is known of it."""
+    seen = times.get(one.contribution_id)
+    answer: Json = {
+        "producer": {"kind": one.kind, "key": one.key},
+        "source": one.source,
+        "since": one.start,
+        "firstSeen": seen.first if seen is not None else one.start,
+        "lastSeen": seen.last if seen is not None else one.last_seen,
+        "count": seen.count if seen is not None else 0,
+        "columns": [_column(column, names) for column in one.content.get("columns") or ()],
+    }
+    keys = {"sql": "sqlQuery", "temp": "tempLineageTables"}
+    for key in ("sql", "parser", "confidence", "description", "pipeline", "temp"):
+        if one.content.get(key) is not None:
+            answer[keys.get(key, key)] = one.content[key]
+    return answer
+
+
+def _column(column: Json, names: tuple[str, str]) -> Json:
+    target = column.get("to")
+    return {
+        "from": [f"{names[0]}.{path}" for path in column["from"]],
+        "to": f"{names[1]}.{target}" if target is not None else None,
+        "type": column.get("type", "DIRECT"),
+        "subtype": column.get("subtype"),
+        "masking": column.get("masking", False),
+        "expression": column.get("expression"),
+        "certain": column.get("certain", True),
+    }
+
+
+def find(connection: Connection, wanted: str, limit: int) -> Json:
+    """Entities and columns whose name holds `wanted`; `table.column` finds columns of tables."""
+    parts = [part for part in fqn.split(wanted.strip()) if part]
+    if not parts:
+        return {"results": []}
+    rows = _named(connection, wanted.strip(), "", limit)
+    rows += _named(connection, parts[-1], ".".join(parts[:-1]).casefold(), limit)
+    results = []
+    for row in dict.fromkeys(tuple(row) for row in rows):
+        identifier, path, name, kind, entity = row
+        result: Json = {"kind": "column" if path else "entity", "name": name if path else fqn.split(entity)[-1]}
+        result["entity"] = {"id": identifier, "type": kind, "fullyQualifiedName": entity}
+        if path:
+            result["column"] = f"{entity}.{path}"
+        results.append(result)
+    exact = parts[-1].casefold()
+    results.sort(key=lambda result: (result["name"].casefold() != exact, result["kind"] == "column"))
+    return {"results": results[:limit]}
+
+
+def _named(connection: Connection, wanted: str, qualifier: str, limit: int) -> list[Any]:
+    """Rows of names that hold `wanted`: by trigram where it is long enough, by scan where it is not."""
+    named = search_names.join(entities, entities.c.id == search_names.c.entity_id)
+    columns = (search_names.c.entity_id, search_names.c.column_path, search_names.c.name)
+    query = select(*columns, entities.c.type, entities.c.fqn).select_from(named).where(entities.c.deleted.is_(False))
+    if qualifier:
+        query = query.where(func.instr(entities.c.fqn_folded, qualifier) > 0, search_names.c.column_path != "")
+    if len(wanted) >= 3:
+        phrase = '"' + wanted.replace('"', '""') + '"'
+        matching = text("select rowid from search where search match :phrase").bindparams(phrase=phrase)
+        query = query.where(search_names.c.id.in_(matching.columns(search_names.c.id).scalar_subquery()))
+    else:
+        query = query.where(func.instr(func.lower(search_names.c.name), wanted.lower()) > 0)
+    shortest_first = query.order_by(func.length(search_names.c.name), entities.c.fqn, search_names.c.column_path)
+    return list(connection.execute(shortest_first.limit(limit)).all())

@@ -1,0 +1,139 @@
+"""What lies downstream of a column or an entity: each thing once, by its shortest path, direct and indirect apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from sqlalchemy import Connection
+
+from connectors.catalog.store.database import Json
+from connectors.catalog.store.entities.entities import any_rows_of
+from connectors.catalog.store.lineage import reads
+from connectors.catalog.store.lineage.reads import ContributionView, Moment
+
+DIRECT, INDIRECT, TABLE = "DIRECT", "INDIRECT", "TABLE"
+# a path is as strong as its weakest hop: values flow, values decide, or only the tables are known to be joined
+_STRENGTHS = (DIRECT, INDIRECT, TABLE)
+MAX_REACHED = 20_000
+MAX_HOPS = 200_000
+"""Hops of all paths together: those along a chain grow with the square of its length."""
+
+Node = tuple[str, str | None]  # entity id and column path; None stands for the entity as a whole
+
+
+@dataclass(frozen=True, slots=True)
+class ImpactHop:
+    """One step downstream, and what said so."""
+
+    source: Node
+    target: Node
+    type: str
+    subtype: str | None = None
+    expression: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """Something downstream: how strong the tie is, and the shortest path of that strength."""
+
+    node: Node
+    type: str
+    path: tuple[ImpactHop, ...]
+
+
+@dataclass(slots=True)
+class Downstream:
+    """Walks downstream at one moment; what is read once is kept for the next walk."""
+
+    connection: Connection
+    moment: Moment
+    truncated: bool = False
+    _known: dict[str, list[ContributionView]] = field(default_factory=dict)
+
+    def reached(self, start: Node) -> list[Reached]:
+        """Everything downstream of `start`, nearest first, the strongest tie of each."""
+        found: dict[Node, Reached] = {}
+        for strength in range(len(_STRENGTHS)):
+            allowed = frozenset(_STRENGTHS[: strength + 1])
+            for node, path in self._walk(start, allowed).items():
+                if node not in found and node != start:
+                    found[node] = Reached(node, _STRENGTHS[strength], path)
+        return sorted(found.values(), key=lambda one: (len(one.path), one.node[0], one.node[1] or ""))
+
+    def _walk(self, start: Node, allowed: frozenset[str]) -> dict[Node, tuple[ImpactHop, ...]]:
+        paths: dict[Node, tuple[ImpactHop, ...]] = {start: ()}
+        frontier = [start]
+        hops = 0
+        while frontier and len(paths) <= MAX_REACHED and hops <= MAX_HOPS:
+            self._read({entity for entity, _ in frontier})
+            following: list[Node] = []
+            for node in frontier:
+                for hop in self._hops(node):
+                    if hop.type in allowed and hop.target not in paths:
+                        paths[hop.target] = (*paths[node], hop)
+                        following.append(hop.target)
+                        hops += len(paths[hop.target])
+            frontier = following
+        self.truncated = self.truncated or bool(frontier)
+        return paths
+
+    def _read(self, wanted: set[str]) -> None:
+        missing = wanted - set(self._known)
+        if not missing:
+            return
+        for identifier in missing:
+            self._known[identifier] = []
+        for edge, said in reads.around(self.connection, missing, upstream=False, moment=self.moment).items():
+            self._known[edge[0]] += said
+
+    def _hops(self, node: Node) -> Iterator[ImpactHop]:
+        entity, path = node
+        for one in self._known[entity]:
+            columns = one.content.get("columns") or []
+            if not columns:
+                yield ImpactHop(node, (one.to_id, None), TABLE)
+            for column in columns:
+                if path is None or path in column["from"]:
+                    yield ImpactHop(
+                        node,
+                        (one.to_id, column.get("to")),
+                        column.get("type", DIRECT) if column.get("certain", True) else TABLE,
+                        column.get("subtype"),
+                        column.get("expression"),
+                    )
+
+
+def impact(connection: Connection, start: Node, moment: Moment) -> Json:
+    """Everything downstream of `start` as clients read it."""
+    walk = Downstream(connection, moment)
+    reached = walk.reached(start)
+    rows = any_rows_of(connection, {start[0]} | {one.node[0] for one in reached})
+
+    def label(node: Node) -> str:
+        name: str = rows[node[0]].fqn
+        return name if node[1] is None else f"{name}.{node[1]}"
+
+    impacted = [
+        {
+            "entity": {"id": one.node[0], "type": rows[one.node[0]].type, "fullyQualifiedName": rows[one.node[0]].fqn},
+            "column": label(one.node) if one.node[1] is not None else None,
+            "type": one.type,
+            "depth": len(one.path),
+            "path": [label(start), *(label(hop.target) for hop in one.path)],
+            "hops": [_hop(hop, label(hop.source), label(hop.target)) for hop in one.path],
+        }
+        for one in reached
+    ]
+    counts = {kind.lower(): sum(one.type == kind for one in reached) for kind in _STRENGTHS}
+    counts["entities"] = len({one.node[0] for one in reached})
+    return {"root": label(start), "impacted": impacted, "counts": counts, "truncated": walk.truncated}
+
+
+def _hop(hop: ImpactHop, source: str, target: str) -> Json:
+    answer: Json = {"from": source, "to": target, "type": hop.type}
+    if hop.subtype:
+        answer["subtype"] = hop.subtype
+    if hop.expression:
+        answer["expression"] = hop.expression
+    return answer

@@ -1,0 +1,224 @@
+"""Finding entities the way the platform's search service does, over SQL: no text of a client becomes syntax."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, and_, false, func, not_, or_, select, true
+
+from connectors.catalog.contract.entity_types import BY_INDEX
+from connectors.catalog.contract.errors import bad_request
+from connectors.catalog.store.database import Json, loads
+from connectors.catalog.store.entities.entities import EntityRow, answer
+from connectors.catalog.store.lineage import reads
+from connectors.catalog.store.schema import entities
+from ingestion.names.storage_paths import normal_path
+
+MAX_HITS = 1_000
+FIELD_HITS = 10  # the platform ignores `size` in a field search and gives its search engine's default
+_MAX_NESTING = 20
+_MAX_WORDS, _MAX_CLAUSES = 64, 1_000  # what one statement of SQL is made of in a moment
+
+_TEXT_FIELDS: dict[str, ColumnElement[Any]] = {
+    "service.name": entities.c.service_folded,
+    "tableType": func.lower(entities.c.table_type),
+    "fullyQualifiedName": entities.c.fqn_folded,
+    "name": entities.c.name_folded,
+    "entityType": func.lower(entities.c.type),
+    "checksum": func.lower(entities.c.checksum),
+    "_id": entities.c.id,
+    "id": entities.c.id,
+}
+_FLAG_FIELDS: dict[str, ColumnElement[Any]] = {
+    "deleted": entities.c.deleted,
+    "processedLineage": entities.c.processed,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A search: everything a client can ask of it."""
+
+    index: str
+    text: str = ""
+    filter: Json | None = None
+    deleted: bool | None = None
+    size: int = 10
+    start: int = 0
+    fields: tuple[str, ...] = ()
+    descending: bool = False
+    after: str | None = None
+
+
+def field_search(connection: Connection, query: Query, field: str, pattern: str) -> Json:
+    """Entities whose `field` matches a wildcard pattern (`*` also crosses dots), whatever the case."""
+    name = field.removesuffix(".keyword")
+    if name == "fullPath":
+        condition = _path_condition(pattern)
+    elif name in {"fullyQualifiedName", "name", "displayName"}:
+        column = entities.c.fqn_folded if name == "fullyQualifiedName" else entities.c.name_folded
+        condition = and_(column.op("GLOB")(glob(pattern.casefold())), _last_part(name, pattern.casefold()))
+    else:
+        condition = false()
+    where = and_(_scope(query), condition)
+    rows = connection.execute(select(entities).where(where).order_by(entities.c.fqn).limit(FIELD_HITS)).all()
+    return _hits(connection, list(rows), len(rows), query)
+
+
+def search(connection: Connection, query: Query) -> Json:
+    """Entities of an index that a filter admits, in order of fully qualified name, paged by `search_after`."""
+    where = _scope(query)
+    if query.filter is not None:
+        clause = query.filter.get("query", query.filter)
+        where = and_(where, compile_filter(clause))
+    words = query.text.casefold().replace("*", " ").split()
+    if len(words) > _MAX_WORDS:
+        raise bad_request(f"q has more than {_MAX_WORDS} words")
+    for word in words:
+        where = and_(where, func.instr(entities.c.fqn_folded, word) > 0)
+    total = connection.scalar(select(func.count()).select_from(entities).where(where)) or 0
+    order = entities.c.fqn.desc() if query.descending else entities.c.fqn
+    if query.after is not None:
+        where = and_(where, entities.c.fqn < query.after if query.descending else entities.c.fqn > query.after)
+    size = max(0, min(query.size, MAX_HITS))
+    rows = connection.execute(select(entities).where(where).order_by(order).limit(size).offset(query.start)).all()
+    return _hits(connection, list(rows), total, query)
+
+
+def glob(pattern: str) -> str:
+    """SQLite's GLOB for a search engine's wildcard pattern: only `*` and `?` are special, a backslash takes it away."""
+    out: list[str] = []
+    escaped = False
+    for character in pattern:
+        if escaped or character == "[":
+            out.append(f"[{character}]" if character in "*?[" else character)
+            escaped = False
+        elif character == "\\":
+            escaped = True
+        else:
+            out.append(character)
+    return "".join(out)
+
+
+def compile_filter(clause: object, depth: int = 0) -> ColumnElement[bool]:
+    """The condition that a filter of the supported subset means. Raises ApiError (400) for anything else."""
+    if not isinstance(clause, dict) or len(clause) != 1 or depth > _MAX_NESTING:
+        raise bad_request("query_filter holds a clause that is not one of bool, term, terms, exists, ids, match_all")
+    ((kind, body),) = clause.items()
+    if kind == "match_all":
+        return true()
+    if not isinstance(body, dict):
+        raise bad_request(f"the {kind} clause of query_filter needs an object")
+    if kind == "bool":
+        return _bool(body, depth)
+    if kind == "exists":
+        return _exists(str(body.get("field", "")))
+    if kind == "ids":
+        return entities.c.id.in_([str(value) for value in _list(body.get("values"))])
+    if kind in {"term", "terms"}:
+        body = {name: value for name, value in body.items() if name != "boost"}
+        if len(body) != 1:
+            raise bad_request(f"the {kind} clause of query_filter needs one field")
+        ((name, value),) = body.items()
+        if kind == "term" and isinstance(value, dict):
+            value = value.get("value")
+        return _terms(name, _list(value) if kind == "terms" else [value])
+    raise bad_request("query_filter holds a clause that is not one of bool, term, terms, exists, ids, match_all")
+
+
+def _bool(body: Json, depth: int) -> ColumnElement[bool]:
+    def clauses(key: str) -> list[ColumnElement[bool]]:
+        return [compile_filter(clause, depth + 1) for clause in _list(body.get(key))]
+
+    required = clauses("must") + clauses("filter")
+    excluded = [not_(func.coalesce(clause, false())) for clause in clauses("must_not")]
+    options = clauses("should")
+    if options and (not required or body.get("minimum_should_match")):
+        required.append(or_(*options))
+    return and_(true(), *required, *excluded)
+
+
+def _terms(field: str, values: list[Any]) -> ColumnElement[bool]:
+    name = field.removesuffix(".keyword")
+    if name in _FLAG_FIELDS:
+        return _FLAG_FIELDS[name].in_([str(value).lower() == "true" for value in values])
+    column = _TEXT_FIELDS.get(name)
+    if column is None:
+        return false()
+    return column.in_([str(value).casefold() for value in values])
+
+
+def _exists(field: str) -> ColumnElement[bool]:
+    name = field.removesuffix(".keyword")
+    if name == "schemaDefinition":
+        return entities.c.has_definition.is_(True)
+    if name == "processedLineage":
+        return entities.c.processed.is_(True)
+    column = _TEXT_FIELDS.get(name)
+    return column.is_not(None) if column is not None else false()
+
+
+def _list(value: Any) -> list[Any]:
+    if value is None:
+        return []
+    return value if isinstance(value, list) else [value]
+
+
+def _scope(query: Query) -> ColumnElement[bool]:
+    types = [BY_INDEX[name].type for name in query.index.split(",") if name in BY_INDEX]
+    if query.index in {"all", "dataAsset"}:
+        types = [kind.type for kind in BY_INDEX.values()]
+    where = and_(entities.c.type.in_(types), entities.c.purged.is_(False))
+    return where if query.deleted is None else and_(where, entities.c.deleted.is_(query.deleted))
+
+
+def _last_part(field: str, pattern: str) -> ColumnElement[bool]:
+    """The pattern's plain last part is the entity's name: lets the index on names answer."""
+    last = pattern.rsplit(".", 1)[-1]
+    if field != "fullyQualifiedName" or "." not in pattern or any(character in '*?\\"' for character in last):
+        return true()
+    return entities.c.name_folded == last
+
+
+def _path_condition(pattern: str) -> ColumnElement[bool]:
+    if any(character in "*?" for character in pattern):
+        return func.lower(entities.c.path).op("GLOB")(glob(pattern.casefold()))
+    return entities.c.path == normal_path(pattern)
+
+
+def _hits(connection: Connection, rows: list[EntityRow], total: int, query: Query) -> Json:
+    wanted = {field.split(".")[0] for field in query.fields}
+    upstream = _upstream(connection, rows) if "upstreamLineage" in wanted else {}
+    hits = []
+    for row in rows:
+        source = answer(row)
+        source["entityType"] = row.type
+        if "upstreamLineage" in wanted:
+            source["upstreamLineage"] = upstream.get(row.id, [])
+        if wanted:
+            source = {key: value for key, value in source.items() if key in wanted}
+        hits.append({"_index": query.index, "_id": row.id, "_score": 1.0, "_source": source, "sort": [row.fqn]})
+    return {"hits": {"total": {"relation": "eq", "value": total}, "hits": hits}}
+
+
+def _upstream(connection: Connection, rows: list[EntityRow]) -> dict[str, list[Json]]:
+    found: dict[str, list[Json]] = {}
+    for source, target in reads.around(connection, [row.id for row in rows], upstream=True):
+        found.setdefault(target, []).append({"fromEntity": {"id": source}})
+    return found
+
+
+def parse_filter(text: str | None) -> Json | None:
+    """The filter in a query parameter. Raises ApiError (400) when it is not a JSON object."""
+    if not text:
+        return None
+    if text.count("{") > _MAX_CLAUSES:
+        raise bad_request(f"query_filter has more than {_MAX_CLAUSES} clauses")
+    try:
+        value = loads(text)
+    except (ValueError, RecursionError) as error:
+        raise bad_request("query_filter is not JSON") from error
+    if not isinstance(value, dict):
+        raise bad_request("query_filter must be a JSON object")
+    return value

@@ -1,0 +1,48 @@
+"""The window that lineage is read through: as of any moment, observations of the last 30 days unless asked for more."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, func, select
+
+from connectors.catalog.store.database import Json
+from connectors.catalog.store.lineage.reads import OBSERVED, Moment
+from connectors.catalog.store.schema import contributions, intervals, versions
+
+DAY = 86_400_000
+DEFAULT_DAYS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """`moment` to read by; `since` and `until` bound the observations (milliseconds; None: any age)."""
+
+    moment: Moment
+    since: int | None
+    until: int
+
+    def answer(self) -> Json:
+        """The window as clients are told it."""
+        return {"asOf": self.moment.as_of, "since": self.since, "until": self.until}
+
+
+def window(connection: Connection, as_of: int | None, days: int | None) -> Window:
+    """The window a client asks for: `days` 0 is any age.
+
+    Without a moment the window ends at the newest observation, so that an old log is not an empty one.
+    """
+    until = as_of if as_of is not None else min(_newest(connection), time.time_ns() // 1_000_000)
+    days = DEFAULT_DAYS if days is None else days
+    since = until - days * DAY if days else None
+    return Window(Moment(as_of, since), since, until)
+
+
+def _newest(connection: Connection) -> int:
+    joined = intervals.join(versions, versions.c.id == intervals.c.version_id).join(
+        contributions, contributions.c.id == versions.c.contribution_id
+    )
+    newest = select(func.max(intervals.c.last_seen)).select_from(joined).where(contributions.c.kind.in_(OBSERVED))
+    found = connection.scalar(newest)
+    return found if found is not None else time.time_ns() // 1_000_000

@@ -1,0 +1,111 @@
+"""Edges over the platform's REST API: read, put, append to, delete."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from connectors.openmetadata.transport.http import Call, Http, path_of
+from connectors.openmetadata.transport.responses import NotFound
+from ingestion.entities import EntityReference
+from ingestion.lineage_request import EntitiesEdge, LineageDetails
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredEdge:
+    """An edge as the platform holds it; `has_columns` tells an empty list of columns from none at all."""
+
+    details: LineageDetails
+    has_columns: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GraphEdge:
+    """An edge of a graph answer, by the ids of its ends."""
+
+    from_id: str
+    to_id: str
+    details: LineageDetails
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """The neighbourhood of an entity; `nodes` by id, the entity itself among them."""
+
+    nodes: dict[str, EntityReference]
+    upstream: tuple[GraphEdge, ...]
+    downstream: tuple[GraphEdge, ...]
+
+
+def read_edge(source: EntityReference, target: EntityReference) -> Call:
+    """The call that reads one edge."""
+    return Call("GET", f"lineage/getLineageEdge/{path_of(source.id, target.id)}")
+
+
+def stored_edge(answer: Any) -> StoredEdge | None:
+    """What `read_edge` answered, None where there is no edge."""
+    edge = answer.get("edge") if isinstance(answer, dict) else None
+    if not isinstance(edge, dict):
+        return None
+    return StoredEdge(LineageDetails.from_json(edge), isinstance(edge.get("columnsLineage"), list))
+
+
+def get_edge(http: Http, source: EntityReference, target: EntityReference) -> StoredEdge | None:
+    """The edge between two entities, None when there is none."""
+    call = read_edge(source, target)
+    return stored_edge(http.get(call.path))
+
+
+def put_edge(edge: EntitiesEdge) -> Call:
+    """The call that writes an edge, by the names of its ends where both are known. It replaces all details."""
+    source, target = edge.from_entity, edge.to_entity
+    if edge.description or not (source.fully_qualified_name and target.fully_qualified_name):
+        return Call("PUT", "lineage", body={"edge": edge.to_json()}, answered=False)
+    path = path_of(source.type, "name", source.fully_qualified_name, target.type, "name", target.fully_qualified_name)
+    return Call("PUT", f"lineage/{path}", body=edge.lineage_details.to_json(), answered=False)
+
+
+def patch_edge(source: EntityReference, target: EntityReference, operations: Sequence[Json]) -> Call:
+    """The call that applies JSON Patch operations to an edge. Repeating it appends twice: attempt it once."""
+    path = path_of(source.type, source.id, target.type, target.id)
+    return Call("PATCH", f"lineage/{path}", body=list(operations), answered=False)
+
+
+def delete_edge(http: Http, source: EntityReference, target: EntityReference) -> bool:
+    """Deletes one edge with all its details; False when it was not there."""
+    try:
+        path = path_of(source.type, source.id, target.type, target.id)
+        http.send(Call("DELETE", f"lineage/{path}", answered=False))
+    except NotFound:
+        return False
+    return True
+
+
+def graph(http: Http, entity: EntityReference, upstream: int = 1, downstream: int = 1) -> Graph | None:
+    """The lineage around an entity, so many hops each way; None when there is no such entity."""
+    params = {"upstreamDepth": upstream, "downstreamDepth": downstream}
+    answer = http.get(f"lineage/{path_of(entity.type, entity.id)}", params)
+    if not isinstance(answer, dict):
+        return None
+    references = [EntityReference.from_json(node) for node in (answer["entity"], *(answer.get("nodes") or ()))]
+    return Graph(
+        {reference.id: reference for reference in references},
+        _edges(answer.get("upstreamEdges")),
+        _edges(answer.get("downstreamEdges")),
+    )
+
+
+def _edges(edges: Any) -> tuple[GraphEdge, ...]:
+    return tuple(
+        GraphEdge(
+            _id(edge["fromEntity"]), _id(edge["toEntity"]), LineageDetails.from_json(edge.get("lineageDetails") or {})
+        )
+        for edge in edges or ()
+    )
+
+
+def _id(end: Any) -> str:
+    return str(end["id"] if isinstance(end, dict) else end)

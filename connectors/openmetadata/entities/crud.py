@@ -1,0 +1,193 @@
+"""Services, databases, schemas, tables, procedures, containers and queries over the platform's REST API."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from connectors.openmetadata.entities.data_types import column_request
+from connectors.openmetadata.transport.http import Call, Http, Params, path_of
+from ingestion.entities import EntityReference, TableEntity
+from ingestion.model import Column
+from ingestion.names.fqn import decode_name, encode_name, split_fqn
+
+Json = dict[str, Any]
+
+PAGE = 100
+COLUMNS_COMPLETE = "columnsComplete"
+"""Attribute of tables that were registered from a log: whether all of their columns are known."""
+
+FILED_FROM_LOG = "filedFromLog"
+"""Attribute of procedures that were registered from a log: their code is what was seen of it, masked."""
+
+
+class Collection(StrEnum):
+    """The paths of the entity types."""
+
+    DATABASE_SERVICES = "services/databaseServices"
+    STORAGE_SERVICES = "services/storageServices"
+    DATABASES = "databases"
+    SCHEMAS = "databaseSchemas"
+    TABLES = "tables"
+    PROCEDURES = "storedProcedures"
+    CONTAINERS = "containers"
+    QUERIES = "queries"
+
+
+@dataclass(frozen=True, slots=True)
+class TableDefinition:
+    """A table to create or to bring up to date; `definition` is a view's own SQL."""
+
+    schema_fqn: str
+    name: str
+    columns: tuple[Column, ...] = ()
+    table_type: str | None = None
+    definition: str | None = None
+
+    def to_json(self) -> Json:
+        request: Json = {
+            "name": encode_name(self.name),
+            "databaseSchema": self.schema_fqn,
+            "columns": [column_request(Column(encode_name(column.name), column.type)) for column in self.columns],
+        }
+        if self.table_type:
+            request["tableType"] = self.table_type
+        if self.definition:
+            request["schemaDefinition"] = self.definition
+        return request
+
+
+@dataclass(frozen=True, slots=True)
+class QueryRecord:
+    """A query to file: its masked text, the FQN of its service, the tables it uses, who ran it."""
+
+    query: str
+    service: str
+    used_in: tuple[EntityReference, ...] = ()
+    duration: float | None = None
+    date: float | None = None  # seconds since the epoch
+    processed: bool = True
+    users: tuple[str, ...] = ()
+
+    def to_json(self) -> Json:
+        request: Json = {
+            "query": self.query,
+            "service": self.service,
+            "queryUsedIn": [{"id": table.id, "type": table.type} for table in self.used_in],
+            "processedLineage": self.processed,
+        }
+        if self.users:
+            request["usedBy"] = list(self.users)
+        if self.duration is not None:
+            request["duration"] = self.duration
+        if self.date is not None:
+            request["queryDate"] = round(self.date * 1000)
+        return request
+
+
+def get_by_name(http: Http, collection: Collection, fqn: str, fields: Sequence[str] = ()) -> Json | None:
+    """An entity by its FQN, None when there is none."""
+    return _one(http.get(f"{collection}/name/{path_of(fqn)}", _fields(fields)))
+
+
+def get_by_id(http: Http, collection: Collection, entity_id: str, fields: Sequence[str] = ()) -> Json | None:
+    """An entity by its id, None when there is none."""
+    return _one(http.get(f"{collection}/{path_of(entity_id)}", _fields(fields)))
+
+
+def put(http: Http, collection: Collection, request: Mapping[str, Any]) -> EntityReference:
+    """Creates an entity or brings it up to date; the same request again changes nothing."""
+    return _reference(http.send(Call("PUT", str(collection), body=dict(request))), collection)
+
+
+def put_database_service(http: Http, name: str, service_type: str) -> EntityReference:
+    """A database service without a connection: how to reach the database is never sent."""
+    return put(http, Collection.DATABASE_SERVICES, {"name": name, "serviceType": service_type})
+
+
+def put_database(http: Http, service_fqn: str, name: str) -> EntityReference:
+    return put(http, Collection.DATABASES, {"name": name, "service": service_fqn})
+
+
+def put_schema(http: Http, database_fqn: str, name: str) -> EntityReference:
+    return put(http, Collection.SCHEMAS, {"name": name, "database": database_fqn})
+
+
+def put_table(http: Http, table: TableDefinition) -> EntityReference:
+    return put(http, Collection.TABLES, table.to_json())
+
+
+def put_query(http: Http, query: QueryRecord) -> EntityReference:
+    return put(http, Collection.QUERIES, query.to_json())
+
+
+def pages(http: Http, collection: Collection, params: Params) -> Iterator[Json]:
+    """Every entity of a listing, page by page (`params`: service, database, databaseSchema, fields, include)."""
+    after: str | None = None
+    while True:
+        cursor = {} if after is None else {"after": after}
+        page = http.get(str(collection), {"limit": PAGE, **params, **cursor}) or {}
+        yield from page.get("data") or ()
+        after = (page.get("paging") or {}).get("after")
+        if not after:
+            return
+
+
+def mark_processed(http: Http, collection: Collection, fqn: str) -> None:
+    """Sets processedLineage on a view or procedure, so that the next run may leave it out."""
+    operation = {"op": "add", "path": "/processedLineage", "value": True}
+    http.send(Call("PATCH", f"{collection}/name/{path_of(fqn)}", body=[operation], answered=False))
+
+
+def table_entity(json: Mapping[str, Any], kind: str = "table") -> TableEntity:
+    """A table, or a container with its data model, as the platform gives it."""
+    fqn = str(json["fullyQualifiedName"])
+    extension = json.get("extension") or {}
+    parts = split_fqn(fqn)
+    database, schema = (parts[1], parts[2]) if kind == "table" else ("", "")
+    return TableEntity(
+        id=str(json["id"]),
+        fully_qualified_name=fqn,
+        service=parts[0],
+        database=database,
+        schema=schema,
+        name=parts[-1],
+        columns=tuple(_columns(json.get("columns") or (json.get("dataModel") or {}).get("columns") or ())),
+        table_type=str(json.get("tableType") or "Regular"),
+        definition=json.get("schemaDefinition"),
+        type=kind,
+        columns_complete=extension.get(COLUMNS_COMPLETE, True) is not False,
+        filed_from_log=COLUMNS_COMPLETE in extension,
+    )
+
+
+def _columns(columns: Sequence[Mapping[str, Any]]) -> Iterator[Column]:
+    for column in columns:
+        kind = column.get("dataTypeDisplay") or column.get("dataType") or ""
+        yield Column(decode_name(str(column["name"])), str(kind))
+
+
+def _fields(fields: Sequence[str]) -> Params | None:
+    return {"fields": ",".join(fields)} if fields else None
+
+
+def _one(value: Any) -> Json | None:
+    return value if isinstance(value, dict) else None
+
+
+def _reference(value: Any, collection: Collection) -> EntityReference:
+    return EntityReference(str(value["id"]), _TYPES[collection], value.get("name"), value.get("fullyQualifiedName"))
+
+
+_TYPES = {
+    Collection.DATABASE_SERVICES: "databaseService",
+    Collection.STORAGE_SERVICES: "storageService",
+    Collection.DATABASES: "database",
+    Collection.SCHEMAS: "databaseSchema",
+    Collection.TABLES: "table",
+    Collection.PROCEDURES: "storedProcedure",
+    Collection.CONTAINERS: "container",
+    Collection.QUERIES: "query",
+}

@@ -1,0 +1,107 @@
+"""Headwater's own catalog offers more than OpenMetadata: bulk look-up, bulk registration, bulk lineage."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from connectors.openmetadata.entities.crud import table_entity
+from connectors.openmetadata.transport.http import Call, Http
+from connectors.openmetadata.transport.responses import NotOpenMetadata
+from ingestion.entities import TableEntity
+from ingestion.errors import Rejected
+from ingestion.resolution.cached_search import PartialName
+
+Json = dict[str, Any]
+
+LINEAGE = "bulkLineage"
+LOOKUP = "bulkLookup"
+TABLES = "bulkTables"
+NAMES = "names"
+
+
+@dataclass(frozen=True, slots=True)
+class BatchCounts:
+    """What a batch did: edges by outcome, the contributions that ended, the column edges it held."""
+
+    new: int = 0
+    merged: int = 0
+    unchanged: int = 0
+    replaced: int = 0
+    column_edges: int = 0
+
+    def __add__(self, other: BatchCounts) -> BatchCounts:
+        return BatchCounts(
+            self.new + other.new,
+            self.merged + other.merged,
+            self.unchanged + other.unchanged,
+            self.replaced + other.replaced,
+            self.column_edges + other.column_edges,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ServerCapabilities:
+    """What a server offers beyond the contract, nothing where it is an OpenMetadata; `store` tells its data apart."""
+
+    capabilities: frozenset[str] = frozenset()
+    store: str = ""
+
+
+def server_capabilities(http: Http) -> ServerCapabilities:
+    """What the server says of itself."""
+
+    def ask() -> Any:
+        try:
+            return http.attempt(Call("GET", "headwater"))
+        except (Rejected, NotOpenMetadata):
+            return None
+
+    answer = http.retrying(ask)
+    if not isinstance(answer, dict):
+        return ServerCapabilities()
+    return ServerCapabilities(frozenset(map(str, answer.get("capabilities") or ())), str(answer.get("store") or ""))
+
+
+def look_up(http: Http, service: str, names: Sequence[PartialName]) -> list[list[TableEntity]]:
+    """For each name every table of the service that it can mean, case ignored."""
+    wanted = [{"database": name.database, "schema": name.schema, "table": name.table} for name in names]
+    return _look_up(http, service, wanted)
+
+
+def look_up_path(http: Http, path: str) -> list[TableEntity]:
+    """The containers and external tables at a storage path."""
+    return _look_up(http, "-", [{"path": path}])[0]
+
+
+def register(http: Http, entities: Mapping[str, Sequence[Json]], at: float | None = None) -> Json:
+    """Registers many entities at once, all or nothing, parents first.
+
+    `entities` has OpenMetadata's create requests under services, databases, schemas, tables; known columns are kept
+    beside new ones. `at` is when the definitions held (seconds since the epoch).
+    """
+    body: Json = {group: list(requests) for group, requests in entities.items()}
+    if at is not None:
+        body["at"] = round(at * 1000)
+    answer: Json = http.send(Call("POST", "headwater/tables", body=body))
+    return answer
+
+
+def add_lineage(http: Http, batch_id: str, edges: Sequence[Json], replace: Sequence[Json]) -> BatchCounts:
+    """Merges contributions into their edges: all or nothing, and once per batch id however often it arrives."""
+    body = {"batchId": batch_id, "edges": list(edges), "replace": list(replace)}
+    answer = http.send(Call("POST", "headwater/lineage", body=body))
+    return BatchCounts(
+        *(int(answer.get(name, 0)) for name in ("new", "merged", "unchanged", "replaced", "columnEdges"))
+    )
+
+
+def file_name_events(http: Http, events: Sequence[Json]) -> None:
+    """Files what happened to names (created, dropped, renamed, swapped), in any order and as often as one likes."""
+    http.send(Call("POST", "headwater/names", body={"events": list(events)}))
+
+
+def _look_up(http: Http, service: str, names: Sequence[Json]) -> list[list[TableEntity]]:
+    answer = http.send(Call("POST", "headwater/tables/lookup", body={"service": service, "names": list(names)}))
+    return [[table_entity(entity, str(entity["type"])) for entity in match] for match in answer["matches"]]

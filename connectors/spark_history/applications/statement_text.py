@@ -1,0 +1,64 @@
+"""The lineage that a statement's text tells, parsed in a process that can be killed."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from types import TracebackType
+from typing import Self
+
+from ingestion.analysis.analyzer import analyze
+from ingestion.errors import ParserUnavailable, Unparsable
+from ingestion.model import StatementLineage
+from ingestion.parsing.sandbox.sandbox import Limits, Sandbox
+from ingestion.symbolic import loads
+
+PARSER = "ingestion.parsing.sqlglot_tier.tier"
+LIMITS = Limits(seconds=5.0, max_bytes=200_000)
+"""A text is only compared with its plan: what takes longer is not worth it."""
+
+REMEMBERED = 500
+
+
+class TextReader:
+    """Parses the texts of statements for comparison; one process, from the first text until it is closed."""
+
+    def __init__(self, dialect: str) -> None:
+        self._dialect = dialect
+        self._sandbox: Sandbox | None = None
+        self._known: OrderedDict[str, StatementLineage | None] = OrderedDict()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def lineage(self, text: str) -> StatementLineage | None:
+        """What the text says without any schema; None where it cannot be parsed within the limits."""
+        if text not in self._known:
+            self._known[text] = self._parsed(text)
+            if len(self._known) > REMEMBERED:
+                self._known.popitem(last=False)
+        self._known.move_to_end(text)
+        return self._known[text]
+
+    def close(self) -> None:
+        """End the process."""
+        if self._sandbox is not None:
+            self._sandbox.close()
+            self._sandbox = None
+
+    def _parsed(self, text: str) -> StatementLineage | None:
+        if len(text) > LIMITS.max_bytes:
+            return None
+        if self._sandbox is None:
+            self._sandbox = Sandbox(LIMITS)
+        try:
+            (answer,) = self._sandbox.parse(PARSER, [(text, self._dialect)])
+            if answer.symbolic is None:
+                return None
+            return analyze(loads(answer.symbolic), lambda _name: None)
+        except (Unparsable, ParserUnavailable):
+            return None

@@ -1,0 +1,199 @@
+"""The one analyzer: the relational form and the schemas that are known give the lineage of a statement."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from ingestion.analysis.flat_lineage import bind_lineage
+from ingestion.analysis.queries import QueryAnalysis
+from ingestion.analysis.relations import Entry, QueryColumns, SchemaLookup
+from ingestion.analysis.runs import UnexpandedStar
+from ingestion.analysis.values import ROLE_MASK, ColumnValue
+from ingestion.model import (
+    Flow,
+    LineageType,
+    Output,
+    ProblemKind,
+    Reference,
+    StarOutput,
+    StatementLineage,
+    TableName,
+    Target,
+    WriteMode,
+)
+from ingestion.relational.form import RelationalStatement, WriteForm
+from ingestion.relational.roles import IDENTITY
+
+
+class Place(NamedTuple):
+    """The target's name for an output (None: its own), whether that is a guess, and whether it goes nowhere."""
+
+    name: str | None
+    assumed: bool = False
+    surplus: bool = False
+
+
+def places_of(entries: Sequence[Entry], write: WriteForm, schema_of: SchemaLookup) -> tuple[list[Place], bool]:
+    """The place of each output, and whether there are more or fewer outputs than columns.
+
+    Columns are met by position, never by name, unless the statement says BY NAME. With a run of unknown columns, what
+    stands after it is counted from the end.
+    """
+    target = write.target
+    assert target is not None
+    if target.by_name:
+        return [Place(None) for _ in entries], False
+    columns = target.columns
+    if columns is None:
+        if target.mode is WriteMode.CREATE:
+            return [Place(None) for _ in entries], False
+        columns = _known_columns(write, schema_of)
+        if columns is None:
+            return [Place(None, True) for _ in entries], False
+    stars = [number for number, entry in enumerate(entries) if isinstance(entry, UnexpandedStar)]
+    if not stars:
+        places = [Place(columns[n]) if n < len(columns) else Place(None, True, True) for n in range(len(entries))]
+        return places, len(entries) != len(columns) and not (target.columns is None and len(entries) < len(columns))
+    places = []
+    after = len(entries) - stars[-1] - 1
+    for number in range(len(entries)):
+        if number < stars[0] and number < len(columns):
+            places.append(Place(columns[number]))
+        elif number > stars[-1] and len(entries) - number <= len(columns) and len(columns) >= after + stars[0]:
+            places.append(Place(columns[number - len(entries)]))
+        else:
+            places.append(Place(None, True))
+    return places, False
+
+
+def target_spelling(write: WriteForm, schema_of: SchemaLookup) -> Callable[[str], str]:
+    """How the target itself spells a column's name: another case of it is the same column."""
+    schema = (schema_of(write.target.name) if write.target is not None else None) or ()
+    exact = {column.name for column in schema}
+    folded: dict[str, str | None] = {}
+    for name in exact:
+        folded[name.lower()] = None if name.lower() in folded else name
+    return lambda name: name if name in exact else folded.get(name.lower()) or name
+
+
+def _known_columns(write: WriteForm, schema_of: SchemaLookup) -> tuple[str, ...] | None:
+    """The target's columns that positions mean: a static partition sets its own."""
+    assert write.target is not None
+    schema = schema_of(write.target.name)
+    if not schema:
+        return None
+    fixed = {name.lower() for name in write.fixed}
+    return tuple(column.name for column in schema if column.name.lower() not in fixed)
+
+
+def analyze(statement: RelationalStatement | StatementLineage, schema_of: SchemaLookup) -> StatementLineage:
+    """The lineage of one statement, as far as `schema_of` (None: schema unknown) lets it be settled.
+
+    Stars over unknown tables stay stars, and unprefixed names that several of them may have keep their candidates, so
+    that the same statement can be analysed again when more schemas are known.
+    """
+    if isinstance(statement, StatementLineage):
+        return bind_lineage(statement, schema_of)
+    analysis = QueryAnalysis(statement.dialect, schema_of)
+    flows = tuple(_flow(analysis, write, schema_of) for write in statement.writes)
+    return StatementLineage(
+        statement.kind,
+        flows,
+        statement.changes,
+        statement.aliases,
+        statement.problems + analysis.problems,
+        analysis.unused_columns(),
+        tuple(analysis.functions),
+    )
+
+
+def _flow(analysis: QueryAnalysis, write: WriteForm, schema_of: SchemaLookup) -> Flow:
+    if write.query is None:
+        return Flow(write.target, (), (), write.sources)
+    rows = analysis.query(write.query, None)
+    target = write.target
+    sources = dict(rows.tables)
+    outputs: tuple[Output, ...] = ()
+    if not write.deletes:
+        outputs = _outputs(analysis, rows, write, schema_of)
+        if target is not None and target.mode is WriteMode.UPDATE:
+            _keep_own_values(outputs, target, sources)
+    indirect = tuple(analysis.reference(key, _text_of(value)) for key, value in rows.indirect.items())
+    return Flow(target, outputs, indirect, tuple(sources))
+
+
+def _text_of(value: ColumnValue) -> str:
+    """The expression behind a value; "" where it is a column as it is."""
+    keys = value.keys
+    if value.expression is None and not value.branches and len(keys) == 1 and keys[0] & ROLE_MASK == IDENTITY:
+        return ""
+    return value.text()
+
+
+def _keep_own_values(outputs: tuple[Output, ...], target: Target, sources: dict[TableName, None]) -> None:
+    """UPDATE t SET a = a + 1 reads t: it is a source where its values are used."""
+    if target.name in sources:
+        return
+    for output in outputs:
+        for reference in output.references:
+            if reference.transformation.type is LineageType.DIRECT and any(
+                column.table == target.name for column in reference.sources
+            ):
+                sources[target.name] = None
+                return
+
+
+def _outputs(
+    analysis: QueryAnalysis, rows: QueryColumns, write: WriteForm, schema_of: SchemaLookup
+) -> tuple[Output, ...]:
+    places = [Place(None)] * len(rows.entries)
+    spell = target_spelling(write, schema_of)
+    if write.target is not None:
+        places, miscounted = places_of(rows.entries, write, schema_of)
+        if miscounted:
+            analysis.problem(ProblemKind.COLUMN_COUNT, str(write.target.name))
+    return tuple(
+        output
+        for entry, place in zip(rows.entries, places, strict=True)
+        if not place.surplus
+        for output in _entry_outputs(analysis, entry, place, spell)
+    )
+
+
+def _entry_outputs(
+    analysis: QueryAnalysis, entry: Entry, place: Place, spell: Callable[[str], str]
+) -> Iterator[Output]:
+    if isinstance(entry, UnexpandedStar):
+        if entry.value is not None:
+            yield Output("*", references_of(analysis, entry.whole(analysis.sources)), "", None, True)
+        else:
+            star = StarOutput(entry.table, tuple(sorted(entry.excluded)), entry.renamed)
+            yield Output("*", (), "", star, place.assumed)
+        for other in entry.others:  # the same positions in other branches, so under names of the first
+            beside = other if isinstance(other, UnexpandedStar) else ("*", other)
+            yield from _entry_outputs(analysis, beside, Place(None, True), spell)
+        return
+    name = spell(entry[0] if place.name is None else place.name)
+    yield Output(name, references_of(analysis, entry[1]), entry[1].type(), None, place.assumed)
+
+
+def references_of(analysis: QueryAnalysis, value: ColumnValue) -> tuple[Reference, ...]:
+    """The references of an output's value; those of a set operation's branches each with their own expression."""
+    found: dict[int, Reference] = {}
+    stack = [value]
+    while stack:
+        current = stack.pop()
+        if current.branches:
+            stack.extend(reversed(current.branches))
+            continue
+        for key in current.keys:
+            if key not in found:
+                role = key & ROLE_MASK
+                origin = current.origins.get(key, current) if current.origins else current
+                text = "" if role == IDENTITY else origin.text()
+                found[key] = analysis.reference(key, text)
+    return tuple(found.values())
+
+
+__all__ = ["SchemaLookup", "analyze"]

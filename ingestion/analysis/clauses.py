@@ -1,0 +1,84 @@
+"""What acts on all outputs of a query: its conditions and keys, DISTINCT, and the rest of set operations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from ingestion.analysis.relations import QueryColumns, TableColumns
+from ingestion.analysis.runs import UnexpandedStar
+from ingestion.analysis.scopes import OutputNames, Scope
+from ingestion.analysis.values import ROLE_MASK, ColumnValue
+from ingestion.dialects.definition import Rules
+from ingestion.relational.form import Clause, Slot
+from ingestion.relational.roles import COMPOSED
+
+if TYPE_CHECKING:
+    from ingestion.analysis.queries import QueryAnalysis
+
+
+def apply_clauses(analysis: QueryAnalysis, clauses: Iterable[Clause], scope: Scope, rows: QueryColumns) -> None:
+    """Let conditions and keys act on all outputs."""
+    indirect = rows.indirect
+    for clause in clauses:
+        if clause.expression is None:
+            value = _ordinal(clause.ordinal, rows)
+        else:
+            scope.show_outputs(_visible(analysis.rules, clause.aliases))
+            value = _key_alias(analysis, clause, scope) or scope.evaluate(clause.expression)
+        if value is not None:
+            act(indirect, value, clause.role)
+    scope.show_outputs(OutputNames.LATERAL)
+
+
+def _visible(rules: Rules, aliases: int) -> OutputNames:
+    if aliases == 3:
+        return OutputNames.LATERAL if rules.output_names_in_where else OutputNames.HIDDEN
+    return OutputNames.AFTER_COLUMNS if aliases and rules.output_names_in_conditions else OutputNames.HIDDEN
+
+
+def _key_alias(analysis: QueryAnalysis, clause: Clause, scope: Scope) -> ColumnValue | None:
+    """The output that a key means by its name: before any column in ORDER BY, after known columns in GROUP BY."""
+    expression = clause.expression
+    if expression is None or not clause.aliases or clause.aliases == 3 or len(expression.slots) != 1:
+        return None
+    slot = expression.slots[0]
+    if not isinstance(slot, Slot) or len(slot.parts) != 1 or len(expression.parts) != 1:
+        return None
+    name = slot.parts[0]
+    alias = scope.outputs.get(name)
+    if alias is None or clause.aliases == 1:
+        return alias
+    if not analysis.rules.output_names_in_group_by:
+        return None
+    known = any(
+        visible.rows.find(name) is not None or (isinstance(visible.rows, TableColumns) and name in visible.rows.proven)
+        for visible in scope.relations
+    )
+    return None if known else alias
+
+
+def _ordinal(ordinal: int, rows: QueryColumns) -> ColumnValue | None:
+    if any(isinstance(entry, UnexpandedStar) for entry in rows.entries[:ordinal]) or not 0 < ordinal <= len(
+        rows.entries
+    ):
+        return None
+    entry = rows.entries[ordinal - 1]
+    return entry[1] if isinstance(entry, tuple) else None
+
+
+def all_columns(analysis: QueryAnalysis, rows: QueryColumns, role: int, indirect: dict[int, ColumnValue]) -> None:
+    """Let every column of rows act on all outputs (DISTINCT, set operations)."""
+    for entry in rows.entries:
+        if isinstance(entry, UnexpandedStar):
+            act(indirect, entry.whole(analysis.sources), role)
+        else:
+            act(indirect, entry[1], role)
+
+
+def act(indirect: dict[int, ColumnValue], value: ColumnValue, role: int) -> None:
+    """Let a value act on all outputs in a role."""
+    row = COMPOSED[role]
+    origins = value.origins
+    for key in value.keys:
+        indirect.setdefault(key & ~ROLE_MASK | row[key & ROLE_MASK], origins.get(key, value) if origins else value)

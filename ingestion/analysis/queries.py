@@ -1,0 +1,273 @@
+"""Queries analysed: a relational query and the scope around it give rows."""
+
+from __future__ import annotations
+
+from ingestion.analysis.clauses import all_columns, apply_clauses
+from ingestion.analysis.ctes import CteScope, renamed
+from ingestion.analysis.expressions import fields_of, with_role
+from ingestion.analysis.joins import join_relation
+from ingestion.analysis.relations import AnyRows, Entry, FunctionColumns, QueryColumns, SchemaLookup, TableColumns
+from ingestion.analysis.runs import NO_TABLE, UnexpandedStar
+from ingestion.analysis.scope_relations import ScopedRelation
+from ingestion.analysis.scopes import Scope
+from ingestion.analysis.set_operations import combine_branches, combine_by_name
+from ingestion.analysis.stars import all_entries, pivoted, star_entries
+from ingestion.analysis.values import ROLE_MASK, SHIFT, ColumnSources, ColumnValue, combined
+from ingestion.dialects.definition import rules_of
+from ingestion.model import ColumnRef, Problem, ProblemKind, Reference, TableName
+from ingestion.relational.form import (
+    CallSlot,
+    Query,
+    QuerySlot,
+    RelationSource,
+    Select,
+    SetOperation,
+    Star,
+    TableFunction,
+    Values,
+)
+from ingestion.relational.roles import COMPOSED, GROUP_BY, IDENTITY, TRANSFORMATION, TRANSFORMATIONS
+
+_SEARCH = "vector_search"
+_ELEMENTS = frozenset({"unnest", "explode", "explode_outer"})
+
+
+class QueryAnalysis:
+    """The analysis of one statement's queries."""
+
+    def __init__(self, dialect: str, schema_of: SchemaLookup) -> None:
+        self.rules = rules_of(dialect)
+        self.sources = ColumnSources(dialect)
+        self._schema_of = schema_of
+        self._problems: dict[Problem, None] = {}
+        self._tables: dict[TableName, TableColumns] = {}
+        self._used: set[int] = set()
+        self.common = CteScope(self)
+        self.functions: dict[TableName, None] = {}
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What stayed unsettled, in the order met."""
+        return tuple(self._problems)
+
+    def problem(self, kind: ProblemKind, subject: str) -> None:
+        """Note what stays unsettled."""
+        self._problems[Problem(kind, subject)] = None
+
+    def reference(self, key: int, text: str) -> Reference:
+        """The reference that a key stands for; its source is in use from now on."""
+        number = key >> SHIFT
+        self._used.add(number)
+        return Reference(self.sources.all[number], TRANSFORMATIONS[key & ROLE_MASK], text)
+
+    def unused_columns(self) -> tuple[ColumnRef, ...]:
+        """The columns that were met for sure and that no reference has."""
+        if len(self._used) == len(self.sources.all):
+            return ()
+        candidates = {c for number in self._used if len(found := self.sources.all[number]) > 1 for c in found}
+        return tuple(
+            columns[0]
+            for number, columns in enumerate(self.sources.all)
+            if number not in self._used and len(columns) == 1 and self._is_sure(columns[0])
+            if columns[0] not in candidates
+        )
+
+    def _is_sure(self, column: ColumnRef) -> bool:
+        rows = self._tables.get(column.table)
+        if rows is None or column.column == "*":
+            return False
+        return rows.columns is not None or column.column in rows.proven
+
+    def query(self, query: Query, parent: Scope | None) -> QueryColumns:
+        """The rows of a query."""
+        if isinstance(query, Select):
+            return self._select(query, parent)
+        if isinstance(query, SetOperation):
+            return self._set_operation(query, parent)
+        return self._values(query, parent)
+
+    def table(self, name: TableName) -> TableColumns:
+        """The rows of a base table."""
+        rows = self._tables.get(name)
+        if rows is None:
+            rows = self._tables[name] = TableColumns(self.sources, name, self._schema_of(name) or None)
+        return rows
+
+    # -- SELECT
+
+    def _select(self, select: Select, parent: Scope | None) -> QueryColumns:
+        outer = self.common.enter(select.common_tables, parent) if select.common_tables else None
+        try:
+            scope = Scope(self, parent, select)
+            indirect: dict[int, ColumnValue] = {}
+            for relation in select.relations:
+                join_relation(self, scope, relation, indirect)
+            entries: list[Entry] = []
+            for item in select.projections:
+                if isinstance(item, Star):
+                    starred = star_entries(self, item, scope)
+                    entries += starred
+                    if select.clauses:  # ORDER BY means an output before any other column of that name
+                        for entry in starred:
+                            if isinstance(entry, tuple):
+                                scope.outputs.setdefault(*entry)
+                else:
+                    value = scope.evaluate(item.expression)
+                    entries.append((item.name, value))
+                    scope.outputs.setdefault(item.name, value)
+            rows = QueryColumns(self.sources, entries, indirect, scope.tables)
+            if select.clauses:
+                apply_clauses(self, select.clauses, scope, rows)
+            if select.distinct:
+                all_columns(self, rows, GROUP_BY, rows.indirect)
+            return rows
+        finally:
+            if outer is not None:
+                self.common.view = outer
+
+    def whole_row(self, scope: Scope) -> ColumnValue:
+        """The value that stands for all columns of all relations in a scope: STRUCT(*)."""
+        rows = QueryColumns(self.sources, all_entries(scope))
+        values = [entry[1] if isinstance(entry, tuple) else entry.whole(self.sources) for entry in rows.entries]
+        return ColumnValue(combined((TRANSFORMATION, value) for value in values)).known_as("*").made_of(rows)
+
+    def rows_of(self, relation: RelationSource, scope: Scope) -> tuple[AnyRows, str]:
+        """The rows of a FROM item and the name it goes by."""
+        source = relation.source
+        alias = relation.alias
+        rows: AnyRows
+        if isinstance(source, TableName):
+            found = self.common.find(source)
+            if found is not None:
+                rows, alias = found, alias or source.parts[0]
+            else:
+                rows = self.table(source)
+        elif isinstance(source, TableFunction):
+            rows = self._function(source, relation, scope)
+            if source.name is not None and self.table(source.name).columns is not None:
+                rows, alias = self.table(source.name), alias or source.label  # its body is known
+        else:
+            rows = self.query(source, scope if relation.lateral else scope.parent)
+        if relation.named_by is not None:
+            columns = self.table(relation.named_by).columns
+            rows = _as_rows(self.sources, rows)
+            if columns is not None:
+                rows = renamed(self.sources, rows, tuple(column.name for column in columns[: len(rows.entries)]))
+            else:  # by position, and the positions are not known: any of its columns may be meant
+                rows = QueryColumns(self.sources, rows.entries, rows.indirect, rows.tables, loose=True)
+        if relation.columns and not isinstance(rows, FunctionColumns):
+            rows = renamed(self.sources, _as_rows(self.sources, rows), relation.columns)
+        for pivot in relation.pivots:
+            rows = pivoted(self, _as_rows(self.sources, rows), pivot, alias)
+            alias = pivot.alias or alias
+        return rows, alias
+
+    def _function(self, function: TableFunction, relation: RelationSource, scope: Scope) -> FunctionColumns:
+        values = [scope.evaluate(argument) for argument in function.arguments]
+        value = ColumnValue(combined((TRANSFORMATION, value) for value in values))
+        texts = ", ".join(value.text() for value in values)
+        value.known_as(f"{function.label.upper()}({texts})")
+        columns = relation.columns or tuple(name for name, _ in function.columns)
+        tables = {function.name: None} if function.name is not None else {}
+        if len(values) == 1 and function.label in _ELEMENTS:
+            self._as_element(value, values[0], scope)
+        rows = FunctionColumns(self.sources, value, columns, relation.alias or function.label, tables)
+        rows.fields = value.fields if self.rules.fields_unnested else None
+        if function.wide and not columns:
+            rows.entries = [UnexpandedStar(NO_TABLE, value=value)]
+        if function.label == _SEARCH and len(found := [each for each in values if each.fields is not None]) == 2:
+            rows.entries = [("query", found[1]), ("base", found[0]), ("distance", value)]
+        if function.aligned:
+            own = [
+                ColumnValue(combined([(TRANSFORMATION, each)])).known_as(f"UNNEST({each.text()})") for each in values
+            ]
+            if function.aligned > len(own):  # a map of Trino's gives two columns, and which argument is one is not said
+                between = self.sources.one_of(own, f"UNNEST({texts})")
+                own = [own[0], *[between] * (function.aligned - 2), own[-1]]
+            rows.entries = [*zip(columns, own, strict=False), *((name, value) for name in columns[len(own) :])]
+        return rows
+
+    @staticmethod
+    def _as_element(value: ColumnValue, array: ColumnValue, scope: Scope) -> None:
+        """Give the value of an array's elements their type and their fields."""
+        fields = fields_of(array, scope)
+        type_ = array.type()
+        value.known_as(value.text(), type_[6:-1] if type_.startswith("ARRAY<") else "")
+        value.made_of(with_role(fields, TRANSFORMATION, {}, value) if fields is not None else None)
+
+    # -- set operations, VALUES, subqueries
+
+    def _set_operation(self, operation: SetOperation, parent: Scope | None) -> QueryColumns:
+        outer = self.common.enter(operation.common_tables, parent) if operation.common_tables else None
+        try:
+            branches = [self.query(branch, parent) for branch in operation.branches]
+            rows = QueryColumns(
+                self.sources,
+                (combine_by_name if operation.by_name else combine_branches)(self.sources, branches, operation),
+            )
+            for branch in branches:
+                rows.indirect.update(branch.indirect)
+                rows.tables.update(branch.tables)
+                if operation.role is not None:
+                    all_columns(self, branch, operation.role, rows.indirect)
+            if operation.clauses:
+                scope = Scope(self, parent)
+                scope.outputs = {entry[0]: entry[1] for entry in reversed(rows.entries) if isinstance(entry, tuple)}
+                scope.add(ScopedRelation(RelationSource(operation), rows, ""))
+                apply_clauses(self, operation.clauses, scope, rows)
+            return rows
+        finally:
+            if outer is not None:
+                self.common.view = outer
+
+    def _values(self, values: Values, parent: Scope | None) -> QueryColumns:
+        scope = Scope(self, parent)
+        columns: list[list[ColumnValue]] = [[] for _ in values.columns]
+        for row in values.rows:
+            for number, cell in enumerate(row):
+                columns[number].append(scope.evaluate(cell))
+        entries: list[Entry] = [
+            (name, ColumnValue(combined((IDENTITY, value) for value in column), None, (), column))
+            for name, column in zip(values.columns, columns, strict=True)
+        ]
+        return QueryColumns(self.sources, entries, {}, scope.tables)
+
+    def called(self, slot: CallSlot, scope: Scope) -> ColumnValue:
+        """What a function reads itself; nothing where nobody has defined it."""
+        self.functions[slot.name] = None
+        rows = self.table(slot.name)
+        if rows.columns is None:
+            return ColumnValue(())
+        scope.tables.update(rows.tables)
+        return ColumnValue(combined((slot.role, entry[1]) for entry in rows.entries if isinstance(entry, tuple)))
+
+    def subquery(self, slot: QuerySlot, scope: Scope) -> ColumnValue:
+        """The value of a subquery in an expression; its conditions act on this value alone."""
+        rows = self.query(slot.query, scope)
+        scope.tables.update(rows.tables)
+        values = [entry[1] if isinstance(entry, tuple) else entry.whole(self.sources) for entry in rows.entries]
+        keys = combined((slot.role, value) for value in values) if not slot.exists else {}
+        row = COMPOSED[slot.role]
+        origins: dict[int, ColumnValue] = {}
+        for key, condition in rows.indirect.items():
+            outer = key & ~ROLE_MASK | row[key & ROLE_MASK]
+            keys[outer] = None
+            origins.setdefault(outer, condition)
+        text = f"(SELECT {values[0].text() if values and not slot.exists else '?'})"
+        value = ColumnValue(keys).known_as(text, values[0].type() if len(values) == 1 else "")
+        value.origins = origins
+        fields = rows if slot.struct else values[0].fields if len(values) == 1 else None
+        acting = dict.fromkeys(origins)
+        return value.made_of(with_role(fields, slot.role, acting, value) if fields is not None else None)
+
+    def starred(self, star: Star, scope: Scope) -> list[Entry]:
+        """What a star stands for."""
+        return star_entries(self, star, scope)
+
+
+def _as_rows(sources: ColumnSources, rows: AnyRows) -> QueryColumns:
+    return (
+        rows
+        if isinstance(rows, QueryColumns)
+        else QueryColumns(sources, rows.entries, dict(rows.indirect), dict(rows.tables))
+    )

@@ -1,0 +1,292 @@
+"""Scopes: which relation, outer query or output a name in an expression means."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from ingestion.analysis.expressions import evaluated
+from ingestion.analysis.relations import FunctionColumns, TableColumns, spelled
+from ingestion.analysis.scope_relations import ScopedRelation, called, qualified_names
+from ingestion.analysis.values import ColumnValue, combined, field_of
+from ingestion.model import ProblemKind, TableName
+from ingestion.relational.form import Expression, Select
+from ingestion.relational.roles import TRANSFORMATION
+
+if TYPE_CHECKING:
+    from ingestion.analysis.queries import QueryAnalysis
+
+
+class OutputNames(Enum):
+    """Whether an expression may use the names of outputs."""
+
+    LATERAL = "lateral"  # of those before it, where the dialect knows lateral aliases and no column is meant
+    AFTER_COLUMNS = "after columns"  # of all, where no column is meant
+    HIDDEN = "hidden"
+
+
+class Scope:
+    """The names that one SELECT's expressions may use; `parent` is the query around it."""
+
+    __slots__ = (
+        "_known",
+        "_qualified",
+        "_visible",
+        "analysis",
+        "merged",
+        "merged_until",
+        "outputs",
+        "parent",
+        "relations",
+        "select",
+        "tables",
+    )
+
+    def __init__(self, analysis: QueryAnalysis, parent: Scope | None, select: Select | None = None) -> None:
+        self.analysis = analysis
+        self.parent = parent
+        self.select = select
+        self.relations: list[ScopedRelation] = []
+        self.merged: dict[str, ColumnValue] = {}
+        self.merged_until: dict[str, int] = {}
+        self.outputs: dict[str, ColumnValue] = {}
+        self.tables: dict[TableName, None] = {}
+        self._known: dict[tuple[str, ...], ColumnValue] = {}
+        self._qualified: dict[str, set[str]] | None = None
+        self._visible = OutputNames.LATERAL
+
+    def add(self, visible: ScopedRelation) -> None:
+        """Bring a relation into scope."""
+        self.relations.append(visible)
+        if self._known:
+            self._known.clear()
+
+    def resolve(self, parts: tuple[str, ...]) -> ColumnValue:
+        """The value that a column's name means here; an empty one, and a problem noted, where there is none."""
+        value = self._known.get(parts)
+        if value is None:
+            value = self.lookup(parts)
+            if value is None:
+                self.analysis.problem(ProblemKind.UNKNOWN_COLUMN, ".".join(parts))
+                value = ColumnValue(()).known_as(".".join(parts))
+            self._known[parts] = value
+        return value
+
+    def lookup(self, parts: tuple[str, ...]) -> ColumnValue | None:
+        """The value of a name, from the innermost query that can have it."""
+        if len(parts) == 1:
+            return self._unprefixed(parts[0])
+        for loosely in (False, True):  # a name that an outer query has is not the hidden name of an inner table
+            scope: Scope | None = self
+            while scope is not None:
+                found = scope._prefixed(parts, loosely)
+                if found is not None:
+                    return found
+                scope = scope.parent
+        if self.analysis.rules.struct_access:
+            base = self._unprefixed(parts[0])
+            return field_of(base, parts[1:]) if base is not None else None
+        return None
+
+    # -- prefixed names
+
+    def _prefixed(self, parts: tuple[str, ...], loosely: bool) -> ColumnValue | None:
+        for length in range(len(parts) - 1, 0, -1):
+            visible = self.relation(parts[:length], loosely)
+            if visible is not None:
+                found = self._column_of(visible, parts[length])
+                if found is None:
+                    if length == 1 and len(self.relations) == 1 and self.analysis.rules.struct_access:
+                        field = visible.rows.find(parts[0])
+                        if field is not None:
+                            return field_of(field, parts[1:])
+                    self.analysis.problem(ProblemKind.UNKNOWN_COLUMN, ".".join(parts))
+                    return ColumnValue(()).known_as(".".join(parts))
+                rest = parts[length + 1 :]
+                return field_of(found, rest) if rest else found
+        return None
+
+    def relation(self, qualifier: tuple[str, ...], loosely: bool = True) -> ScopedRelation | None:
+        """The relation that a qualifier means in this scope; `loosely` also by the name that its alias hides."""
+        return called(self.relations, qualifier, loosely)
+
+    def _column_of(self, visible: ScopedRelation, name: str) -> ColumnValue | None:
+        rows = visible.rows
+        if name == "*":
+            return self.whole_row(visible)
+        found = rows.find(name)
+        if found is not None:
+            return found
+        if isinstance(rows, FunctionColumns):
+            return rows.field(name) if rows.open else None
+        guesses = rows.guesses(name)
+        if not guesses:
+            return self._by_position([visible], int(name[1:]), name) if _is_position(name) else None
+        if isinstance(rows, TableColumns):
+            rows.proven.add(name)
+        return guesses[0] if len(guesses) == 1 else self._ambiguous(guesses, name)
+
+    # -- unprefixed names
+
+    def _unprefixed(self, name: str) -> ColumnValue | None:
+        if self.merged:
+            (called,) = spelled(self.merged, (name,))
+            if called in self.merged:
+                return self.merged[called]
+        if name == "*":
+            return self.analysis.whole_row(self)
+        if self.analysis.common.view and (scalar := self.analysis.common.scalar(name, self)) is not None:
+            return scalar
+        definite: list[ColumnValue] = []
+        guesses: list[tuple[ScopedRelation, ColumnValue]] = []
+        for visible in self.relations:
+            if visible.hidden:
+                continue
+            rows = visible.rows
+            found = rows.find(name)
+            if found is not None:
+                if found not in definite:
+                    definite.append(found)
+            elif rows.open:
+                guesses += [(visible, guess) for guess in rows.guesses(name)]
+        if definite:
+            return definite[0] if len(definite) == 1 else self._ambiguous(definite, name)
+        if _is_position(name):
+            return self._by_position(self.relations, int(name[1:]), name)
+        if guesses:
+            return self._guessed(guesses, name)
+        return self._elsewhere(name)
+
+    @staticmethod
+    def _by_position(relations: list[ScopedRelation], number: int, name: str) -> ColumnValue | None:
+        """Snowflake: $2 is the second column of what is read; of a stage its name."""
+        entries = [entry for visible in relations for entry in visible.rows.entries]
+        before = [entry[1] for entry in entries[:number] if isinstance(entry, tuple)]
+        if len(before) == number:
+            return before[-1]
+        guesses = [guess for visible in relations for guess in visible.rows.guesses(name)]
+        return guesses[0] if len(guesses) == 1 else None
+
+    def _guessed(self, guesses: list[tuple[ScopedRelation, ColumnValue]], name: str) -> ColumnValue:
+        if len(guesses) > 1:
+            proven = self._proven(guesses, name)
+            if proven is not None:
+                return proven
+        alias = self._output(name)
+        whole = self._maybe_whole_row(name)
+        if len(guesses) == 1:
+            visible, value = guesses[0]
+            rows = visible.rows
+            if isinstance(rows, TableColumns) and name in rows.proven:
+                return value
+            if whole is not None:
+                return self.analysis.sources.one_of([value, whole], name).made_of(whole.fields)
+            if alias is not None and alias is not value:
+                if self._visible is OutputNames.AFTER_COLUMNS:
+                    return alias
+                return self._ambiguous([value, alias], name)
+            outer = self.parent.known_outside(name) if self.parent is not None else None
+            if outer is not None:
+                return self._ambiguous([value, outer], name)
+            if isinstance(rows, TableColumns):
+                rows.proven.add(name)
+            return value
+        candidates = [value for _, value in guesses]
+        candidates += [other for other in (alias, whole) if other is not None]
+        return self._ambiguous(candidates, name).made_of(whole.fields if whole is not None else None)
+
+    def show_outputs(self, visible: OutputNames) -> None:
+        """Say whether the expressions that follow may use the names of outputs."""
+        if visible is not self._visible:
+            self._visible = visible
+            if self.outputs:
+                self._known.clear()
+
+    def _output(self, name: str) -> ColumnValue | None:
+        if self._visible is OutputNames.HIDDEN:
+            return None
+        if self._visible is OutputNames.LATERAL and not self.analysis.rules.lateral_aliases:
+            return None
+        return self.outputs.get(name)
+
+    def _proven(self, guesses: list[tuple[ScopedRelation, ColumnValue]], name: str) -> ColumnValue | None:
+        """The candidate that is surely there, from elsewhere in the statement: were it in two, this were an error."""
+        sure = [
+            value
+            for visible, value in guesses
+            if isinstance(visible.rows, TableColumns) and name in visible.rows.proven
+        ]
+        if len(sure) == 1:
+            return sure[0]
+        if self._qualified is None:
+            self._qualified = qualified_names(self.select)
+        qualified = self._qualified
+        found = [value for visible, value in guesses if name in qualified.get(visible.name, ())]
+        return found[0] if len(found) == 1 else None
+
+    def _maybe_whole_row(self, name: str) -> ColumnValue | None:
+        if not self.analysis.rules.whole_rows:
+            return None
+        return next((self.whole_row(visible) for visible in self.relations if visible.name == name), None)
+
+    def _elsewhere(self, name: str) -> ColumnValue | None:
+        """A name that no relation here can have: a whole row, an earlier output, or the query around."""
+        for visible in self.relations:
+            if visible.alias == name or (not visible.alias and visible.parts[-1:] == (name,)):
+                return self.whole_row(visible)
+        alias = self._output(name)
+        if alias is not None:
+            return alias
+        fields = self.analysis.rules.fields_unnested
+        functions = [v.rows for v in self.relations if isinstance(v.rows, FunctionColumns) and (fields or v.rows.open)]
+        function = functions[0] if len(functions) == 1 else None
+        if self.parent is None:
+            return function.field(name) if function is not None else None
+        if function is not None and fields:
+            outer = self.parent.known_outside(name)
+            if outer is None and (function.open or not self.parent.open):
+                return function.field(name)
+            if outer is not None and function.open:
+                return self._ambiguous([function.field(name), outer], name)
+        return self.parent._unprefixed(name)
+
+    @property
+    def open(self) -> bool:
+        """Whether a query around, or this one, may have columns that are not known."""
+        tables = (visible.rows for visible in self.relations if not isinstance(visible.rows, FunctionColumns))
+        return any(rows.open for rows in tables) or (self.parent is not None and self.parent.open)
+
+    def known_outside(self, name: str) -> ColumnValue | None:
+        """The value of a name that a query around surely has."""
+        scope: Scope | None = self
+        while scope is not None:
+            for visible in scope.relations:
+                found = visible.rows.find(name) if not visible.hidden else None
+                if found is not None:
+                    return found
+            scope = scope.parent
+        return None
+
+    def whole_row(self, visible: ScopedRelation) -> ColumnValue:
+        """The value that stands for all columns of a relation."""
+        sources = self.analysis.sources
+        values = [entry[1] if isinstance(entry, tuple) else entry.whole(sources) for entry in visible.rows.entries]
+        label = visible.alias or ".".join(visible.parts)
+        whole = ColumnValue(combined((TRANSFORMATION, value) for value in values)).known_as(f"{label}.*")
+        rows = visible.rows
+        return whole.made_of(rows.value.fields if isinstance(rows, FunctionColumns) and not rows.declared else rows)
+
+    def _ambiguous(self, candidates: Sequence[ColumnValue], name: str) -> ColumnValue:
+        self.analysis.problem(ProblemKind.AMBIGUOUS_COLUMN, name)
+        return self.analysis.sources.one_of(candidates, name)
+
+    # -- expressions
+
+    def evaluate(self, expression: Expression) -> ColumnValue:
+        """The value of an expression in this scope."""
+        return evaluated(self, expression)
+
+
+def _is_position(name: str) -> bool:
+    return name[0] == "$" and name[1:].isdigit()

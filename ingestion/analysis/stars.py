@@ -1,0 +1,167 @@
+"""Stars: what `*`, `t.*` and COLUMNS(…) stand for, after EXCEPT, REPLACE and RENAME."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from ingestion.analysis.clauses import act
+from ingestion.analysis.ctes import renamed
+from ingestion.analysis.expressions import fields_of
+from ingestion.analysis.relations import AnyRows, Entry, FunctionColumns, QueryColumns, spelled
+from ingestion.analysis.runs import NO_TABLE, UnexpandedStar
+from ingestion.analysis.scope_relations import ScopedRelation
+from ingestion.analysis.scopes import Scope
+from ingestion.analysis.values import ColumnValue, combined, union_of
+from ingestion.model import ProblemKind
+from ingestion.relational.form import Pivot, RelationSource, Select, Slot, Star
+from ingestion.relational.roles import CONDITIONAL, GROUP_BY, IDENTITY, TRANSFORMATION
+from ingestion.relational.slots import all_slots
+
+if TYPE_CHECKING:
+    from ingestion.analysis.queries import QueryAnalysis
+
+
+def star_entries(analysis: QueryAnalysis, star: Star, scope: Scope) -> list[Entry]:
+    """What a star stands for, after EXCEPT, REPLACE and RENAME."""
+    if star.value is not None:
+        entries = _fields(analysis, scope.evaluate(star.value), scope)
+    else:
+        entries = _qualified_star(analysis, star, scope) if star.qualifier else all_entries(scope)
+    if star.excluded or star.renamed or star.replaced:
+        entries = _altered(analysis, entries, star, scope)
+    if star.pattern:
+        entries = _matching(analysis, entries, star.pattern)
+    if star.wrapped:
+        entries = [
+            (entry[0], ColumnValue(combined([(TRANSFORMATION, entry[1])])).known_as(entry[1].text()))
+            if isinstance(entry, tuple)
+            else entry
+            for entry in entries
+        ]
+    return entries
+
+
+def _qualified_star(analysis: QueryAnalysis, star: Star, scope: Scope) -> list[Entry]:
+    inner: Scope | None = scope
+    while inner is not None:
+        visible = inner.relation(star.qualifier)
+        if visible is not None:
+            return entries_of(visible.rows)
+        inner = inner.parent
+    value = scope.lookup(star.qualifier)
+    if value is None:
+        analysis.problem(ProblemKind.UNKNOWN_COLUMN, ".".join((*star.qualifier, "*")))
+        return []
+    return _fields(analysis, value, scope)
+
+
+def _fields(analysis: QueryAnalysis, value: ColumnValue, scope: Scope) -> list[Entry]:
+    """The fields of a value; a run of them, of which neither names nor number are known, where nothing says them."""
+    known = fields_of(value, scope)
+    if known is not None:
+        return list(known.entries)
+    analysis.problem(ProblemKind.UNSUPPORTED, "fields of a value of unknown type")
+    return [UnexpandedStar(NO_TABLE, value=value)]
+
+
+def _altered(analysis: QueryAnalysis, entries: list[Entry], star: Star, scope: Scope) -> list[Entry]:
+    known = [entry[0] for entry in entries if isinstance(entry, tuple)]
+    excluded = spelled(known, star.excluded)
+    renamed = {called: new for old, new in star.renamed for called in spelled(known, (old,))}
+    replaced = {
+        called: scope.evaluate(item.expression) for item in star.replaced for called in spelled(known, (item.name,))
+    }
+    found: list[Entry] = []
+    open_ = any(isinstance(entry, UnexpandedStar) for entry in entries)
+    placed: set[str] = set()
+    for entry in entries:
+        if isinstance(entry, UnexpandedStar):
+            found.append(entry.without(excluded | replaced.keys()).with_renamed(star.renamed))
+            continue
+        name, value = entry
+        if name in excluded:
+            continue
+        if name in replaced:
+            placed.add(name)
+            value = replaced[name]
+        found.append((renamed.get(name, name), value))
+    if open_:  # its place among the unknown columns is not known: it comes last
+        found += [(name, value) for name, value in replaced.items() if name not in placed]
+    return found
+
+
+def _matching(analysis: QueryAnalysis, entries: list[Entry], pattern: str) -> list[Entry]:
+    try:
+        matches = re.compile(pattern).search
+    except re.error:
+        analysis.problem(ProblemKind.UNSUPPORTED, "COLUMNS")
+        return []
+    if any(isinstance(entry, UnexpandedStar) for entry in entries):
+        analysis.problem(ProblemKind.UNSUPPORTED, "COLUMNS over unknown columns")
+    return [entry for entry in entries if isinstance(entry, UnexpandedStar) or matches(entry[0])]
+
+
+def entries_of(rows: AnyRows) -> list[Entry]:
+    """What a star over rows stands for."""
+    return rows.all() if isinstance(rows, FunctionColumns) else rows.entries
+
+
+def all_entries(scope: Scope) -> list[Entry]:
+    """What `*` stands for: columns merged by USING, then each relation's but those of the target and of semi joins."""
+    merged = scope.merged
+    entries: list[Entry] = [(name, value) for name, value in merged.items()]
+    for number, visible in enumerate(scope.relations):
+        if visible.hidden or visible.written:
+            continue
+        merged_here = [name for name, until in scope.merged_until.items() if number <= until]
+        gone = spelled(visible.rows.names(), merged_here)
+        for entry in entries_of(visible.rows):
+            if isinstance(entry, UnexpandedStar):
+                entries.append(entry.without(gone) if gone else entry)
+            elif entry[0] not in gone:
+                entries.append(entry)
+    return entries
+
+
+def pivoted(analysis: QueryAnalysis, rows: QueryColumns, pivot: Pivot, alias: str) -> QueryColumns:
+    """The rows that a pivot of rows gives."""
+    scope = Scope(analysis, None)
+    scope.add(ScopedRelation(RelationSource(Select(())), rows, alias))
+    starred = star_entries(analysis, pivot.star, scope) if pivot.star is not None else []
+    named = {slot.parts[-1] for slot in all_slots(pivot.consumed) if isinstance(slot, Slot)}
+    named |= {entry[0] for entry in starred if isinstance(entry, tuple)}
+    consumed = spelled(rows.names(), named)
+    chosen = [scope.evaluate(key) for key in pivot.keys]
+    indirect = dict(rows.indirect)
+    if pivot.kept is not None:
+        kept: list[Entry] = [(item.name, scope.evaluate(item.expression)) for item in pivot.kept]
+    else:
+        kept = [
+            entry.without(consumed) if isinstance(entry, UnexpandedStar) else entry
+            for entry in rows.entries
+            if isinstance(entry, UnexpandedStar) or entry[0] not in consumed
+        ]
+    if pivot.keys:  # PIVOT groups by what is left
+        for entry in kept:
+            value = entry[1] if isinstance(entry, tuple) else entry.whole(analysis.sources)
+            act(indirect, value, GROUP_BY)
+    made: list[tuple[str, ColumnValue]] = []
+    for column in pivot.columns:
+        value = scope.evaluate(column.expression)
+        if chosen:
+            keys = combined([(IDENTITY, value), *((CONDITIONAL, key) for key in chosen)])
+            value = ColumnValue(keys).known_as(value.text(), value.type())
+        made.append((column.name, value))
+    for aggregate in pivot.unnamed:
+        value = scope.evaluate(aggregate)
+        keys = combined([(IDENTITY, value), *((CONDITIONAL, key) for key in chosen)])
+        kept.append(UnexpandedStar(NO_TABLE, value=ColumnValue(keys).known_as(value.text())))
+    if starred and made:
+        name, last = made[-1]
+        values = [e[1] if isinstance(e, tuple) else e.whole(analysis.sources) for e in starred]
+        made[-1] = (name, union_of([*([last] if last.keys else []), *values]))
+        if any(isinstance(entry, UnexpandedStar) for entry in kept):  # which of its columns are left is not known
+            analysis.problem(ProblemKind.UNSUPPORTED, "UNPIVOT over unknown columns")
+            kept = [entry for entry in kept if not isinstance(entry, UnexpandedStar)]
+    return renamed(analysis.sources, QueryColumns(analysis.sources, [*kept, *made], indirect, rows.tables), pivot.names)

@@ -1,0 +1,284 @@
+"""Which relation stood behind a name when a statement ran: CREATE, DROP, RENAME and SWAP in their order.
+
+A relation is followed by its identity, not by its name: a table built under a staging name and renamed into place is
+one relation with two names. A reader takes the definition in force when it ran; where the log shows none before it, the
+catalog's; where that knows none, the first one to come (logs are not complete, and are not in dependency order).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from ingestion.binding.statement_names import CREATING_KINDS, TableUsageNames, mentions
+from ingestion.isolation import Isolation, Stage
+from ingestion.model import Column, StatementKind, TableChange, TableName, WriteMode
+from ingestion.names.namespaces import Namespace, RelationKey, place_created, place_meant
+from ingestion.symbolic import Symbolic
+
+Order = tuple[float, int]
+"""When something happened: seconds since the epoch, then the position in the log."""
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """One statement as it ran (or several runs of it that mean the same): what it says, where, when."""
+
+    template: str
+    symbolic: Symbolic
+    namespace: Namespace
+    order: Order
+    session: str | None = None
+
+
+@dataclass(slots=True)
+class Relation:
+    """A relation over its life. Filled while the timeline is read, never after."""
+
+    number: int
+    key: RelationKey  # where it stands now; `born` is where it first stood
+    born: RelationKey
+    mention: tuple[TableName, Namespace]  # the name that first led to it, and where it was said
+    creator: int | None = None  # the occurrence that created it; None: it was there before the log begins
+    declared: TableChange | None = None
+    like: int | None = None
+    alterations: list[tuple[Order, TableChange]] = field(default_factory=list)
+    created: Order | None = None
+    dropped: Order | None = None
+    temporary: bool = False
+    vacated: bool = False  # dropped, and nothing took its name again by the end of the log
+    superseded: bool = False  # another relation was created under its name
+
+
+class NameEventKind(StrEnum):
+    """What happened to the name of a relation that is not temporary."""
+
+    CREATE = "create"
+    DROP = "drop"
+    RENAME = "rename"
+    SWAP = "swap"
+
+
+@dataclass(frozen=True, slots=True)
+class NameEvent:
+    """DDL at its time (seconds since the epoch); `other` is the new place of a rename, or the place swapped with."""
+
+    kind: NameEventKind
+    key: RelationKey
+    time: float
+    other: RelationKey | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """The relations of a log, for each occurrence what its names mean (by relation number), and the DDL in order."""
+
+    relations: tuple[Relation, ...]
+    meanings: tuple[dict[TableName, int], ...]
+    events: tuple[NameEvent, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaProvider:
+    """What stood before the log begins, as the catalog and schema files have it.
+
+    `schema`: the columns of a relation in order, an empty sequence where it exists and its columns are not known, None
+    where nothing is known of it. `elsewhere`: the one place where a name stands that no default led to, None if there
+    is none, or not just one. `expect` is told beforehand which names will be asked for, each once, so that many can be
+    looked up together.
+    """
+
+    schema: Callable[[RelationKey], Sequence[Column] | None]
+    elsewhere: Callable[[TableName, Namespace], RelationKey | None] = lambda _name, _namespace: None
+    expect: Callable[[Iterable[tuple[TableName, Namespace]]], None] = lambda _names: None
+
+
+def read_timeline(
+    occurrences: Sequence[Occurrence], before: SchemaProvider, isolation: Isolation[Order]
+) -> Timeline | None:
+    """The timeline of `occurrences`, which must be in time order; None where `isolation` got new failures of some."""
+    failed = len(isolation.failures)
+    reader = _TimelineReader(before)
+    named = _mentioned(occurrences, isolation)
+    if len(isolation.failures) > failed:
+        return None
+    with Isolation[str]().around(Stage.BINDING, "expected"):  # only to be quick: each is asked for once more
+        before.expect(dict.fromkeys(_expected(occurrences, named)))
+    for occurrence, names in zip(occurrences, named, strict=True):
+        with isolation.around(Stage.BINDING, occurrence.order):
+            isolation.probe(Stage.BINDING, occurrence)
+            reader.announce(occurrence, names)
+    meanings = []
+    for number, (occurrence, names) in enumerate(zip(occurrences, named, strict=True)):
+        if occurrence.order not in isolation.failures:
+            with isolation.around(Stage.BINDING, occurrence.order):
+                meanings.append(reader.read(number, occurrence, names))
+    if len(isolation.failures) > failed:
+        return None
+    reader.close()
+    return Timeline(tuple(reader.relations), tuple(meanings), tuple(reader.events))
+
+
+def _mentioned(occurrences: Sequence[Occurrence], isolation: Isolation[Order]) -> list[TableUsageNames]:
+    """The names of each occurrence, of those that fail none."""
+    # Runs of one template share its symbolic lineage: its names are read off once.
+    by_symbolic: dict[int, TableUsageNames] = {}
+    named = []
+    for occurrence in occurrences:
+        with isolation.around(Stage.ANALYSIS, occurrence.order):
+            known = by_symbolic.get(id(occurrence.symbolic))
+            if known is None:
+                known = by_symbolic[id(occurrence.symbolic)] = mentions(occurrence.symbolic)
+            named.append(known)
+    return named
+
+
+def _expected(
+    occurrences: Sequence[Occurrence], named: Sequence[TableUsageNames]
+) -> Iterator[tuple[TableName, Namespace]]:
+    """The names whose meaning depends on what stood before, as each occurrence says them."""
+    for occurrence, names in zip(occurrences, named, strict=True):
+        for name in names.names():
+            yield name, occurrence.namespace
+
+
+class _TimelineReader:
+    def __init__(self, before: SchemaProvider) -> None:
+        self.relations: list[Relation] = []
+        self.events: list[NameEvent] = []
+        self._catalog = before
+        self._known_keys: dict[RelationKey, Sequence[Column] | None] = {}
+        self._standing: dict[RelationKey, int] = {}
+        self._before: dict[RelationKey, int] = {}
+        self._to_come: dict[RelationKey, list[int]] = {}
+        self._announced: dict[tuple[Order, RelationKey], int] = {}
+
+    def announce(self, occurrence: Occurrence, names: TableUsageNames) -> None:
+        for name, temporary in names.created:
+            key = place_created(name, occurrence.namespace, _scope(occurrence) if temporary else None)
+            relation = self._new(key, (name, occurrence.namespace))
+            relation.temporary = temporary
+            self._to_come.setdefault(key, []).append(relation.number)
+            self._announced[occurrence.order, key] = relation.number
+
+    def read(self, number: int, occurrence: Occurrence, names: TableUsageNames) -> dict[TableName, int]:
+        meaning = {name: self._meant(name, occurrence) for name in names.read}
+        for change in names.changes:
+            self._apply(number, occurrence, change, meaning)
+        for name, temporary, mode in names.written:
+            if mode is WriteMode.CREATE:
+                meaning[name] = self._create(number, occurrence, name, temporary)
+            elif name not in meaning:
+                meaning[name] = self._meant(name, occurrence)
+        return meaning
+
+    def close(self) -> None:
+        last = {relation.key: relation.number for relation in self.relations if relation.created is not None}
+        for relation in self.relations:
+            if relation.dropped is not None and relation.key not in self._standing:
+                relation.vacated = True
+            if relation.created is not None and last[relation.key] != relation.number:
+                relation.superseded = True
+
+    def _apply(self, number: int, occurrence: Occurrence, change: TableChange, meaning: dict[TableName, int]) -> None:
+        kind = change.kind
+        if kind in CREATING_KINDS:
+            created = self._create(number, occurrence, change.name, change.temporary)
+            meaning[change.name] = created
+            relation = self.relations[created]
+            relation.declared = change
+            if change.other is not None:
+                relation.like = self._meant(change.other, occurrence)
+            return
+        # What is dropped or renamed stands already: a creation still to come is another relation.
+        subject = self._meant(change.name, occurrence, may_come=False)
+        meaning[change.name] = subject
+        relation = self.relations[subject]
+        if kind is StatementKind.DROP:
+            self._note(NameEventKind.DROP, relation.key, occurrence)
+            relation.dropped = occurrence.order
+            self._standing.pop(relation.key, None)
+        elif kind is StatementKind.ALTER_TABLE:
+            relation.alterations.append((occurrence.order, change))
+        elif change.other is not None and kind is StatementKind.RENAME:
+            place = self._renamed_place(relation, change.other, occurrence)
+            self._note(NameEventKind.RENAME, relation.key, occurrence, place)
+            self._standing.pop(relation.key, None)
+            self._stand(relation, place)
+        elif change.other is not None and kind is StatementKind.SWAP:
+            other = self.relations[self._meant(change.other, occurrence, may_come=False)]
+            meaning[change.other] = other.number
+            first, second = relation.key, other.key
+            self._note(NameEventKind.SWAP, first, occurrence, second)
+            self._stand(relation, second)
+            self._stand(other, first)
+
+    def _renamed_place(self, relation: Relation, name: TableName, occurrence: Occurrence) -> RelationKey:
+        # A new name without a schema stays in the old one's (PostgreSQL, MySQL, Snowflake, Spark alike).
+        if len(name.parts) == 1:
+            return RelationKey((*relation.key.parts[:-1], name.table), relation.key.kind, relation.key.session)
+        return place_created(name, occurrence.namespace, relation.key.session)
+
+    def _note(
+        self, kind: NameEventKind, key: RelationKey, occurrence: Occurrence, other: RelationKey | None = None
+    ) -> None:
+        if key.session is None:
+            self.events.append(NameEvent(kind, key, occurrence.order[0], other))
+
+    def _stand(self, relation: Relation, key: RelationKey) -> None:
+        relation.key = key
+        self._standing[key] = relation.number
+
+    def _create(self, number: int, occurrence: Occurrence, name: TableName, temporary: bool) -> int:
+        key = place_created(name, occurrence.namespace, _scope(occurrence) if temporary else None)
+        created = self._announced[occurrence.order, key]
+        relation = self.relations[created]
+        standing = self._standing.get(key)
+        if standing is not None and standing != created:
+            self.relations[standing].dropped = occurrence.order
+            self.relations[standing].superseded = True
+        if relation.created is None:
+            self._note(NameEventKind.CREATE, key, occurrence)
+        relation.creator, relation.created = number, occurrence.order
+        self._stand(relation, key)
+        upcoming = self._to_come[key]
+        if created in upcoming:
+            upcoming.remove(created)
+        return created
+
+    def _meant(self, name: TableName, occurrence: Occurrence, *, may_come: bool = True) -> int:
+        key = place_meant(name, occurrence.namespace, _scope(occurrence), self._exists)
+        if not self._exists(key):
+            key = self._catalog.elsewhere(name, occurrence.namespace) or key
+        standing = self._standing.get(key)
+        if standing is not None:
+            return standing
+        upcoming = self._to_come.get(key) if may_come else None
+        if upcoming and not self._schema_before(key):
+            return upcoming[0]
+        if key not in self._before:
+            self._before[key] = self._new(key, (name, occurrence.namespace)).number
+            self._standing[key] = self._before[key]
+        return self._before[key]
+
+    def _exists(self, key: RelationKey) -> bool:
+        if key.session is not None:
+            return key in self._standing
+        if key in self._standing or key in self._to_come or key in self._before:
+            return True
+        return self._schema_before(key) is not None
+
+    def _schema_before(self, key: RelationKey) -> Sequence[Column] | None:
+        if key not in self._known_keys:
+            self._known_keys[key] = self._catalog.schema(key)
+        return self._known_keys[key]
+
+    def _new(self, key: RelationKey, mention: tuple[TableName, Namespace]) -> Relation:
+        relation = Relation(len(self.relations), key, key, mention)
+        self.relations.append(relation)
+        return relation
+
+
+def _scope(occurrence: Occurrence) -> str:
+    return occurrence.session or ""

@@ -1,0 +1,109 @@
+"""What SQL functions do to their arguments, by name: one table for all parsers and for Spark's plans."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from ingestion.dialects.definition import keywords
+
+
+class Effect(Enum):
+    """How a result depends on the values of its arguments.
+
+    VALUE: made of one row's values. AGGREGATE: made of many rows' values. COUNT: made of many rows, and shows none of
+    their values (counts, and sketches of hashed values). HASH: made of one row's values, which cannot be read from it.
+    GROUPING: says which keys a row is grouped by. ORDER: numbers rows; no value flows.
+    """
+
+    VALUE = "value"
+    AGGREGATE = "aggregate"
+    COUNT = "count"
+    HASH = "hash"
+    GROUPING = "grouping"
+    ORDER = "order"
+
+
+HASHES = keywords(
+    "AES_ENCRYPT BITMAP_COUNT BLAKE3 CHECKSUM BINARY_CHECKSUM CITYHASH64 CRC32 CRYPT DIGEST ENCRYPT ENCRYPT_RAW "
+    "FARM_FINGERPRINT FARMFINGERPRINT64 FNV_HASH FNV1A HALFMD5 HASH HASH64 HASHAMP HASHBUCKET HASHBYTES HASHROW "
+    "HASHTYPE_MD5 HASH_MD5 HASH_SHA1 HASH_SHA256 HASH_SHA512 HIVEHASH HMAC INTHASH32 INTHASH64 JAVAHASH MASK "
+    "MASK_FIRST_N MASK_HASH MASK_LAST_N MASK_SHOW_FIRST_N MASK_SHOW_LAST_N MD4 MD5 MD5_DIGEST MD5_HEX "
+    "MD5_NUMBER_LOWER64 MD5_NUMBER_UPPER64 MURMUR3 MURMUR_HASH MURMURHASH2_32 MURMURHASH2_64 MURMURHASH3_128 "
+    "MURMURHASH3_32 MURMURHASH3_64 ORA_HASH PGP_SYM_ENCRYPT SHA SHA1 SHA1_BINARY SHA1_DIGEST SHA1_HEX SHA2 SHA224 "
+    "SHA256 SHA2_BINARY SHA2_DIGEST SHA2_HEX SHA384 SHA512 SIPHASH128 SIPHASH64 SPOOKY_HASH_V2_32 SPOOKY_HASH_V2_64 "
+    "STANDARD_HASH TO_HEX_HASH XXH3 XXHASH32 XXHASH64 XX_HASH64"
+)
+COUNTS = keywords(
+    "APPROXIMATE_COUNT_DISTINCT APPROX_COUNT_DISTINCT APPROX_COUNT_DISTINCT_DS_HLL APPROX_DISTINCT APPROX_SET "
+    "BLOOM_FILTER_AGG CHECKSUM_AGG COUNT COUNTDISTINCT COUNTIF COUNT_BIG COUNT_IF COUNT_MIN_SKETCH "
+    "HASH_AGG HLL HLL_COUNT HLL_SKETCH_AGG HLL_UNION_AGG NDV REGR_COUNT THETA_INTERSECTION_AGG THETA_SKETCH_AGG "
+    "THETA_UNION_AGG UNIQ UNIQCOMBINED UNIQCOMBINED64 UNIQEXACT UNIQHLL12 UNIQTHETA UNIQUPTO"
+)
+AGGREGATES = keywords(
+    "ANY ANYLAST ANY_VALUE APPROX_PERCENTILE APPROX_TOP_K APPROX_TOP_K_ACCUMULATE APPROX_TOP_K_COMBINE ARGMAX ARGMIN "
+    "ARG_MAX ARG_MIN ARRAYAGG ARRAY_AGG AVG BITMAP_CONSTRUCT_AGG BITMAP_OR_AGG BITMAP_UNION BIT_AND BIT_AND_AGG "
+    "BIT_OR BIT_OR_AGG BIT_XOR BIT_XOR_AGG BOOL_AND BOOL_OR COLLECT COLLECT_LIST COLLECT_SET CORR COVAR_POP "
+    "COVAR_SAMP ENTROPY EVERY FIRST GROUPARRAY GROUPBITMAP GROUPUNIQARRAY GROUP_CONCAT HISTOGRAM HISTOGRAM_NUMERIC "
+    "HLL_UNION JSONB_AGG JSONB_OBJECT_AGG JSON_AGG JSON_ARRAYAGG JSON_OBJECTAGG JSON_OBJECT_AGG KURTOSIS LAST LIST "
+    "LISTAGG LOGICAL_AND LOGICAL_OR MAD MAX MAX_BY MEAN MEDIAN MIN MIN_BY MODE MULTISET_AGG PERCENTILE "
+    "PERCENTILE_APPROX PERCENTILE_CONT PERCENTILE_DISC PIVOTFIRST PRODUCT QUANTILE_CONT QUANTILE_DISC RANGE_AGG "
+    "REGR_AVGX REGR_AVGY REGR_INTERCEPT REGR_R2 REGR_SLOPE REGR_SXX REGR_SXY REGR_SYY RESERVOIR_QUANTILE RETENTION "
+    "SCHEMA_OF_VARIANT_AGG SKETCH_AGG SKEWNESS STD STDDEV STDDEV_POP STDDEV_SAMP STDEV STDEVP STRING_AGG ST_UNION_AGG "
+    "SUM SUMMAP TDIGEST_AGG TOPK TRY_AVG TRY_SUM VAR VARIANCE VARIANCE_POP VARP VAR_POP VAR_SAMP WM_CONCAT XMLAGG"
+)
+GROUPINGS = keywords("GROUPING GROUPING_ID")
+ORDERS = keywords("CUME_DIST DENSE_RANK NTILE PERCENT_RANK RANK ROW_NUMBER")
+MOVING = keywords("FIRST_VALUE LAG LAST_VALUE LEAD NTH_VALUE")
+"""Window functions that give another row's value, and aggregate nothing."""
+
+_EFFECTS: dict[str, Effect] = {
+    **dict.fromkeys(AGGREGATES, Effect.AGGREGATE),
+    **dict.fromkeys(COUNTS, Effect.COUNT),
+    **dict.fromkeys(HASHES, Effect.HASH),
+    **dict.fromkeys(GROUPINGS, Effect.GROUPING),
+    **dict.fromkeys(ORDERS, Effect.ORDER),
+}
+# Spark's analyzer resolves these to aggregate functions: first_value is first, some is bool_or; its hll_union takes the
+# sketches of one row.
+_SPARK_EFFECTS: dict[str, Effect] = {
+    **dict.fromkeys(keywords("FIRST_VALUE LAST_VALUE SOME"), Effect.AGGREGATE),
+    "HLL_UNION": Effect.VALUE,
+}
+_DIALECT_EFFECTS: dict[str, dict[str, Effect]] = dict.fromkeys(("spark", "databricks"), _SPARK_EFFECTS)
+
+_UNIT_FIRST = {
+    **dict.fromkeys(keywords("DATEADD DATEDIFF DATEDIFF_BIG DATE_BUCKET TIMEADD TIMEDIFF"), 3),
+    **dict.fromkeys(keywords("TIMESTAMPADD TIMESTAMPDIFF"), 3),
+    **dict.fromkeys(keywords("DATENAME DATEPART DATETRUNC DATE_PART"), 2),
+}
+_UNIT_LAST = {
+    **dict.fromkeys(keywords("DATETIME_DIFF DATE_DIFF TIMESTAMP_DIFF TIME_DIFF"), 3),
+    **dict.fromkeys(keywords("DATETIME_TRUNC DATE_TRUNC LAST_DAY TIMESTAMP_TRUNC TIME_TRUNC"), 2),
+}
+_UNIT_FIRST_IN_DIALECT = {
+    "snowflake": {"DATE_TRUNC": 2, "TRUNC": 2},
+    "databricks": {"DATE_ADD": 3, "DATE_DIFF": 3},
+    "spark": {"DATE_ADD": 3, "DATE_DIFF": 3},
+}
+_UNIT_LAST_IN_DIALECT = {"bigquery": _UNIT_LAST, "snowflake": {"LAST_DAY": 2, "TRUNC": 2}}
+
+
+def effect_of(name: str, dialect: str = "") -> Effect:
+    """The effect of a function by its name without a schema, in capitals; VALUE for one that is not known."""
+    special = _DIALECT_EFFECTS.get(dialect)
+    if special is not None and name in special:
+        return special[name]
+    return _EFFECTS.get(name, Effect.VALUE)
+
+
+def unit_positions(name: str, arguments: int, dialect: str) -> tuple[int, ...]:
+    """Where a call with so many arguments takes a bare date part, counted from 0.
+
+    `DATEDIFF(day, a, b)` -> (0,); BigQuery's `DATE_TRUNC(a, MONTH)` -> (1,); `MAX(year)` -> (): a column.
+    """
+    found = []
+    if arguments >= _UNIT_FIRST_IN_DIALECT.get(dialect, {}).get(name, _UNIT_FIRST.get(name, arguments + 1)):
+        found.append(0)
+    if arguments >= _UNIT_LAST_IN_DIALECT.get(dialect, {}).get(name, arguments + 1):
+        found.append(arguments - 1)
+    return tuple(found)

@@ -1,0 +1,257 @@
+"""The standard type set: how types follow through expressions, and their names in each warehouse.
+
+A type is a text: `DECIMAL(10, 2)`, `ARRAY<STRING>`, `STRUCT<a INT, b DATE>`. "" is a type that is not known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+
+from ingestion.dialects.type_names import LIKE, NATIVE, STANDARD_IN, STANDARD_OF
+
+_NUMBERS = ("TINYINT", "SMALLINT", "INT", "BIGINT", "DECIMAL", "FLOAT", "DOUBLE")
+_RANK = {name: number for number, name in enumerate(_NUMBERS)}
+_TIMES = {"DATE": 0, "TIMESTAMP": 1, "TIMESTAMPTZ": 2}
+_TEXTS = {"CHAR": 0, "VARCHAR": 1, "STRING": 2}
+_INTEGERS = frozenset(_NUMBERS[:4])
+_SIZED = frozenset({"DECIMAL", "CHAR", "VARCHAR"})
+_TRANSPARENT = frozenset({"nullable", "lowcardinality", "simpleaggregatefunction"})
+
+
+@lru_cache(maxsize=20_000)
+def standard_type(written: str, dialect: str = "ansi") -> str:
+    """The standard type of a type as a catalog or DDL writes it; "" for a type of the user's own."""
+    text = " ".join(written.split()).strip()
+    if not text:
+        return ""
+    if text.endswith("[]"):
+        return f"ARRAY<{standard_type(text[:-2], dialect)}>"
+    name, inner, rest = _taken_apart(text)
+    system = LIKE.get(dialect, dialect)
+    special = STANDARD_IN.get(system, {})
+    spelled = f"{name} {rest}".strip() if rest and not inner.startswith("<") else name
+    base = special.get(text.lower()) or special.get(spelled) or STANDARD_OF.get(spelled)
+    if base is None and name in _TRANSPARENT:
+        return standard_type(_split(inner[1:-1])[-1], dialect)
+    base = base or special.get(name) or STANDARD_OF.get(name, "")
+    if base in ("ARRAY", "MAP", "STRUCT") and inner:
+        return f"{base}<{', '.join(_inner_types(base, inner[1:-1], dialect))}>"
+    if inner.startswith("(") and base.partition("(")[0] in _SIZED:
+        sizes = [size for size in _split(inner[1:-1]) if size.isdigit()]
+        base = base.partition("(")[0]
+        if base == "DECIMAL" and len(sizes) == 1:
+            sizes.append("0")
+        return f"{base}({', '.join(sizes)})" if sizes else base
+    return base
+
+
+def _taken_apart(text: str) -> tuple[str, str, str]:
+    """A type's name in lower case, its bracketed part, and what follows (`with time zone`, `unsigned`)."""
+    for number, character in enumerate(text):
+        if character in "(<[":
+            end = text.rfind({"(": ")", "<": ">", "[": "]"}[character])
+            end = end if end > number else len(text) - 1
+            return text[:number].strip().lower(), text[number : end + 1], text[end + 1 :].strip().lower()
+    return text.lower(), "", ""
+
+
+def _split(text: str) -> list[str]:
+    """The parts between commas outside brackets."""
+    parts, depth, start = [], 0, 0
+    for number, character in enumerate(text):
+        if character in "(<[":
+            depth += 1
+        elif character in ")>]":
+            depth -= 1
+        elif character == "," and depth == 0:
+            parts.append(text[start:number].strip())
+            start = number + 1
+    parts.append(text[start:].strip())
+    return [part for part in parts if part]
+
+
+def _inner_types(base: str, inner: str, dialect: str) -> list[str]:
+    if base != "STRUCT":
+        return [standard_type(part, dialect) for part in _split(inner)]
+    fields = []
+    for part in _split(inner):
+        name, _, kind = part.replace(":", " ", 1).partition(" ")
+        fields.append(f"{name} {standard_type(kind, dialect)}".strip() if kind else standard_type(name, dialect))
+    return fields
+
+
+@lru_cache(maxsize=20_000)
+def native_type(standard: str, dialect: str) -> str:
+    """What a warehouse calls a type of the standard set; the nearest that holds its values where it has none."""
+    if not standard:
+        return ""
+    names = NATIVE.get(LIKE.get(dialect, dialect), NATIVE["ansi"])
+    base, inner, _ = _taken_apart(standard)
+    base = base.upper()
+    own = names.get(base)
+    if base in ("ARRAY", "MAP", "STRUCT"):
+        return _native_nested(base, inner[1:-1], own, dialect)
+    if own is None:
+        return standard
+    if inner and base in _SIZED and "(" not in own and own not in ("STRING", "String"):
+        return own + inner
+    return own
+
+
+def _native_nested(base: str, inner: str, own: str | None, dialect: str) -> str:
+    if own is not None and "{" not in own:
+        return own
+    if not inner:
+        return own.partition("(")[0].partition("<")[0].replace("{0}", "") if own is not None else base
+    if base == "STRUCT":
+        fields = []
+        for part in _split(inner):
+            name, _, kind = part.partition(" ")
+            fields.append(f"{name} {native_type(kind, dialect)}" if kind else native_type(name, dialect))
+        parts = [", ".join(fields)]
+    else:
+        parts = [native_type(part, dialect) for part in _split(inner)]
+    return own.format(*parts, "") if own is not None else f"{base}<{', '.join(parts)}>"
+
+
+def field_type(struct: str, name: str) -> str:
+    """The type of a struct's field, "" where the struct does not say."""
+    if struct in ("JSON", "VARIANT"):
+        return struct
+    return next((kind for field, kind in struct_fields(struct) if field.lower() == name.lower()), "")
+
+
+def struct_fields(struct: str) -> tuple[tuple[str, str], ...]:
+    """The fields of a struct and their types, in order; () for other types and where the fields have no names."""
+    if not struct.startswith("STRUCT<"):
+        return ()
+    fields = [part.partition(" ") for part in _split(struct[7:-1])]
+    return tuple((name, kind) for name, _, kind in fields) if all(kind for _, _, kind in fields) else ()
+
+
+def base_of(name: str) -> str:
+    """The type without its parameters."""
+    for number, character in enumerate(name):
+        if character in "(<":
+            return name[:number]
+    return name
+
+
+def widest(types: Sequence[str]) -> str:
+    """The type that holds all of the known types; "" where they have none in common."""
+    found = ""
+    for name in types:
+        if not name or name == found:
+            continue
+        found = name if not found else _wider(found, name)
+        if not found:
+            return ""
+    return found
+
+
+def _wider(left: str, right: str) -> str:
+    a, b = base_of(left), base_of(right)
+    for ranks in (_RANK, _TIMES, _TEXTS):
+        if a in ranks and b in ranks:
+            if a == b:
+                return _same_base(a, left, right)
+            return left if ranks[a] > ranks[b] else right
+    if a == "INTERVAL" and b in _TIMES:
+        return right
+    if b == "INTERVAL" and a in _TIMES:
+        return left
+    if (a in _TIMES and b in _RANK) or (b in _TIMES and a in _RANK):  # a date plus a number of days
+        return left if a in _TIMES else right
+    return ""
+
+
+def _same_base(base: str, left: str, right: str) -> str:
+    sizes = [_sizes(left), _sizes(right)]
+    if not all(sizes):
+        return base
+    if base == "DECIMAL":
+        scale = max(size[1] for size in sizes)
+        whole = max(size[0] - size[1] for size in sizes)
+        return f"DECIMAL({min(whole + scale, 38)}, {scale})"
+    return f"{base}({max(size[0] for size in sizes)})"
+
+
+def _sizes(name: str) -> list[int]:
+    parts = _split(name.partition("(")[2].rstrip(")"))
+    return [int(part) for part in parts] if all(part.isdigit() for part in parts) else []
+
+
+def rule_type(rule: object, slot_type: Callable[[int], str]) -> str:
+    """The type that a rule of the relational form gives; `slot_type` has the types of slots."""
+    if rule is None:
+        return ""
+    if isinstance(rule, str):
+        return rule
+    if isinstance(rule, int):
+        return slot_type(rule)
+    if not isinstance(rule, tuple):
+        return ""
+    name, *inner = rule
+    return _RULES[name]([rule_type(item, slot_type) for item in inner])
+
+
+def _subtracted(types: Sequence[str]) -> str:
+    if len(types) == 2 and all(base_of(name) in _TIMES for name in types):
+        return "INT" if types[0] == types[1] == "DATE" else "INTERVAL"
+    return _computed(types)
+
+
+def _computed(types: Sequence[str]) -> str:
+    """Arithmetic: not known unless all operands are."""
+    wide = widest(types) if all(types) else ""
+    return "DECIMAL" if base_of(wide) == "DECIMAL" else wide
+
+
+def _divided(types: Sequence[str]) -> str:
+    wide = _computed(types)
+    return "DOUBLE" if wide in _INTEGERS else wide
+
+
+def _summed(types: Sequence[str]) -> str:
+    base = base_of(types[0]) if types else ""
+    if base in _INTEGERS:
+        return "BIGINT"
+    if base == "DECIMAL":
+        sizes = _sizes(types[0])
+        return f"DECIMAL(38, {sizes[1]})" if len(sizes) == 2 else "DECIMAL"
+    if base in ("FLOAT", "DOUBLE"):
+        return "DOUBLE"
+    return base if base == "INTERVAL" else ""
+
+
+def _averaged(types: Sequence[str]) -> str:
+    base = base_of(types[0]) if types else ""
+    if base == "DECIMAL" or base == "INTERVAL":
+        return base
+    return "DOUBLE" if base in _RANK else ""
+
+
+def _listed(types: Sequence[str]) -> str:
+    return f"ARRAY<{types[0]}>" if types and types[0] else "ARRAY"
+
+
+def _element(types: Sequence[str]) -> str:
+    name = types[0] if types else ""
+    if name.startswith("ARRAY<"):
+        return name[6:-1]
+    if name.startswith("MAP<"):
+        return _split(name[4:-1])[-1]
+    return name if name in ("JSON", "VARIANT") else ""
+
+
+_RULES: dict[object, Callable[[Sequence[str]], str]] = {
+    "widest": widest,
+    "computed": _computed,
+    "subtracted": _subtracted,
+    "divided": _divided,
+    "summed": _summed,
+    "averaged": _averaged,
+    "listed": _listed,
+    "element": _element,
+}

@@ -1,0 +1,66 @@
+"""Statements known by their shape: a log repeats few of them, with other values each time.
+
+Of a text that was taken apart once, the fingerprint is found again by its shape: the text with a mark for each literal,
+and those literals that are no mere values. What splitting, classifying and fingerprinting look at is all in there.
+"""
+
+from __future__ import annotations
+
+from ingestion.errors import Unparsable
+from ingestion.lexing import lexicon_of
+from ingestion.masking.literal_roles import MARKS
+from ingestion.masking.literals import Scan, kept_literals, scan
+from ingestion.statements import is_single
+from ingestion.statements.cleaning import EDGE
+
+_MOST, _MOST_CHARACTERS = 20_000, 32 << 20
+"""Shapes that are kept at most, and characters in them; a log with more begins anew."""
+_NOT_IN_SHAPES = ("{{", *MARKS)
+"""What opens a template, and the marks themselves: where a text has one, its shape cannot tell it from a literal."""
+_NOT_BY_SHAPE = ("function", "set_config", "grants")
+"""Words of statements that are told apart by more: a function's body, what is set, a comment within COPY GRANTS."""
+
+
+class FingerprintCache:
+    """The fingerprints of the statements of one dialect that were met before, by shape."""
+
+    def __init__(self, dialect: str) -> None:
+        """Raises ConfigError when there is no such dialect."""
+        self._lexicon = lexicon_of(dialect)
+        self._kept: dict[str, tuple[int, ...]] = {}
+        self._fingerprints: dict[tuple[str, ...], str] = {}
+        self._characters = 0
+
+    def shape_of(self, text: str) -> Scan | None:
+        """The shape of a text; None where it may be a script, or what it says depends on more than its shape."""
+        if not is_single(text, self._lexicon.dialect) or any(sign in text for sign in _NOT_IN_SHAPES):
+            return None
+        try:
+            return scan(text, self._lexicon)
+        except Unparsable:
+            return None
+
+    def fingerprint(self, shape: Scan) -> str | None:
+        """The fingerprint that was learned of this shape."""
+        kept = self._kept.get(shape.blanked)
+        return None if kept is None else self._fingerprints.get(_key(shape, kept))
+
+    def learn(self, shape: Scan, fingerprint: str) -> None:
+        """Keeps the fingerprint of a statement that bears lineage, unless its literals say whether it does."""
+        lowered = shape.blanked.lower()
+        if any(word in lowered for word in _NOT_BY_SHAPE):
+            return
+        if len(self._fingerprints) >= _MOST or self._characters >= _MOST_CHARACTERS:
+            self._kept.clear()
+            self._fingerprints.clear()
+            self._characters = 0
+        words = self._lexicon.words.findall(lowered.strip(EDGE))
+        kept = tuple(found.literal for found in kept_literals(words, self._lexicon.dialect))
+        key = _key(shape, kept)
+        self._kept[shape.blanked] = kept
+        self._fingerprints[key] = fingerprint
+        self._characters += sum(map(len, key))
+
+
+def _key(shape: Scan, kept: tuple[int, ...]) -> tuple[str, ...]:
+    return (shape.blanked, *(shape.literals[literal] for literal in kept))

@@ -1,0 +1,241 @@
+"""What the words around a literal tell of it: the rules by which it is a value, a part of the shape, or a name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from enum import Enum
+
+from ingestion.dialects import Dialect
+from ingestion.dialects.definition import keywords
+
+NAME_MARK, STRING_MARK, NUMBER_MARK, PREFIXED_MARK = "\x01", "\x02", "\x03", "\x04"
+MARKS = frozenset((NAME_MARK, STRING_MARK, NUMBER_MARK, PREFIXED_MARK))
+
+
+class Role(Enum):
+    """What a quoted name, or a literal that is no mere value, stands for."""
+
+    IDENTIFIER = "identifier"
+    STRUCTURE = "structure"  # a type's length, a position in GROUP BY or ORDER BY
+    NAME = "name"  # a path, a field, a column to be, SQL to be run
+    ALIAS = "alias"  # AS 'x' in a query
+
+
+# Words and characters after which an expression starts.
+_EXPRESSION_AFTER = (
+    keywords("= < > ! + - * / | & ^ % ( , ~ ; ? {")
+    | MARKS - {NAME_MARK}
+    | keywords("and or not in like ilike rlike regexp glob similar between then else case when select distinct all any")
+    | keywords("some where having on by return values is limit offset top")
+)
+# After these a string is a value; after any other word it may name something.
+_VALUE_AFTER = _EXPRESSION_AFTER | keywords(
+    ": interval date time timestamp timestamptz datetime timestamp_ntz timestamp_ltz timestamp_tz json jsonb zone"
+    " escape uescape of separator default collate binary null"
+)
+_SECRETS = keywords(
+    "credentials password passwd pwd secret key token access_key_id secret_access_key session_token iam_role"
+    " master_symmetric_key identified authorization"
+)
+# Functions whose literals name tables, files, columns or fields, or are SQL.
+_DATA_FUNCTIONS = keywords(
+    "identifier openrowset openquery opendatasource external_query dblink dblink_exec crosstab query_to_xml getxml"
+    " read_csv read_csv_auto read_json read_json_auto read_json_objects read_ndjson read_ndjson_auto read_parquet"
+    " read_text read_blob read_files read_xlsx read_avro read_kafka parquet_scan iceberg_scan delta_scan csv_scan"
+    " postgres_scan postgres_query mysql_scan mysql_query sqlite_scan sniff_csv st_read query_table s3cluster hdfs gcs"
+    " azureblobstorage deltalake iceberg hudi remotesecure mongodb postgresql jdbc odbc result_scan infer_schema"
+    " table_date_range table_query clusterallreplicas dictionary dictgetornull dictgetall dictgethierarchy dictisin"
+    " dictgetchildren dictgetdescendants dicthas joinget joingetornull"
+    " get_path get_json_object json_tuple json_extract json_extract_scalar json_extract_path json_extract_path_text"
+    " json_extract_string json_value json_query jsonb_extract_path jsonb_extract_path_text jsonextract"
+    " jsonextractstring jsonextractraw jsonb_path_query json_table openjson xmltable variant_get try_variant_get"
+    " struct_extract get element_at map_extract flatten from_json named_struct json_object object_construct"
+    " object_construct_keep_null json_build_object jsonb_build_object pivot unpivot"
+)
+_LOOKED_UP = keywords(
+    "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 date datetime uuid string ipv4 ipv6"
+)
+_DICTIONARY_LOOKUPS = frozenset(
+    f"dictget{type_}{otherwise}" for type_ in ("", *_LOOKED_UP) for otherwise in ("", "ordefault")
+)
+# These only where a string comes first: elsewhere they are ordinary words.
+_DATA_FUNCTIONS_OF_STRINGS = keywords(
+    "table file url query s3 merge cluster remote mysql sqlite redis input columns view glob"
+)
+RUNS_TEXT = keywords("exec execute immediate sp_executesql")
+_TRANSFERS = keywords("copy unload load export import bulk")
+_DATA_OPTIONS = keywords("location url uri uris path file files external_location stage data_source dbtable query")
+_DEFINES = keywords("create alter export import copy load unload replace")
+_FROM_IS_AN_ARGUMENT = keywords("substring trim overlay extract position")
+_BY = keywords("group order partition sort cluster distribute")
+_BY_LIST_ENDS = keywords(
+    "; having order limit window qualify union except intersect minus select fetch offset rows range groups insert from"
+    " where for separator with into"
+)
+_GROUPINGS = keywords("rollup cube sets")
+_OPERATORS = keywords("+ - * / % | < > = ! : ( [ .")
+_TYPES = keywords(
+    "char varchar nvarchar nchar varchar2 nvarchar2 character varying decimal numeric number dec float double time"
+    " timestamp timestamptz datetime datetime2 datetime64 datetimeoffset smalldatetime timestamp_ltz timestamp_ntz"
+    " timestamp_tz binary varbinary bit varbit bpchar string int integer bigint smallint tinyint mediumint year text"
+    " decimal32 decimal64 decimal128 decimal256 fixedstring raw blob clob bignumeric vector identity"
+)
+_COLLECTIONS = keywords("array map struct row nullable lowcardinality tuple list")
+_CONVERTERS = keywords("convert try_convert cast try_cast safe_cast")
+
+_LONGEST_FROM = 60
+_STRINGS = frozenset((STRING_MARK, PREFIXED_MARK))
+NAMING = _DATA_FUNCTIONS | _DICTIONARY_LOOKUPS | _DATA_FUNCTIONS_OF_STRINGS
+"""Functions, and clauses like PIVOT, whose literals may name data."""
+
+
+def opens_names(words: Sequence[str], place: int) -> bool:
+    """Whether the function at `place`, one of NAMING, is called here with literals that name data."""
+    if words[place + 1 : place + 2] != ["("]:
+        return False
+    return words[place] not in _DATA_FUNCTIONS_OF_STRINGS or (place + 2 < len(words) and words[place + 2] in _STRINGS)
+
+
+def closing(words: Sequence[str], opening: int) -> int:
+    """The place of the parenthesis that closes the one at `opening`, or the end."""
+    depth = 0
+    for place in range(opening, len(words)):
+        if words[place] == "(":
+            depth += 1
+        elif words[place] == ")":
+            depth -= 1
+            if depth == 0:
+                return place
+    return len(words)
+
+
+def string_role(words: Sequence[str], place: int, dialect: Dialect) -> Role | None:
+    """What the string at `place` is for; None for a value."""
+    if _is_option_of_files(words, place):
+        return Role.NAME
+    if words[place] == PREFIXED_MARK:  # E'...', N'...': what stands before the prefix counts
+        place -= 1
+    before = words[place - 1] if place else ";"
+    earlier = words[place - 2] if place > 1 else ""
+    if before in _VALUE_AFTER:
+        return Role.NAME if _names_after_operator(words, place, dialect) else None
+    if before == "[":
+        return _subscript(words, place)
+    if before == "as":
+        aliased = "select" in words[:place] and "identified" not in words[:place]
+        return Role.ALIAS if aliased else Role.NAME
+    if before in _SECRETS or (before == "to" and earlier == "similar"):
+        return None
+    if before == "from" and (earlier == "distinct" or _function_around(words, place) in _FROM_IS_AN_ARGUMENT):
+        return None
+    return Role.NAME
+
+
+def _is_option_of_files(words: Sequence[str], place: int) -> bool:
+    """Whether the string at `place` is an option of what a statement reads or writes: one of them is the path."""
+    for at in range(place - 1, max(0, place - _LONGEST_FROM), -1):
+        if words[at] in ("(", ")", "select"):
+            options = words[at] == "(" and words[at - 1] == "options"
+            return options and (words[0] == "create" or "directory" in words[max(0, at - 10) : at])
+    return False
+
+
+def _names_after_operator(words: Sequence[str], place: int, dialect: Dialect) -> bool:
+    """Whether a string that stands where a value does names something all the same."""
+    before, earlier = words[place - 1], words[place - 2] if place > 1 else ""
+    if before == ">":
+        return earlier in ("-", ">", "#")  # -> ->> #>>
+    if before == "=":
+        return earlier in _DATA_OPTIONS and words[0] in _DEFINES and "select" not in words[:place]
+    if before in ("(", ",", "{"):
+        key = words[place + 1 : place + 2] == [":"] and words[place + 2 : place + 3] != [":"] and before != "("
+        return words[0] in _TRANSFERS or key or (before == "," and _in_from(words, place, dialect))
+    return before in ("ilike", "like") and earlier == "*"  # SELECT * ILIKE picks columns
+
+
+def _in_from(words: Sequence[str], place: int, dialect: Dialect) -> bool:
+    """Whether a string after a comma is a relation, as DuckDB has it: FROM 'a.csv', 'b.csv'."""
+    if dialect.name not in ("duckdb", "ansi", "sqlite", "clickhouse"):
+        return False
+    depth = 0
+    for word in reversed(words[max(0, place - _LONGEST_FROM) : place]):
+        if word == ")":
+            depth += 1
+        elif word == "(":
+            if not depth:
+                return False
+            depth -= 1
+        elif not depth and word in ("from", "join"):
+            return True
+        elif not depth and word in ("=", "<", ">", "select", "where", "by", "set", "values"):
+            return False
+    return False
+
+
+def _subscript(words: Sequence[str], place: int) -> Role | None:
+    """`column['field']` names a field, `ARRAY['x']` and `= ['x']` hold values; an option's list names files."""
+    before = words[place - 2] if place > 1 else ""
+    if before == "=":
+        return Role.NAME if place > 2 and words[place - 3] in _DATA_OPTIONS else None
+    if before == "array" or words[place + 1 : place + 2] != ["]"]:
+        return None
+    return None if before in _VALUE_AFTER or before == "[" else Role.NAME
+
+
+def _function_around(words: Sequence[str], place: int) -> str:
+    for at in range(place - 1, max(0, place - 12), -1):
+        if words[at] == "(":
+            return words[at - 1]
+    return ""
+
+
+def number_role(words: Sequence[str], place: int, positions: set[int]) -> Role | None:
+    """What the number at `place` is for, given the places of list positions; None for a value."""
+    before = words[place - 1] if place else ""
+    if before == "(":
+        opening = place - 1
+    elif before == "," and place > 3 and words[place - 2] == NUMBER_MARK and words[place - 3] == "(":
+        opening = place - 3
+    else:
+        return Role.STRUCTURE if place in positions else None
+    if opening and words[opening - 1] in _TYPES and _is_type(words, opening - 1):
+        return Role.STRUCTURE
+    return Role.STRUCTURE if place in positions else None
+
+
+def _is_type(words: Sequence[str], place: int) -> bool:
+    """Whether the type's name at `place` is a type, or a function of that name: CHAR(5) or CHAR(65)."""
+    before = words[place - 1] if place else ";"
+    if before == ":":
+        return True
+    if before in ("(", "<", ","):
+        for at in range(place - 1, max(0, place - 60), -1):
+            if words[at] in ("(", "<"):
+                return words[at - 1] in _COLLECTIONS or (words[at] == "(" and words[at - 1] in _CONVERTERS)
+        return False
+    return before not in _EXPRESSION_AFTER
+
+
+def list_positions(words: Sequence[str], start: int) -> Iterator[int]:
+    """The places, from `start` on, of the numbers that are whole items of a GROUP BY or ORDER BY list."""
+    outside, item_starts, within_item = range(3)
+    state, around = outside, []
+    for place in range(start, len(words)):
+        word = words[place]
+        if word == "by" and words[place - 1] in _BY:
+            state = item_starts
+        elif word == "(":
+            around.append(state)
+            grouping = state == item_starts or (state and words[place - 1] in _GROUPINGS)
+            state = item_starts if grouping else outside
+        elif word == ")":
+            state = within_item if around and around.pop() else outside
+        elif state and word == ",":
+            state = item_starts
+        elif state and word in _BY_LIST_ENDS:
+            state = outside
+        elif state:
+            following = words[place + 1] if place + 1 < len(words) else ""
+            if state == item_starts and word == NUMBER_MARK and following not in _OPERATORS:
+                yield place
+            state = within_item

@@ -1,0 +1,106 @@
+"""Which relation a name means: a statement's own qualification, and the session's defaults for what it leaves out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ingestion.model import NameKind, TableName
+from ingestion.names.storage_paths import canonical_path
+
+QUALIFIED_PARTS = 3
+TWO_LEVEL_DIALECTS = frozenset(
+    {"mysql", "mariadb", "singlestore", "doris", "starrocks", "hive", "impala", "clickhouse", "teradata", "sqlite"}
+)
+"""Dialects without schemas below databases: what a session calls its database is OpenMetadata's schema."""
+
+
+@dataclass(frozen=True, slots=True)
+class Namespace:
+    """Where a session looks for unqualified names: its database, and its schemas in order."""
+
+    database: str = ""
+    search_path: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class RelationKey:
+    """A relation's place: (database, schema, table), "" for what is not known; linked servers make it longer.
+
+    `session` is set for temporary relations, which other sessions cannot see.
+    """
+
+    parts: tuple[str, ...]
+    kind: NameKind = NameKind.TABLE
+    session: str | None = None
+
+    @property
+    def table(self) -> str:
+        return self.parts[-1]
+
+    @property
+    def schema(self) -> str:
+        return self.parts[-2] if len(self.parts) > 1 else ""
+
+    @property
+    def database(self) -> str:
+        return self.parts[-3] if len(self.parts) > QUALIFIED_PARTS - 1 else ""
+
+    @property
+    def mention(self) -> tuple[TableName, Namespace]:
+        """The place as a name that leaves nothing to a session."""
+        return TableName(self.parts, kind=self.kind), Namespace()
+
+    def __str__(self) -> str:
+        return ".".join(part for part in self.parts if part)
+
+
+def candidates(name: TableName, namespace: Namespace) -> tuple[RelationKey, ...]:
+    """The places where `name` may stand, in the order in which the session looks."""
+    if name.kind is NameKind.PATH:
+        return (RelationKey((canonical_path(name.dotted),), name.kind),)
+    if name.kind is NameKind.FUNCTION:
+        return _function_places(name, namespace)
+    if len(name.parts) >= QUALIFIED_PARTS:
+        return (RelationKey(name.parts),)
+    if len(name.parts) == QUALIFIED_PARTS - 1:
+        return (RelationKey((namespace.database, *name.parts)),)
+    return tuple(RelationKey((namespace.database, schema, name.table)) for schema in namespace.search_path or ("",))
+
+
+def _function_places(name: TableName, namespace: Namespace) -> tuple[RelationKey, ...]:
+    """A table function's name is one part, as it is written; it is looked up like a table's, whatever its case."""
+    parts = tuple(part.strip('"`[]').casefold() for part in name.dotted.split("."))
+    places = candidates(TableName(parts), namespace)
+    return tuple(RelationKey(tuple(part.casefold() for part in place.parts), name.kind) for place in places)
+
+
+def place_created(name: TableName, namespace: Namespace, session: str | None) -> RelationKey:
+    """The place of a relation that is created under `name`; `session` is given for a temporary one.
+
+    A temporary relation keeps only its own name: its schema is the session's, whatever the search path says.
+    """
+    if session is not None:
+        return RelationKey((name.table,), name.kind, session)
+    return candidates(name, namespace)[0]
+
+
+def place_meant(
+    name: TableName, namespace: Namespace, session: str | None, exists: Callable[[RelationKey], bool]
+) -> RelationKey:
+    """The place that `name` means to a session: its temporary relation, else the first that exists, else the first."""
+    if name.kind is NameKind.TABLE and session is not None and may_be_temporary(name):
+        temporary = RelationKey((name.table,), name.kind, session)
+        if exists(temporary):
+            return temporary
+    places = candidates(name, namespace)
+    return next((place for place in places if exists(place)), places[0])
+
+
+def may_be_temporary(name: TableName) -> bool:
+    """Whether a name may mean a relation of the session itself."""
+    return len(name.parts) == 1 or name.parts[-2].lower() in _TEMPORARY_SCHEMAS
+
+
+# PostgreSQL's alias of the session's own schema, T-SQL's temp database (tempdb..#t), Snowflake has none.
+_TEMPORARY_SCHEMAS = frozenset({"pg_temp", "tempdb", "session", ""})

@@ -1,0 +1,120 @@
+"""The cascade on several threads, each driving a parser process of its own: requests in, outcomes out."""
+
+from __future__ import annotations
+
+import os
+import weakref
+from collections.abc import Generator, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from queue import LifoQueue
+from types import TracebackType
+from typing import Self
+
+from ingestion.parsing.sandbox.sandbox import Limits, Sandbox
+from ingestion.parsing.tiers import Attempt, ParseOutcome, Parser, ParseRequest, Tier, parse_chunk
+
+__all__ = [
+    "Attempt",
+    "Limits",
+    "ParseOutcome",
+    "ParseRequest",
+    "Parser",
+    "Sandbox",
+    "ThreadedParser",
+    "Tier",
+    "parse_chunk",
+]
+
+CHUNK_STATEMENTS = 200
+CHUNK_CHARACTERS = 10_000_000
+CHUNKS_PER_THREAD = 2
+"""How far reading goes ahead of parsing, so that no thread waits and memory stays bounded."""
+
+
+_Parsing = Future[list[ParseOutcome]]
+
+
+class ThreadedParser:
+    """Parses streams of requests on `threads` threads; leaves no thread and no process behind when it is closed.
+
+    The parser processes stay warm from one stream to the next.
+    """
+
+    def __init__(self, threads: int, limits: Limits, parser: Parser = Parser.AUTO) -> None:
+        self._parser = parser
+        self._ahead = threads * CHUNKS_PER_THREAD
+        self._sandboxes = [Sandbox(limits) for _ in range(threads)]
+        self._free: LifoQueue[Sandbox] = LifoQueue()
+        for sandbox in self._sandboxes:
+            self._free.put(sandbox)
+        self._executor = ThreadPoolExecutor(threads, thread_name_prefix="parser")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def parse(self, requests: Iterable[ParseRequest]) -> Iterator[ParseOutcome]:
+        """One outcome for each request, as they come: in order within a chunk of 200, not between chunks.
+
+        Raises ParserUnavailable when no parser process can be started.
+        """
+        running: set[_Parsing] = set()
+        for chunk in _chunks(requests):
+            running.add(self._executor.submit(self._parse_chunk, chunk))
+            if len(running) >= self._ahead:
+                running = yield from _finished(running)
+        while running:
+            running = yield from _finished(running)
+
+    def _parse_chunk(self, chunk: list[ParseRequest]) -> list[ParseOutcome]:
+        sandbox = self._free.get()
+        try:
+            return parse_chunk(chunk, sandbox, self._parser)
+        finally:
+            self._free.put(sandbox)
+
+    def close(self) -> None:
+        """Gives up what is still being parsed and ends every process and thread."""
+        _close(self._sandboxes, self._executor, wait_for_threads=True)
+
+    def close_with_its_last_user(self) -> None:
+        """Closes the parser once nobody holds it any more, or the interpreter ends; not in a process forked off."""
+        weakref.finalize(self, _close_in, os.getpid(), self._sandboxes, self._executor)
+
+
+def _close(sandboxes: list[Sandbox], executor: ThreadPoolExecutor, *, wait_for_threads: bool) -> None:
+    for sandbox in sandboxes:
+        sandbox.cancel()
+    executor.shutdown(wait=wait_for_threads, cancel_futures=True)
+    for sandbox in sandboxes:
+        sandbox.close()
+
+
+def _close_in(process: int, sandboxes: list[Sandbox], executor: ThreadPoolExecutor) -> None:
+    if os.getpid() == process:  # the last to let go may be a thread of the executor itself: it cannot be waited for
+        _close(sandboxes, executor, wait_for_threads=False)
+
+
+def _finished(running: set[_Parsing]) -> Generator[ParseOutcome, None, set[_Parsing]]:
+    """Yields what the chunks that have ended gave; returns the others."""
+    done, others = wait(running, return_when=FIRST_COMPLETED)
+    for future in done:
+        yield from future.result()
+    return others
+
+
+def _chunks(requests: Iterable[ParseRequest]) -> Iterator[list[ParseRequest]]:
+    chunk: list[ParseRequest] = []
+    characters = 0
+    for request in requests:
+        if chunk and (len(chunk) == CHUNK_STATEMENTS or characters + len(request.text) > CHUNK_CHARACTERS):
+            yield chunk
+            chunk, characters = [], 0
+        chunk.append(request)
+        characters += len(request.text)
+    if chunk:
+        yield chunk

@@ -1,0 +1,210 @@
+"""The parser process: reads batches from its standard input, parses, answers; may be killed at any moment.
+
+Started by `ingestion.parsing.sandbox` as `python -m ingestion.parsing.sandbox.child`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import importlib
+import os
+import pickle
+import resource
+import signal
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from ingestion.analysis.analyzer import analyze
+from ingestion.errors import RecordError
+from ingestion.lexing import ill_formed
+from ingestion.parsing.sandbox.protocol import (
+    HEADER,
+    ILL_FORMED,
+    OUT_OF_MEMORY_EXIT,
+    Batch,
+    ParseReply,
+    Ready,
+    Warm,
+    WarmUp,
+    frame,
+)
+from ingestion.symbolic import Symbolic, dumps
+
+STACK_BYTES = 256 << 20
+"""Room for recursion: compiled sqlglot follows 20,000 nested subqueries in it; the usual 8 MB is a segfault."""
+
+RECURSION_LIMIT = 100_000
+PORTABLE_RECURSION_LIMIT = 1_000
+"""What nests deeper to pickle would also be too deep for an analysis on an ordinary thread's stack."""
+
+WARM_UP_STATEMENT = "INSERT INTO a SELECT b.c, sum(d) AS d FROM b JOIN e ON b.c = e.c WHERE d > 1 GROUP BY b.c"
+ALARM_GRACE_SECONDS = 1.0
+PR_SET_PDEATHSIG = 1
+
+Parse = Callable[[str, str], Symbolic]
+
+
+def main() -> None:
+    """Serves until standard input ends or the process is killed."""
+    owner = os.getppid()
+    answers = _private_output()
+    _die_with(owner)
+    sys.setrecursionlimit(RECURSION_LIMIT)
+    threading.stack_size(STACK_BYTES)
+    ended = threading.Event()
+    serving = threading.Thread(target=_serve_or_exit, args=(sys.stdin.buffer, answers, ended))
+    serving.start()
+    serving.join()
+    os._exit(0 if ended.is_set() else 1)
+
+
+def _private_output() -> int:
+    """Keeps the pipe to the owner to ourselves: what a library prints must not end up between the answers."""
+    answers = os.dup(1)
+    os.dup2(2, 1)
+    return answers
+
+
+def _die_with(owner: int) -> None:
+    """Ends this process with its owner, in the middle of a parse too; where there is no prctl, at the alarm."""
+    if sys.platform.startswith("linux"):
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        if os.getppid() != owner:
+            os._exit(0)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGALRM})
+
+
+def _serve_or_exit(requests: BinaryIO, answers: int, ended: threading.Event) -> None:
+    try:
+        _serve(requests, answers)
+    except MemoryError:
+        os._exit(OUT_OF_MEMORY_EXIT)
+    except BrokenPipeError:
+        ended.set()
+    else:
+        ended.set()
+
+
+def _serve(requests: BinaryIO, answers: int) -> None:
+    parsers: dict[str, Parse] = {}
+    baseline = _address_space()
+    _send(answers, Ready())
+    while (message := _receive(requests)) is not None:
+        if isinstance(message, WarmUp):
+            baseline += _warm_up(message, parsers)
+            _allow(baseline + message.memory)
+            _send(answers, Warm())
+        elif isinstance(message, Batch):
+            parse = parsers[message.module]
+            for text, dialect in message.statements:
+                # The owner keeps the time; the alarm, which compiled code cannot hold up, is for when it is gone.
+                signal.setitimer(signal.ITIMER_REAL, message.seconds + ALARM_GRACE_SECONDS)
+                answer = _answer(parse, text, dialect)
+                signal.setitimer(signal.ITIMER_REAL, 0)
+                _send(answers, answer)
+
+
+def _receive(requests: BinaryIO) -> object | None:
+    header = requests.read(HEADER.size)
+    if len(header) < HEADER.size:
+        return None
+    (size,) = HEADER.unpack(header)
+    return cast(object, pickle.loads(requests.read(size)))
+
+
+def _send(answers: int, message: object) -> None:
+    rest = memoryview(frame(message))
+    while rest:
+        rest = rest[os.write(answers, rest) :]
+
+
+def _warm_up(message: WarmUp, parsers: dict[str, Parse]) -> int:
+    """How many bytes the parser and the dialect took for themselves."""
+    before = _address_space()
+    _allow(resource.RLIM_INFINITY)
+    parse = cast(Parse, importlib.import_module(message.module).parse)
+    parsers[message.module] = parse
+    _answer(parse, WARM_UP_STATEMENT, message.dialect)
+    gc.collect()
+    gc.freeze()
+    return _address_space() - before
+
+
+def _allow(limit: int) -> None:
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    bounded = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
+    resource.setrlimit(resource.RLIMIT_AS, (bounded, hard))
+
+
+def _address_space() -> int:
+    """Bytes of address space in use; 0 where the system does not say."""
+    try:
+        pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[0]
+    except OSError:
+        return 0
+    return int(pages) * resource.getpagesize()
+
+
+def _answer(parse: Parse, text: str, dialect: str) -> ParseReply:
+    """Parses one statement. The record's boundary: whatever a parser raises is its answer to this statement."""
+    begun = time.perf_counter()
+    try:
+        if wrong := ill_formed(text, dialect):
+            return ParseReply(None, f"{ILL_FORMED}{wrong}", time.perf_counter() - begun)
+        symbolic = _portable(parse(text, dialect))
+    except MemoryError:
+        raise
+    except RecordError as error:
+        reason, detail = error.code, ""
+        failure: BaseException = error
+    except Exception as error:  # noqa: BLE001
+        reason, detail = "crash", _place(error)
+        failure = error
+    else:
+        return ParseReply(symbolic, "", time.perf_counter() - begun)
+    if _out_of_memory(failure):
+        raise MemoryError
+    if isinstance(failure, RecursionError):
+        reason = "unparsable"
+    return ParseReply(None, reason, time.perf_counter() - begun, detail)
+
+
+def _portable(symbolic: Symbolic) -> bytes:
+    """The bytes of what the owner can analyse: the relational form, or its flat lineage where that nests too deep.
+
+    The lineage is found here, where there is stack for it, and still binds to the schemas that the owner has.
+    """
+    sys.setrecursionlimit(PORTABLE_RECURSION_LIMIT)
+    try:
+        return dumps(symbolic)
+    except RecursionError:
+        sys.setrecursionlimit(RECURSION_LIMIT)
+        return dumps(analyze(symbolic, lambda _name: None))
+    finally:
+        sys.setrecursionlimit(RECURSION_LIMIT)
+
+
+def _out_of_memory(error: BaseException | None) -> bool:
+    """Whether memory ran out beneath: sqlglot's tokenizer turns a MemoryError into a TokenError."""
+    while error is not None:
+        if isinstance(error, MemoryError):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def _place(error: BaseException) -> str:
+    last = traceback.extract_tb(error.__traceback__)[-1:]
+    where = f" at {Path(last[0].filename).name}:{last[0].lineno}" if last else ""
+    return f"{type(error).__name__}{where}"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,281 @@
+"""Queries of sqlfluff's tree: WITH, SELECT over tables, derived tables and joins, set operations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from sqlfluff.core.parser import BaseSegment
+
+from ingestion.dialects import Dialect
+from ingestion.dialects.reserved_words import HIVE_FAMILY
+from ingestion.model import Problem, ProblemKind
+from ingestion.parsing.sqlfluff_tier.expressions import QUERIES, ExpressionReader, NotFollowed
+from ingestion.parsing.sqlfluff_tier.tree import (
+    code,
+    column_name,
+    column_parts,
+    keywords,
+    only_code,
+    qualifier,
+    relation_alias,
+    table_name,
+)
+from ingestion.parsing.sqlglot_tier.names.output_names import plain_text
+from ingestion.parsing.sqlparse_tier.words import GENERATORS
+from ingestion.relational.form import Clause, CommonTable, Projection, Query, RelationSource, Select, SetOperation, Star
+from ingestion.relational.partial import opaque_column, plain_column
+from ingestion.relational.roles import FILTER, GROUP_BY, IDENTITY, JOIN, SORT
+
+_CONDITIONS = {
+    "where_clause": (FILTER, 0),
+    "having_clause": (FILTER, 2),
+    "qualify_clause": (FILTER, 1),
+    "groupby_clause": (GROUP_BY, 2),
+    "orderby_clause": (SORT, 1),
+}
+_NO_COLUMNS = (
+    "select_clause",
+    "from_clause",
+    "into_clause",
+    "into_table_clause",
+    "limit_clause",
+    "offset_clause",
+    "fetch_clause",
+    "for_clause",
+    "for_update_clause",
+    "option_clause",
+)
+
+
+class QueryReader:
+    """Reads the queries of one statement; gathers the problems and aliases that it met."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self.dialect = dialect
+        self.problems: list[Problem] = []
+        self.aliases: list[tuple[str, str]] = []
+
+    def query(self, segment: BaseSegment) -> Query:
+        """The query of a segment. Raises NotFollowed where a relation is of a shape that is not known."""
+        while segment.is_type("bracketed"):
+            inner = only_code(segment)
+            if inner is None:
+                raise NotFollowed("brackets")
+            segment = inner
+        if segment.is_type("with_compound_statement"):
+            return self._with(segment)
+        if segment.is_type("set_expression"):
+            return self._set_operation(segment)
+        if segment.is_type("select_statement"):
+            return self._select(segment)
+        raise NotFollowed(segment.get_type())
+
+    def _with(self, segment: BaseSegment) -> Query:
+        return replace_common(self.query(code(segment)[-1]), self.common_tables(segment))
+
+    def common_tables(self, segment: BaseSegment) -> tuple[CommonTable, ...]:
+        """The WITH items of a statement."""
+        recursive = "RECURSIVE" in keywords(segment) or self.dialect.recursion_without_keyword
+        return tuple(
+            self._common_table(child, recursive)
+            for child in segment.segments
+            if child.is_type("common_table_expression")
+        )
+
+    def _common_table(self, segment: BaseSegment, recursive: bool) -> CommonTable:
+        name, *rest = code(segment)
+        columns: tuple[str, ...] = ()
+        for child in rest:
+            if child.is_type("cte_column_list"):
+                columns = self._names(child)
+        query = self.query(rest[-1])
+        return CommonTable(
+            relation_alias(name, self.dialect), columns, query, recursive and isinstance(query, SetOperation)
+        )
+
+    def _names(self, segment: BaseSegment) -> tuple[str, ...]:
+        found = segment.recursive_crawl("naked_identifier", "quoted_identifier")
+        return tuple(column_name(child, self.dialect) for child in found)
+
+    def _set_operation(self, segment: BaseSegment) -> Query:
+        branches: list[Query] = []
+        operators: set[str] = set()
+        clauses: list[Clause] = []
+        for child in code(segment):
+            if child.is_type("set_operator"):
+                operators.add(" ".join(keywords(child)))
+            elif child.is_type("orderby_clause"):
+                clauses.extend(self._clauses(child))
+            elif child.is_type("bracketed", *QUERIES):
+                branches.append(self.query(child))
+            elif not child.is_type(*_NO_COLUMNS):
+                raise NotFollowed(child.get_type())
+        if len(operators) != 1 or len(branches) < 2:
+            raise NotFollowed("mixed set operations")
+        operator = operators.pop()
+        role = JOIN if not operator.startswith("UNION") else None if operator == "UNION ALL" else GROUP_BY
+        first_only = operator.startswith(("EXCEPT", "MINUS"))
+        return SetOperation(tuple(branches), role, False, first_only, tuple(clauses))
+
+    def _select(self, segment: BaseSegment) -> Select:
+        relations: list[RelationSource] = []
+        projections: list[Projection | Star] = []
+        clauses: list[Clause] = []
+        for child in code(segment):
+            if child.is_type("select_clause"):
+                projections.extend(self._projections(child))
+            elif child.is_type("from_clause"):
+                relations.extend(self._relations(child))
+            elif child.is_type(*_CONDITIONS):
+                clauses.extend(self._clauses(child))
+            elif not child.is_type(*_NO_COLUMNS) and _has_names(child):
+                raise NotFollowed(child.get_type())
+        return Select(tuple(projections), tuple(relations), tuple(clauses))
+
+    def _projections(self, clause: BaseSegment) -> Iterator[Projection | Star]:
+        elements = [child for child in clause.segments if child.is_type("select_clause_element")]
+        for element in elements:
+            value, *rest = code(element)
+            if value.is_type("wildcard_expression"):
+                yield self._star(value, rest)
+            else:
+                yield self._projection(code(element))
+
+    def _star(self, segment: BaseSegment, rest: list[BaseSegment]) -> Star:
+        star, *more = code(segment)
+        excluded: tuple[str, ...] = ()
+        for child in (*more, *rest):
+            if not child.is_type("select_except_clause", "select_exclude_clause"):
+                raise NotFollowed(child.get_type())
+            excluded = self._names(child)
+        return Star(qualifier(star, self.dialect), excluded)
+
+    def _projection(self, segments: list[BaseSegment]) -> Projection:
+        alias = ""
+        if self.dialect.name in HIVE_FAMILY and segments[0].raw.partition("(")[0].strip().upper() in GENERATORS:
+            raise NotFollowed("columns of a generator")  # how many they are is not sure
+        if segments[-1].is_type("alias_expression"):
+            alias = column_name(code(segments[-1])[-1], self.dialect)
+            segments = segments[:-1]
+        if len(segments) == 1 and segments[0].is_type("column_reference"):
+            parts = column_parts(segments[0], self.dialect)
+            return plain_column(parts, alias or parts[-1])
+        try:
+            expression = self._expressions().read(segments, IDENTITY)
+        except NotFollowed as unknown:
+            self.problems.append(Problem(ProblemKind.UNSUPPORTED, str(unknown)))
+            return opaque_column(alias)
+        return Projection(alias or plain_text(expression), expression)
+
+    def _expressions(self) -> ExpressionReader:
+        return ExpressionReader(self.dialect, self.query)
+
+    def _clauses(self, segment: BaseSegment) -> Iterator[Clause]:
+        role, aliases = next(_CONDITIONS[kind] for kind in _CONDITIONS if segment.is_type(kind))
+        for child in code(segment):
+            if role in (GROUP_BY, SORT) and child.is_type("numeric_literal"):
+                yield Clause(role, None, int(child.raw))
+            elif not child.is_type("keyword", "comma"):
+                yield from self._condition(child, role, aliases)
+
+    def _condition(self, segment: BaseSegment, role: int, aliases: int = 0) -> Iterator[Clause]:
+        try:
+            expression = self._expressions().read([segment], role)
+        except NotFollowed as unknown:
+            self.problems.append(Problem(ProblemKind.UNSUPPORTED, str(unknown)))
+            return
+        if expression.slots:
+            yield Clause(role, expression, 0, aliases)
+
+    def _relations(self, clause: BaseSegment) -> Iterator[RelationSource]:
+        for child in code(clause):
+            if child.is_type("from_expression"):
+                for part in code(child):
+                    yield from self._joined(part)
+            elif not child.is_type("keyword", "comma"):
+                raise NotFollowed(child.get_type())
+
+    def _joined(self, segment: BaseSegment) -> Iterator[RelationSource]:
+        if segment.is_type("from_expression_element"):
+            yield from self._element(segment)
+        elif segment.is_type("join_clause"):
+            yield from self._join(segment)
+        elif segment.is_type("from_expression"):
+            for part in code(segment):
+                yield from self._joined(part)
+        elif segment.is_type("table_expression"):
+            yield self._table_expression(segment)
+        elif segment.is_type("bracketed"):
+            for part in code(segment)[1:-1]:
+                yield from self._joined(part)
+        else:
+            raise NotFollowed(segment.get_type())
+
+    def _join(self, segment: BaseSegment) -> Iterator[RelationSource]:
+        words = [word for word in keywords(segment) if word not in ("JOIN", "OUTER", "INNER", "USING", "NATURAL")]
+        natural = "NATURAL" in keywords(segment)
+        relations: list[RelationSource] = []
+        on: list[Clause] = []
+        using: tuple[str, ...] = ()
+        for child in code(segment):
+            if child.is_type("join_on_condition"):
+                for part in code(child)[1:]:
+                    on.extend(self._condition(part, JOIN))
+            elif child.is_type("bracketed"):
+                using = self._names(child)
+            elif not child.is_type("keyword"):
+                relations.extend(self._joined(child))
+        if not relations or {"APPLY", "LATERAL"} & set(words):
+            raise NotFollowed("join")
+        relations[0] = replace(relations[0], join=" ".join(words), natural=natural)
+        relations[-1] = replace(relations[-1], on=(*relations[-1].on, *on), using=using)
+        yield from relations
+
+    def _element(self, segment: BaseSegment) -> Iterator[RelationSource]:
+        first, *rest = code(segment)
+        alias = ""
+        columns: tuple[str, ...] = ()
+        for child in rest:
+            if not child.is_type("alias_expression"):
+                raise NotFollowed(child.get_type())
+            alias, columns = self._alias(child)
+        if first.is_type("bracketed") and not alias:
+            yield from self._joined(first)
+            return
+        relation = self._table_expression(first)
+        if alias and not isinstance(relation.source, Select | SetOperation):
+            self.aliases.append((alias, str(relation.source)))
+        yield replace(relation, alias=alias, columns=columns)
+
+    def _alias(self, segment: BaseSegment) -> tuple[str, tuple[str, ...]]:
+        alias = ""
+        columns: tuple[str, ...] = ()
+        for child in code(segment):
+            if child.is_type("bracketed"):
+                columns = self._names(child)
+            elif child.is_type("identifier"):
+                alias = relation_alias(child, self.dialect)
+        return alias, columns
+
+    def _table_expression(self, segment: BaseSegment) -> RelationSource:
+        inner = only_code(segment) if segment.is_type("table_expression") else segment
+        if inner is None:
+            raise NotFollowed(segment.get_type())
+        if inner.is_type("table_reference", "file_reference"):
+            return RelationSource(table_name(inner, self.dialect))
+        return RelationSource(self.query(inner))
+
+
+def _has_names(segment: BaseSegment) -> bool:
+    """Whether a clause that is not known names anything: WITH UR does not."""
+    return next(segment.recursive_crawl("column_reference", "table_reference", *QUERIES), None) is not None
+
+
+def replace_common(query: Query, common: tuple[CommonTable, ...]) -> Query:
+    """The query with WITH items in front of its own."""
+    if not common:
+        return query
+    if not isinstance(query, Select | SetOperation):
+        raise NotFollowed("WITH before VALUES")
+    return replace(query, common_tables=(*common, *query.common_tables))

@@ -1,0 +1,205 @@
+"""Operators, and the conditionals whose conditions are no values: CASE, IF, COALESCE, NULLIF, DECODE."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from ingestion.parsing.sqlglot_tier.expressions.precedence import BINARY
+from ingestion.parsing.sqlglot_tier.expressions.types import type_name
+from ingestion.relational.form import TypeRule
+from ingestion.relational.roles import ATOM, COMPOSED, CONDITIONAL, TRANSFORMED
+
+if TYPE_CHECKING:
+    from ingestion.parsing.sqlglot_tier.expressions.writer import ExpressionWriter, Handler
+
+
+def _binary(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+    """An operator; a chain to the left (a AND b AND …) is walked by a loop, however long it is."""
+    chain: list[exp.Expr] = []
+    table = BINARY
+    precedence = table[type(node)][1]
+    left = node
+    while True:
+        while type(left) is exp.Paren:
+            left = left.args["this"]
+        known = table.get(type(left))
+        if known is None or known[1] != precedence:
+            break
+        chain.append(left)
+        left = left.args["this"]
+    parts = w.parts
+    bracketed = precedence < tight
+    if bracketed:
+        parts.append("(")
+    inner = TRANSFORMED[role]
+    rules = [w.write(left, inner, precedence)]
+    for operator in reversed(chain):
+        parts.append(table[type(operator)][0])
+        rules.append(w.write(operator.args["expression"], inner, precedence + 1))
+    if bracketed:
+        parts.append(")")
+    kind = type(node)
+    if kind in _LOGICAL:
+        return "BOOLEAN"
+    if kind is exp.DPipe:
+        return "STRING"
+    return ("divided" if kind is exp.Div else "subtracted" if kind is exp.Sub else "computed", *rules)
+
+
+def _not(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+    bracketed = tight > 3
+    w.parts.append("(NOT " if bracketed else "NOT ")
+    w.write(node.args["this"], TRANSFORMED[role], 3)
+    if bracketed:
+        w.parts.append(")")
+    return "BOOLEAN"
+
+
+def _negative(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+    w.parts.append("-")
+    return w.write(node.args["this"], TRANSFORMED[role], 8)
+
+
+def _between(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+    inner = TRANSFORMED[role]
+    parts = w.parts
+    if tight > 4:
+        parts.append("(")
+    w.write(node.args["this"], inner, 5)
+    parts.append(" BETWEEN ")
+    w.write(node.args["low"], inner, 5)
+    parts.append(" AND ")
+    w.write(node.args["high"], inner, 5)
+    if tight > 4:
+        parts.append(")")
+    return "BOOLEAN"
+
+
+def _in(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+    inner = TRANSFORMED[role]
+    args = node.args
+    parts = w.parts
+    if tight > 4:
+        parts.append("(")
+    w.write(args["this"], inner, 5)
+    parts.append(" IN ")
+    query = args.get("query") or args.get("unnest")
+    if query is not None:
+        w.write(query, inner, ATOM)
+    elif args.get("field") is not None:
+        w.write(args["field"], inner, ATOM)
+    else:
+        options = args.get("expressions") or []
+        parts.append("(")
+        if all(type(option) is exp.Literal for option in options):
+            parts.append("?")  # one mask for a list of any length
+        else:
+            w.join(options, inner)
+        parts.append(")")
+    if tight > 4:
+        parts.append(")")
+    return "BOOLEAN"
+
+
+def _cast(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+    w.parts.append("TRY_CAST(" if type(node) is exp.TryCast else "CAST(")
+    w.write(node.args["this"], TRANSFORMED[role])
+    to = type_name(node.args["to"])
+    w.parts.append(f" AS {to})")
+    return to
+
+
+def _case(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+    args = node.args
+    parts = w.parts
+    value, condition = TRANSFORMED[role], COMPOSED[role][CONDITIONAL]
+    parts.append("CASE")
+    if args.get("this") is not None:
+        parts.append(" ")
+        w.write(args["this"], condition)
+    rules: list[TypeRule] = []
+    for branch in args["ifs"]:
+        parts.append(" WHEN ")
+        w.write(branch.args["this"], condition)
+        parts.append(" THEN ")
+        rules.append(w.write(branch.args["true"], value))
+    if args.get("default") is not None:
+        parts.append(" ELSE ")
+        rules.append(w.write(args["default"], value))
+    parts.append(" END")
+    return ("widest", *rules)
+
+
+def _if(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+    args = node.args
+    w.parts.append("IF(" if type(node) is exp.If else "NVL2(")
+    w.write(args["this"], COMPOSED[role][CONDITIONAL])
+    w.parts.append(", ")
+    rules = [w.write(args["true"], TRANSFORMED[role])]
+    if args.get("false") is not None:
+        w.parts.append(", ")
+        rules.append(w.write(args["false"], TRANSFORMED[role]))
+    w.parts.append(")")
+    return ("widest", *rules)
+
+
+def _coalesce(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+    start = len(w.slots)
+    w.parts.append("COALESCE(")
+    rules = w.join([node.args["this"], *(node.args.get("expressions") or [])], TRANSFORMED[role])
+    w.parts.append(")")
+    w.also(start, COMPOSED[role][CONDITIONAL])
+    return ("widest", *rules)
+
+
+def _nullif(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+    start = len(w.slots)
+    w.parts.append("NULLIF(")
+    rule = w.write(node.args["this"], TRANSFORMED[role])
+    w.also(start, COMPOSED[role][CONDITIONAL])
+    w.parts.append(", ")
+    w.write(node.args["expression"], COMPOSED[role][CONDITIONAL])
+    w.parts.append(")")
+    return rule
+
+
+def write_decode(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+    """DECODE(value, search, result, …, default) and multiIf(condition, result, …, default)."""
+    arguments = node.args["expressions"]
+    value, condition = TRANSFORMED[role], COMPOSED[role][CONDITIONAL]
+    decode = type(node) is exp.DecodeCase
+    first = 1 if decode else 0
+    w.parts.append("DECODE(" if decode else "MULTIIF(")
+    rules: list[TypeRule] = []
+    for number, argument in enumerate(arguments):
+        if number:
+            w.parts.append(", ")
+        last = number == len(arguments) - 1
+        is_result = number >= first and ((number - first) % 2 == 1 or last)
+        rule = w.write(argument, value if is_result else condition)
+        if is_result:
+            rules.append(rule)
+    w.parts.append(")")
+    return ("widest", *rules)
+
+
+_LOGICAL = frozenset(kind for kind, (_, precedence) in BINARY.items() if precedence <= 4)
+
+HANDLERS: dict[type[exp.Expr], Handler] = {
+    exp.Not: _not,
+    exp.Neg: _negative,
+    exp.Between: _between,
+    exp.In: _in,
+    exp.Cast: _cast,
+    exp.TryCast: _cast,
+    exp.JSONCast: _cast,
+    exp.Case: _case,
+    exp.If: _if,
+    exp.Nvl2: _if,
+    exp.Coalesce: _coalesce,
+    exp.Nullif: _nullif,
+    exp.DecodeCase: write_decode,
+    **dict.fromkeys(BINARY, _binary),
+}

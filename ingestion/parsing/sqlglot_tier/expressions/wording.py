@@ -1,0 +1,146 @@
+"""Functions in the words of their dialect: sqlglot has names and an order of arguments of its own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, TypeAlias
+
+from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect as SqlglotDialect
+from sqlglot.errors import ErrorLevel, SqlglotError
+
+from ingestion.parsing.sqlglot_tier.expressions.types import literal_type
+from ingestion.relational.form import TypeRule
+from ingestion.relational.roles import ATOM
+
+if TYPE_CHECKING:
+    from ingestion.parsing.sqlglot_tier.expressions.writer import ExpressionWriter
+
+_PLACE = re.compile(r"__h(\d+)__", re.IGNORECASE)
+_LITERAL = re.compile(r"'[^']*+'|__l__|\b[0-9]++(?:\.[0-9]++)?", re.IGNORECASE)
+_NUMBER = "9"
+_WITHIN = (exp.TsOrDsToDate, exp.TsOrDsToTimestamp, exp.TsOrDsToTime, exp.TsOrDsToDatetime)
+"""What sqlglot puts around an argument, and writes as nothing, or as a cast, together with the function."""
+_KEPT = (exp.Var, exp.DataType, exp.WeekStart)
+"""Parts of a function that are words of it: units, types."""
+_OTHERWISE = (exp.Struct, exp.StarMap, exp.VarMap, exp.Map, exp.JSONObject, exp.Array, exp.Window, exp.Subquery)
+"""What is written in a form of its own."""
+_MOST = 10_000
+
+Wording: TypeAlias = tuple["str | int", ...]
+_known: dict[tuple[object, ...], Wording | None] = {}
+
+
+def write_in_dialect(w: ExpressionWriter, node: exp.Expr, role: int) -> list[TypeRule] | None:
+    """Write a function as its dialect does, its arguments playing `role`; returns their types.
+
+    None, and nothing is written, where sqlglot has no words of the dialect for it.
+    """
+    worded = wording(node, w.names.dialect.sqlglot) if isinstance(node, exp.Func) else None
+    if worded is None or isinstance(node, _OTHERWISE):
+        return None
+    words, arguments = worded
+    rules: dict[int, TypeRule] = {}
+    for number, part in enumerate(words):
+        if isinstance(part, str):
+            w.parts.append(part)
+            continue
+        before, after = words[number - 1], words[number + 1] if number + 1 < len(words) else ")"
+        listed = str(before).endswith(("(", ", ")) and str(after).startswith((")", ","))
+        rules[id(arguments[part])] = w.write(arguments[part], role, 0 if listed else ATOM)
+    given = (item for value in node.args.values() for item in (value if type(value) is list else (value,)))
+    return [
+        literal_type(item) if type(item) is exp.Literal else rules.get(id(item))
+        for item in given
+        if isinstance(item, exp.Expr)
+    ]
+
+
+def wording(node: exp.Expr, grammar: str) -> tuple[Wording, list[exp.Expr]] | None:
+    """A function's text in its dialect, with numbers where arguments stand, and the arguments.
+
+    None where the dialect has no words for it.
+    """
+    arguments: list[exp.Expr] = []
+    key = (grammar, *_shape(node, arguments))
+    if key not in _known:
+        if len(_known) >= _MOST:  # shapes come from queries: do not grow without bound
+            _known.clear()
+        _known[key] = _worded(node, grammar, len(arguments))
+    words = _known[key]
+    return None if words is None else (words, arguments)
+
+
+def _shape(node: exp.Expr, arguments: list[exp.Expr]) -> Iterator[object]:
+    """What the words of a function depend on; its arguments are gathered in order."""
+    yield type(node)
+    for name, value in node.args.items():
+        for item in value if type(value) is list else (value,):
+            if not isinstance(item, exp.Expr):
+                if item is not None and item is not False:
+                    yield name, str(item)
+            elif isinstance(item, _WITHIN):
+                yield name, *_shape(item, arguments)
+            elif isinstance(item, _KEPT) or _is_unit(name, item):
+                yield name, type(item), item.sql()
+            elif type(item) is exp.Literal:
+                yield name, exp.Literal, "text" if item.args.get("is_string") else "number"
+            else:
+                yield name, len(arguments)
+                arguments.append(item.this if type(item) is exp.TimeStrToTime else item)
+
+
+def _is_unit(name: str, node: exp.Expr) -> bool:
+    """Whether a literal is a unit of time, which most dialects write as a word."""
+    return name == "unit" and type(node) is exp.Literal and node.name.isalpha()
+
+
+def _stand_in(node: exp.Expr, places: Iterator[int]) -> exp.Expr:
+    """The function with names of places for arguments, and none of its literals."""
+    made = type(node)()
+    for name, value in node.args.items():
+        parts = [_part(name, item, places) for item in (value if type(value) is list else (value,))]
+        made.set(name, parts if type(value) is list else parts[0])
+    return made
+
+
+def _part(name: str, item: object, places: Iterator[int]) -> object:
+    if not isinstance(item, exp.Expr):
+        return item
+    if isinstance(item, _WITHIN):
+        return _stand_in(item, places)
+    if isinstance(item, _KEPT) or _is_unit(name, item):
+        return item.copy()
+    if type(item) is exp.Literal:
+        return exp.Literal.string("__l__") if item.args.get("is_string") else exp.Literal.number(_NUMBER)
+    return exp.column(f"__h{next(places)}__")
+
+
+def _worded(node: exp.Expr, grammar: str, count: int) -> Wording | None:
+    try:
+        generator = SqlglotDialect.get_or_raise(grammar).generator(unsupported_level=ErrorLevel.IGNORE)
+        text = generator.generate(_stand_in(node, iter(range(count))), copy=False)
+    except (SqlglotError, ValueError, AttributeError, TypeError, KeyError, IndexError):
+        return None  # it cannot be written of stand-ins: some functions look into their arguments
+    found = [int(place) for place in _PLACE.findall(text)]
+    if sorted(found) != list(range(count)):
+        return None
+    masked = _LITERAL.sub("?", text)
+    if not _is_call(masked):
+        masked = f"({masked})"
+    pieces = _PLACE.split(masked)
+    return tuple(int(piece) if number % 2 else piece for number, piece in enumerate(pieces) if piece)
+
+
+def _is_call(text: str) -> bool:
+    """Whether the text is one function's call: what binds more loosely needs brackets around it."""
+    name, bracket, _ = text.partition("(")
+    if not bracket:
+        return text.replace("_", "").isalnum()
+    depth = 0
+    for number, character in enumerate(text):
+        depth += (character == "(") - (character == ")")
+        if depth == 0 and number > len(name):
+            return number == len(text) - 1 and name.replace("_", "").replace(".", "").isalnum()
+    return False

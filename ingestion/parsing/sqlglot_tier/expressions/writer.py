@@ -1,0 +1,120 @@
+"""Expressions of sqlglot's tree, in one walk: text with slots, the role of each column, and how the type follows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias
+
+from sqlglot import exp
+
+from ingestion.model import NameKind, TableName
+from ingestion.parsing.sqlglot_tier.expressions import access, aggregates, operators, terms
+from ingestion.parsing.sqlglot_tier.expressions.aggregates import write_function
+from ingestion.parsing.sqlglot_tier.expressions.fields import fields_of_node
+from ingestion.parsing.sqlglot_tier.expressions.precedence import PRECEDENCE
+from ingestion.parsing.sqlglot_tier.names.identifiers import Names
+from ingestion.relational.form import AnySlot, CallSlot, Expression, FieldSlot, Slot, TypeRule
+from ingestion.relational.roles import ATOM, COMPOSED, IDENTITY, MASKING, TRANSFORMATION
+
+if TYPE_CHECKING:
+    from ingestion.parsing.sqlglot_tier.queries.translator import QueryTranslator
+
+_COLUMN_PARTS: tuple[str | int, ...] = (0,)
+
+
+class ExpressionWriter:
+    """Writes one expression; `windows` are the WINDOW clause's, `shadows` the parameters of lambdas around."""
+
+    __slots__ = ("names", "parts", "queries", "shadows", "slots", "windows")
+
+    def __init__(self, queries: QueryTranslator, windows: dict[str, exp.Expr]) -> None:
+        self.queries = queries
+        self.names = queries.names
+        self.windows = windows
+        self.parts: list[str | int] = []
+        self.slots: list[AnySlot] = []
+        self.shadows: frozenset[str] = frozenset()
+
+    def write(self, node: exp.Expr, role: int, tight: int = 0) -> TypeRule:
+        """Append the node's text and slots, the columns in it playing `role`; returns its type's rule."""
+        handler = _HANDLERS.get(type(node))
+        if handler is not None:
+            return handler(self, node, role, tight)
+        return write_function(self, node, role, tight)
+
+    def slot(self, parts: tuple[str, ...], role: int, tight: int) -> TypeRule:
+        """Append a column; its type is that of its slot."""
+        slots = self.slots
+        number = len(slots)
+        slots.append(Slot(parts, role, tight))
+        self.parts.append(number)
+        return number
+
+    def inner(self, node: exp.Expr, role: int) -> Expression:
+        """The expression of a node on its own, where this one's windows and parameters are known."""
+        return translate_expression(self.queries, node, role, self.windows, self.shadows)
+
+    def field(self, node: exp.Expr, path: tuple[str, ...], role: int, tight: int, *, said: bool) -> TypeRule:
+        """Append a field inside a value; `said` is whether the text shows the path."""
+        number = len(self.slots)
+        self.slots.append(FieldSlot(self.inner(node, IDENTITY), path, role, tight, said))
+        self.parts.append(number)
+        return number
+
+    def call(self, name: str, role: int) -> None:
+        """Append what a function of the user's reads itself."""
+        self.slots.append(CallSlot(TableName((name.lower(),), name, NameKind.FUNCTION), role))
+
+    def join(self, nodes: list[exp.Expr], role: int) -> list[TypeRule]:
+        """Write the nodes with commas between; returns their types."""
+        rules: list[TypeRule] = []
+        parts = self.parts
+        for number, node in enumerate(nodes):
+            if number:
+                parts.append(", ")
+            rules.append(self.write(node, role))
+        return rules
+
+    def also(self, start: int, role: int) -> None:
+        """Let the columns used since slot `start` play `role` as well."""
+        slots = self.slots
+        for slot in slots[start:]:
+            slots.append(slot._replace(role=COMPOSED[role][slot.role & MASKING]))
+
+
+def column_expression(names: Names, node: exp.Expr, parts: tuple[str, ...], role: int) -> Expression:
+    """The expression of a column alone, or of a word that looks like one."""
+    if names.is_niladic(node, parts):
+        return Expression((".".join(parts).upper(),), (), ATOM)
+    return Expression(_COLUMN_PARTS, (Slot(parts, role),), ATOM, 0)
+
+
+def translate_expression(
+    queries: QueryTranslator,
+    node: exp.Expr,
+    role: int,
+    windows: dict[str, exp.Expr],
+    shadows: frozenset[str] = frozenset(),
+) -> Expression:
+    """The expression of a node, its columns playing `role`."""
+    while type(node) is exp.Paren:
+        node = node.args["this"]
+    if type(node) is exp.Column and not shadows:
+        return column_expression(queries.names, node, queries.names.column_parts(node), role)
+    writer = ExpressionWriter(queries, windows)
+    writer.shadows = shadows
+    rule = writer.write(node, role)
+    fields = fields_of_node(writer, node) if role in (IDENTITY, TRANSFORMATION) else None
+    return Expression(tuple(writer.parts), tuple(writer.slots), PRECEDENCE.get(type(node), ATOM), rule, fields)
+
+
+Handler: TypeAlias = Callable[[ExpressionWriter, exp.Expr, int, int], TypeRule]
+
+_HANDLERS: dict[type[exp.Expr], Handler] = {
+    **terms.HANDLERS,
+    **access.HANDLERS,
+    **operators.HANDLERS,
+    **aggregates.HANDLERS,
+}
+
+__all__ = ["ATOM", "ExpressionWriter", "Handler", "column_expression", "translate_expression"]

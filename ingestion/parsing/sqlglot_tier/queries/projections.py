@@ -1,0 +1,190 @@
+"""Select lists of sqlglot's tree: columns, stars, COLUMNS(…), and functions that give several columns."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from ingestion.parsing.sqlglot_tier.expressions.writer import column_expression
+from ingestion.parsing.sqlglot_tier.names.identifiers import Names
+from ingestion.parsing.sqlglot_tier.names.output_names import output_name
+from ingestion.parsing.sqlglot_tier.queries.generators import Generated, generated, generated_expressions, merged
+from ingestion.relational.form import Projection, Star
+from ingestion.relational.roles import IDENTITY, TRANSFORMATION
+
+if TYPE_CHECKING:
+    from ingestion.parsing.sqlglot_tier.queries.translator import QueryTranslator
+
+_NAMED_GENERATORS = frozenset({"spark", "databricks", "hive"})
+_LIKENESS = (exp.Like, exp.ILike, exp.SimilarTo, exp.Glob)
+_NAMES_IN_QUOTES = frozenset({"tsql", "fabric"})
+_COLUMNS_DIALECTS = frozenset({"duckdb", "clickhouse"})
+
+
+def translate_projections(queries: QueryTranslator, nodes: list[exp.Expr]) -> Iterator[Projection | Star]:
+    """The output columns of a select list."""
+    names = queries.names
+    for number, node in enumerate(nodes):
+        kind = type(node)
+        if kind is exp.Column:
+            parts = names.column_parts(node)
+            if parts[-1] == "*":
+                yield _star(queries, node.this, parts[:-1])
+            else:
+                yield Projection(parts[-1], column_expression(names, node, parts, IDENTITY))
+        elif kind is exp.Alias:
+            name = names.column(node.args["alias"])
+            inner = node.args["this"]
+            if type(inner) is exp.Columns:
+                yield translate_columns(queries, inner)
+            else:
+                yield Projection(name, queries.expression(inner))
+        elif kind is exp.Star:
+            yield _star(queries, node, ())
+        else:
+            made = generated(node.this if kind is exp.Aliases else node, names.dialect.name)
+            yield from _unnamed(queries, node, number) if made is None else _made(queries, node, made)
+
+
+def fields_of(nodes: list[exp.Expr]) -> list[exp.Expr]:
+    """BigQuery: SELECT AS VALUE STRUCT(a AS x, b) gives the columns x and b."""
+    if len(nodes) != 1 or type(nodes[0]) is not exp.Struct:
+        return nodes
+    return [
+        exp.Alias(this=field.expression, alias=field.this) if type(field) is exp.PropertyEQ else field
+        for field in nodes[0].expressions
+    ]
+
+
+def _unnamed(queries: QueryTranslator, node: exp.Expr, number: int) -> Iterator[Projection | Star]:
+    kind = type(node)
+    if kind is exp.Aliases:  # one function that gives several columns
+        expression = queries.expression(node.this)
+        for alias in node.expressions:
+            yield Projection(queries.names.column(alias), expression._replace(type=None))
+    elif kind is exp.QueryTransform:
+        expressions = [queries.expression(item, TRANSFORMATION) for item in node.expressions]
+        transformed = merged("TRANSFORM", expressions)
+        schema = node.args.get("schema")
+        for column in schema.expressions if schema is not None else ():
+            yield Projection(
+                queries.names.column(column.this if type(column) is exp.ColumnDef else column), transformed
+            )
+    elif kind is exp.Columns:
+        yield translate_columns(queries, node)
+    elif kind is exp.Dot and type(node.expression) is exp.Star:
+        parts = _dotted(queries.names, node.this)
+        star = _star(queries, node.expression, parts)
+        yield star if parts else star._replace(value=queries.expression(node.this))
+    elif kind is exp.Apply and type(node.this) is exp.Star:
+        yield _star(queries, node.this, ())._replace(wrapped=True)
+    elif kind is exp.PropertyEQ:  # T-SQL and MySQL variables: @x := value
+        yield Projection(node.this.name, queries.expression(node.expression))
+    elif kind is exp.EQ and _is_assigned(queries.names, node.this):
+        yield from _assigned(queries, node)
+    elif isinstance(node, _LIKENESS) and type(node.this) is exp.Star:  # DuckDB: * LIKE 'pattern'
+        yield _star(queries, node.this, ())._replace(pattern=_pattern(node))
+    elif isinstance(node, exp.Explode) and queries.names.dialect.name in _NAMED_GENERATORS:
+        expression = queries.expression(node)
+        yield from (Projection(name, expression) for name in _generated(node))
+    else:
+        columns = node.find(exp.Columns) if queries.names.dialect.name in _COLUMNS_DIALECTS else None
+        if columns is not None and type(columns.this) is not exp.Column:
+            if any(column.find_ancestor(exp.Columns) is None for column in node.find_all(exp.Column)):
+                queries.unsupported("COLUMNS beside other columns")
+            yield translate_columns(queries, columns)._replace(wrapped=True)
+            return
+        expression = queries.expression(node)
+        yield Projection(output_name(queries.names, node, expression, number), expression)
+
+
+def _made(queries: QueryTranslator, node: exp.Expr, made: Generated) -> Iterator[Projection]:
+    own = [exp.to_identifier(name) for name in made.names]
+    aliases = node.expressions if type(node) is exp.Aliases else own
+    for alias, expression in zip(aliases, generated_expressions(queries, made), strict=False):
+        yield Projection(queries.names.column(alias), expression)
+
+
+def _is_assigned(names: Names, node: exp.Expr) -> bool:
+    return type(node) is exp.Parameter or (
+        names.dialect.name in _NAMES_IN_QUOTES and type(node) is exp.Literal and bool(node.args.get("is_string"))
+    )
+
+
+def _assigned(queries: QueryTranslator, node: exp.Expr) -> Iterator[Projection]:
+    """T-SQL: 'name' = value is a column; @x = value gives none."""
+    if type(node.this) is exp.Literal:
+        name = queries.names.column(exp.to_identifier(node.this.name, quoted=True))
+        yield Projection(name, queries.expression(node.expression))
+
+
+def _generated(node: exp.Expr) -> tuple[str, ...]:
+    """The names that Spark and Hive give the columns of EXPLODE and POSEXPLODE."""
+    item = ("key", "value") if isinstance(node.this, exp.Map | exp.VarMap | exp.StarMap) else ("col",)
+    return ("pos", *item) if isinstance(node, exp.Posexplode) else item
+
+
+def _pattern(node: exp.Expr) -> str:
+    """The regular expression of LIKE, ILIKE, GLOB and SIMILAR TO; "" where it is not constant."""
+    literal = node.args["expression"]
+    if type(literal) is not exp.Literal:
+        return ""
+    text = str(literal.name)
+    if isinstance(node, exp.SimilarTo):
+        found = text
+    elif isinstance(node, exp.Glob):
+        found = fnmatch.translate(text)
+    else:
+        found = like_pattern(text)
+    if isinstance(node, exp.ILike):
+        found = f"(?i:{found})"
+    return rf"\A(?!(?:{found})\Z)" if node.args.get("negate") else rf"\A(?:{found})\Z"
+
+
+def like_pattern(text: str) -> str:
+    """The regular expression of a LIKE pattern."""
+    return "".join({"%": ".*", "_": "."}.get(letter) or re.escape(letter) for letter in text)
+
+
+def translate_columns(queries: QueryTranslator, node: exp.Expr) -> Star:
+    """The star that COLUMNS(…) stands for."""
+    inner = node.this
+    if type(inner) is exp.Star:
+        return _star(queries, inner, ())
+    return Star(pattern=inner.name if type(inner) is exp.Literal else "")
+
+
+def _star(queries: QueryTranslator, node: exp.Expr, qualifier: tuple[str, ...]) -> Star:
+    args = node.args
+    ilike = args.get("ilike")  # Snowflake: * ILIKE 'pattern'
+    pattern = rf"\A(?i:{like_pattern(ilike.name)})\Z" if ilike is not None else None
+    if not (args.get("except_") or args.get("replace") or args.get("rename")):
+        return Star(qualifier, pattern=pattern)
+    excluded = tuple(
+        queries.names.column_parts(c)[-1] if type(c) is exp.Column else queries.names.column(c)
+        for c in args.get("except_") or ()
+    )
+    replaced = tuple(
+        Projection(queries.names.column(c.args["alias"]), queries.expression(c.this)) for c in args.get("replace") or ()
+    )
+    renamed = tuple(
+        (queries.names.column_parts(c.this)[-1], queries.names.column(c.args["alias"]))
+        for c in args.get("rename") or ()
+    )
+    return Star(qualifier, excluded, replaced, renamed, pattern)
+
+
+def _dotted(names: Names, node: exp.Expr) -> tuple[str, ...]:
+    """The parts of a name, () where something else than names is in it."""
+    if type(node) is exp.Column:
+        return names.column_parts(node)
+    if type(node) is exp.Dot:
+        before, last = _dotted(names, node.this), _dotted(names, node.expression)
+        return (*before, *last) if before and last else ()
+    if type(node) is exp.Paren:
+        return _dotted(names, node.this)
+    return (names.column(node),) if type(node) is exp.Identifier else ()

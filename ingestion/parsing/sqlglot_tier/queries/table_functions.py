@@ -1,0 +1,162 @@
+"""Table functions of sqlglot's tree: UNNEST, EXPLODE, LATERAL VIEW, FLATTEN, file readers, users' functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from ingestion.dialects.definition import keywords
+from ingestion.model import NameKind, TableName
+from ingestion.names.storage_paths import location
+from ingestion.parsing.sqlglot_tier.expressions.function_tables import (
+    function_elsewhere,
+    query_of_view,
+    table_elsewhere,
+)
+from ingestion.parsing.sqlglot_tier.expressions.types import type_name
+from ingestion.parsing.sqlglot_tier.names.paths import function_as_written, function_name, is_reader, path_of
+from ingestion.parsing.sqlglot_tier.queries.generators import generated, generated_expressions
+from ingestion.parsing.sqlglot_tier.queries.remote import is_remote, remote_relation
+from ingestion.relational.form import Expression, Pivot, QuerySlot, RelationSource, TableFunction, TypeRule, Values
+from ingestion.relational.roles import ATOM, TRANSFORMATION
+
+if TYPE_CHECKING:
+    from ingestion.parsing.sqlglot_tier.queries.translator import QueryTranslator
+
+_BUILTIN = keywords(
+    "GENERATE_SERIES RANGE NUMBERS GENERATOR SPLIT_TO_TABLE STRTOK_SPLIT_TO_TABLE FLATTEN UNNEST JSON_EACH "
+    "JSON_EACH_TEXT JSONB_EACH JSONB_EACH_TEXT JSON_ARRAY_ELEMENTS JSONB_ARRAY_ELEMENTS "
+    "JSON_ARRAY_ELEMENTS_TEXT JSONB_ARRAY_ELEMENTS_TEXT JSON_TO_RECORDSET JSONB_TO_RECORDSET JSON_TO_RECORD "
+    "JSONB_TO_RECORD REGEXP_MATCHES REGEXP_SPLIT_TO_TABLE STRING_SPLIT OPENJSON JSON_TABLE XMLTABLE "
+    "STRING_TO_TABLE ZEROS SEQUENCE EXPLODE POSEXPLODE EXPLODE_OUTER INLINE STACK JSON_TUPLE PARSE_URL_TUPLE "
+    "UNNEST_TOKENS ROWS_FROM NODES VALUES JSON_OBJECT_KEYS JSONB_OBJECT_KEYS JSONB_PATH_QUERY "
+    "GENERATE_SUBSCRIPTS GENERATE_DATE_ARRAY RESULT_SCAN"
+)
+_WIDE = (exp.VectorSearch, exp.AIForecast, exp.MLForecast)
+
+
+def is_function(node: exp.Expr) -> bool:
+    """Whether a table node holds a function rather than a name."""
+    this = node.args.get("this")
+    return this is None or (isinstance(this, exp.Func) and not isinstance(this, exp.Identifier))
+
+
+def translate_function(
+    queries: QueryTranslator, node: exp.Expr, alias: str, columns: tuple[str, ...], pivots: tuple[Pivot, ...]
+) -> RelationSource:
+    """The relation that a function makes; a reader of files is the path that it reads."""
+    function = node
+    while type(function) in (exp.Table, exp.Lateral, exp.TableFromRows, exp.Paren):
+        inner = function.args.get("this")
+        if inner is None:
+            break
+        function = inner
+    if type(function) is exp.Anonymous and str(function.this).upper() in ("TABLE", "LATERAL") and function.expressions:
+        function = function.expressions[0]
+    if type(function) in (exp.Column, exp.Parameter) or (type(function) is exp.Identifier):
+        return _array_relation(queries, function, alias, columns)
+    made = generated(function, queries.names.dialect.name)
+    if made is not None:
+        cells = Values((generated_expressions(queries, made),), made.names)
+        return RelationSource(cells, alias, columns, lateral=True, pivots=pivots)
+    elsewhere = _elsewhere(queries, function)
+    if elsewhere is not None:
+        return replace(elsewhere, alias=alias, columns=columns, pivots=pivots)
+    if is_remote(function, queries.names.dialect):
+        return replace(remote_relation(queries, function, alias, columns), pivots=pivots)
+    name = function_name(function)
+    path = path_of(function)
+    if path is not None:
+        return RelationSource(location(path), alias, columns, pivots=pivots)
+    arguments: tuple[Expression, ...] = ()
+    known = None
+    if is_reader(function) or (isinstance(function, exp.Anonymous | exp.Dot) and name not in _BUILTIN):
+        written = function.sql().partition("(")[0] if type(function) is exp.Dot else function_as_written(function)
+        schemas = [str(node.args[part].name) for part in ("catalog", "db") if node.args.get(part) is not None]
+        written = ".".join((*schemas, written))
+        known = TableName((written.lower(),), written, NameKind.FUNCTION)
+    if not is_reader(function):
+        arguments = tuple(_argument(queries, argument, name) for argument in _arguments(node, function))
+    own = _own_columns(queries, function)
+    if name == "RANGE" and queries.names.dialect.name in ("spark", "databricks"):
+        own = (("id", "BIGINT"),)
+    several = type(function) is exp.Unnest or bool(node.args.get("rows_from"))
+    aligned = len(columns) if several and len(arguments) > 1 else 0
+    offset = node.args.get("offset") or function.args.get("offset")
+    if isinstance(offset, exp.Identifier):
+        columns = (*columns, queries.names.column(offset))
+    source = TableFunction(arguments, name.lower(), own, known, aligned, known is not None or type(function) in _WIDE)
+    return RelationSource(source, alias, columns, "", lateral=True, pivots=pivots)
+
+
+def _elsewhere(queries: QueryTranslator, function: exp.Expr) -> RelationSource | None:
+    """The relation behind ClickHouse's cluster(…), remote(…) and view(…)."""
+    inner = function_elsewhere(function, queries.names)
+    if inner is not None:
+        function = inner
+    query = query_of_view(function, queries.names)
+    if query is not None:
+        return RelationSource(queries.query(query))
+    if inner is not None:
+        return translate_function(queries, inner, "", (), ())
+    named = table_elsewhere(function, queries.names)
+    return None if named is None else RelationSource(named)
+
+
+def _argument(queries: QueryTranslator, node: exp.Expr, function: str) -> Expression:
+    """An argument; a query is one of rows, whose columns are its fields, but where a value is taken apart."""
+    if not isinstance(node, exp.Query) or function in _BUILTIN:
+        return queries.expression(node, TRANSFORMATION)
+    return Expression((0,), (QuerySlot(queries.query(node), TRANSFORMATION, struct=True),), ATOM)
+
+
+def _array_relation(
+    queries: QueryTranslator, function: exp.Expr, alias: str, columns: tuple[str, ...]
+) -> RelationSource:
+    return RelationSource(TableFunction((queries.expression(function, TRANSFORMATION),)), alias, columns, lateral=True)
+
+
+def _arguments(node: exp.Expr, function: exp.Expr) -> list[exp.Expr]:
+    if type(node) is exp.Table and node.args.get("rows_from"):
+        return [table.this for table in node.args["rows_from"]]
+    if type(function) is exp.Unnest:
+        return list(function.expressions)
+    if type(function) is exp.Dot:
+        return [function]
+    if type(function) is exp.XMLTable:
+        return list(function.args.get("passing") or [])
+    found: list[exp.Expr] = []
+    for value in function.args.values():
+        for item in value if isinstance(value, list) else [value]:
+            if isinstance(item, exp.Kwarg):
+                found.append(item.expression)
+            elif isinstance(item, exp.Expr) and not isinstance(
+                item, exp.ColumnDef | exp.OpenJSONColumnDef | exp.JSONSchema
+            ):
+                found.append(item)
+    return found
+
+
+def _own_columns(queries: QueryTranslator, function: exp.Expr) -> tuple[tuple[str, TypeRule], ...]:
+    definitions = function.args.get("columns") or function.args.get("expressions") or []
+    schema = function.args.get("schema")
+    if isinstance(schema, exp.Expr):
+        definitions = schema.args.get("expressions") or []
+    return tuple(_declared(queries, definitions)) if isinstance(definitions, list) else ()
+
+
+def _declared(queries: QueryTranslator, definitions: list[exp.Expr]) -> Iterator[tuple[str, TypeRule]]:
+    for item in definitions:
+        if not isinstance(item, exp.ColumnDef | exp.OpenJSONColumnDef | exp.JSONColumnDef):
+            continue
+        nested = item.args.get("nested_schema")
+        if nested is not None:
+            yield from _declared(queries, nested.expressions)
+            continue
+        this = item.this
+        name = queries.names.column(this) if type(this) is exp.Identifier else str(item.name)
+        kind = item.args.get("kind")
+        yield name, type_name(kind) if type(kind) is exp.DataType else None

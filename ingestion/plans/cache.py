@@ -1,0 +1,127 @@
+"""Plans that were evaluated before: the same job's plan has other ids in every run, and says the same.
+
+Spark numbers the columns of an application as it meets them, so a job that runs again prints the plan that it printed
+before with other numbers. Numbered in the order in which they stand in the text, the two are equal.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from ingestion.model import StatementLineage
+from ingestion.plans.interning import canonical
+from ingestion.plans.lineage import Application, statement_lineage
+from ingestion.plans.text.relation import Attribute
+from ingestion.symbolic import dumps
+
+REMEMBERED_CHARACTERS = 16_000_000
+"""Characters of plan text that one process keeps."""
+
+_ID = re.compile(r"#(\d+)")
+_PLAN_ID = re.compile(r"plan_id=\d+")
+_OF_THE_APPLICATION = (
+    *("ExistingRDD", "LogicalRDD", "ExternalRDD", "Scan[obj", "InMemoryTableScan", "InMemoryRelation"),
+    "In-memory table",
+)
+"""Rows that only earlier plans of the application explain."""
+
+Key = tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CachedPlan:
+    """A statement's lineage, as it is written down, and the columns that its plans made, by their renumbered ids."""
+
+    lineage: StatementLineage | None
+    written: bytes | None
+    made: Mapping[int, Attribute]
+
+
+class PlanCache:
+    """The lineage of plans, evaluated once for all statements whose plans differ in nothing but their ids."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[Key, CachedPlan] = OrderedDict()
+        self._characters = 0
+
+    def lineage(
+        self, descriptions: Sequence[str], application: Application, stream: bool = False
+    ) -> tuple[StatementLineage | None, bytes | None]:
+        """As `statement_lineage`, with the bytes that the lineage is written as."""
+        if stream or application.batch is not None or reads_the_application(descriptions):
+            return written(statement_lineage(descriptions, application, stream))
+        key, ids = numbered(descriptions, application)
+        known = self._known.get(key)
+        if known is None:
+            known = self._evaluated(descriptions, application, ids)
+            if not depends_on_numbers(known):
+                self._keep(key, known)
+            return known.lineage, known.written
+        self._known.move_to_end(key)
+        for number, attribute in known.made.items():
+            application.remembered[ids[number]] = replace(attribute, id=ids[number])
+        return known.lineage, known.written
+
+    def _evaluated(self, descriptions: Sequence[str], application: Application, ids: Sequence[int]) -> CachedPlan:
+        before = application.remembered
+        application.remembered = {}
+        try:
+            lineage, content = written(statement_lineage(descriptions, application))
+            made = application.remembered
+        finally:
+            application.remembered = before
+        before.update(made)
+        places = {identifier: number for number, identifier in enumerate(ids)}
+        return CachedPlan(lineage, content, {places[each]: made[each] for each in made if each in places})
+
+    def _keep(self, key: Key, known: CachedPlan) -> None:
+        self._known[key] = known
+        self._characters += size_of(key)
+        while self._characters > REMEMBERED_CHARACTERS:
+            oldest, _ = self._known.popitem(last=False)
+            self._characters -= size_of(oldest)
+
+
+def reads_the_application(descriptions: Sequence[str]) -> bool:
+    """Whether plans read rows that only earlier plans of the application explain."""
+    return any(rows in description for description in descriptions for rows in _OF_THE_APPLICATION)
+
+
+@lru_cache(maxsize=1)
+def kept_plans(rules: str) -> PlanCache:
+    """The cache of this process, which Spark keeps from task to task; `rules` are those that names go by."""
+    return PlanCache()
+
+
+def written(lineage: StatementLineage | None) -> tuple[StatementLineage | None, bytes | None]:
+    """Lineage with the bytes that it is written as."""
+    if lineage is None:
+        return None, None
+    same = canonical(lineage)
+    return same, dumps(same)
+
+
+def numbered(descriptions: Sequence[str], application: Application) -> tuple[Key, list[int]]:
+    """What tells plans apart but for their ids, and the ids in the order in which they first stand in the text."""
+    names = application.names
+    places: dict[str, int] = {}
+    parts: list[object] = [application.through_views, names.warehouse, *names.catalogs.items(), *names.urls.items()]
+    for description in descriptions:
+        pieces = _ID.split(_PLAN_ID.sub("", description))
+        parts.append("".join(pieces[::2]))
+        parts.append(tuple([places.setdefault(each, len(places)) for each in pieces[1::2]]))
+    return tuple(parts), [int(each) for each in places]
+
+
+def depends_on_numbers(known: CachedPlan) -> bool:
+    """Whether a name or a path has a `#` in it: the number behind it is none of Spark's, and was taken for one."""
+    return "#" in repr(known.lineage) or "#" in repr(known.made)
+
+
+def size_of(key: Key) -> int:
+    """The characters of the texts in a key."""
+    return sum(len(part) for part in key if isinstance(part, str))

@@ -1,0 +1,261 @@
+"""The small relational form that every parser's tree is translated into: names, scopes and roles, and nothing else.
+
+It needs no schema and holds no literal: literals are `?` already. Names are folded as their dialect folds them.
+What is used once per statement or clause is a frozen dataclass; what is used once per column is a named tuple, which
+is several times cheaper to make. All of it pickles.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+from ingestion.model import Problem, StatementKind, TableChange, TableName, Target
+
+TypeRule: TypeAlias = "str | int | tuple[str | int | tuple[object, ...] | None, ...] | None"
+"""How an expression's type follows: a standard type, the type of slot n, a rule over others, or None (unknown)."""
+
+
+class Slot(NamedTuple):
+    """A column used in an expression: `parts` as written (`("t", "c")`), and the role it plays there.
+
+    `tight` is the precedence its surroundings need, so that a text put in its place is bracketed when it must be.
+    """
+
+    parts: tuple[str, ...]
+    role: int
+    tight: int = 0
+
+
+class QuerySlot(NamedTuple):
+    """A subquery used in an expression; its columns play `role`. Of EXISTS only its rows count, not its columns.
+
+    `struct` says that the rows are structs, whose fields the columns are: SELECT AS STRUCT.
+    """
+
+    query: Query
+    role: int
+    tight: int = 0
+    exists: bool = False
+    struct: bool = False
+
+
+class CallSlot(NamedTuple):
+    """A function of the user's, by its name: what it reads itself plays `role`, where its definition is known."""
+
+    name: TableName
+    role: int
+    tight: int = 0
+
+
+POSITION = "?"
+"""In a path: a field by its place. Places are numbers, numbers are values to a fingerprint, so any field is meant."""
+
+
+class FieldSlot(NamedTuple):
+    """A field inside a value that is no column: `(SELECT AS STRUCT ...).a`, `ARRAY_AGG(t)[OFFSET(0)].a`, `o['a']`.
+
+    `said` is False where the text does not show the path, since it stands in a string.
+    """
+
+    value: Expression
+    path: tuple[str, ...]
+    role: int
+    tight: int = 0
+    said: bool = True
+
+
+AnySlot: TypeAlias = Slot | QuerySlot | CallSlot | FieldSlot
+
+
+class Fields(NamedTuple):
+    """The fields of the value that an expression makes.
+
+    `own` are those of a struct that it builds. Else the value is one of those of `among`, each in its role, or an array
+    of them: `acting` acts on every field then, and `names` are the fields' names by position where a type says them.
+    Without either it is one of the expression's own direct slots, and the others act on it. `keyed` fields have names
+    and no places: those of an object.
+    """
+
+    own: tuple[Projection | Star, ...] = ()
+    among: tuple[tuple[Expression, int], ...] = ()
+    acting: tuple[tuple[Expression, int], ...] = ()
+    names: tuple[str, ...] = ()
+    keyed: bool = False
+
+
+class Expression(NamedTuple):
+    """A text with slots: `parts` holds text and, as integers, the numbers of slots.
+
+    A slot that `parts` does not mention still counts (COALESCE tests its arguments for null).
+    """
+
+    parts: tuple[str | int, ...]
+    slots: tuple[AnySlot, ...]
+    precedence: int
+    type: TypeRule = None
+    fields: Fields | None = None
+
+
+class Projection(NamedTuple):
+    """One output column."""
+
+    name: str
+    expression: Expression
+
+
+class Star(NamedTuple):
+    """`*` or `t.*`; `pattern` is that of COLUMNS('...'), `wrapped` says that a function is applied to each column.
+
+    `value` is what stands before `.*` where that is no name.
+    """
+
+    qualifier: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
+    replaced: tuple[Projection, ...] = ()
+    renamed: tuple[tuple[str, str], ...] = ()
+    pattern: str | None = None
+    wrapped: bool = False
+    value: Expression | None = None
+
+
+class Clause(NamedTuple):
+    """A condition or key: what it uses acts on every output, in `role`.
+
+    `ordinal` is the 1-based output that ORDER BY 2 means (then there is no expression). `aliases` says whether output
+    names are visible: 0 never, 1 before columns (ORDER BY), 2 after columns (GROUP BY and HAVING in most dialects),
+    3 after columns where lateral aliases are known (WHERE).
+    """
+
+    role: int
+    expression: Expression | None
+    ordinal: int = 0
+    aliases: int = 0
+
+
+class Pivot(NamedTuple):
+    """PIVOT and UNPIVOT: the columns that `consumed` uses vanish from the input, `columns` come after what is left.
+
+    `keys` are PIVOT's FOR columns, which choose the rows behind each new column. `kept` is DuckDB's GROUP BY: what is
+    left is that alone. `names` is the column list of the result's alias. `star` is the COLUMNS(…) that UNPIVOT takes
+    into its last column. `unnamed` are the aggregates where the values, and so the new columns, are not said.
+    """
+
+    consumed: tuple[Expression, ...]
+    columns: tuple[Projection, ...]
+    alias: str = ""
+    keys: tuple[Expression, ...] = ()
+    kept: tuple[Projection, ...] | None = None
+    names: tuple[str, ...] = ()
+    star: Star | None = None
+    unnamed: tuple[Expression, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TableFunction:
+    """A relation made by a function: its columns are made of its arguments.
+
+    `columns` are those that the function itself names (`()` when unknown); `label` is its name as columns are called
+    by it; `name` is kept where the function is not a builtin, since what it reads is then unknown. `aligned` is the
+    number of columns that the arguments give side by side: as many as they are, or more where one is a map. `wide` says
+    that it gives several columns, whose names nobody knows here.
+    """
+
+    arguments: tuple[Expression, ...]
+    label: str = "unnest"
+    columns: tuple[tuple[str, TypeRule], ...] = ()
+    name: TableName | None = None
+    aligned: int = 0
+    wide: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RelationSource:
+    """One item of FROM with how it is joined. `columns` is the column list of its alias."""
+
+    source: TableName | Query | TableFunction
+    alias: str = ""
+    columns: tuple[str, ...] = ()
+    join: str = ""
+    on: tuple[Clause, ...] = ()
+    using: tuple[str, ...] = ()
+    natural: bool = False
+    lateral: bool = False
+    pivots: tuple[Pivot, ...] = ()
+    named_by: TableName | None = None  # its columns go by the names of this table's, by position
+    written: bool = False  # the target of the statement itself, which is a source only where its values are used
+
+
+@dataclass(frozen=True, slots=True)
+class CommonTable:
+    """A WITH item; `columns` is its column list. ClickHouse's `scalar` ones name a value, not rows."""
+
+    name: str
+    columns: tuple[str, ...]
+    query: Query
+    recursive: bool = False
+    scalar: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """SELECT with all of its clauses; WITH is visible inside only."""
+
+    projections: tuple[Projection | Star, ...]
+    relations: tuple[RelationSource, ...] = ()
+    clauses: tuple[Clause, ...] = ()
+    common_tables: tuple[CommonTable, ...] = ()
+    distinct: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SetOperation:
+    """Branches of one kind of set operation in order; `role` is what every column plays for all, None for UNION ALL.
+
+    `first_only` marks EXCEPT, whose values come from its first branch.
+    """
+
+    branches: tuple[Query, ...]
+    role: int | None
+    by_name: bool = False
+    first_only: bool = False
+    clauses: tuple[Clause, ...] = ()
+    common_tables: tuple[CommonTable, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """VALUES rows; `columns` are the names that the dialect gives."""
+
+    rows: tuple[tuple[Expression, ...], ...]
+    columns: tuple[str, ...]
+
+
+Query: TypeAlias = Select | SetOperation | Values
+
+
+@dataclass(frozen=True, slots=True)
+class WriteForm:
+    """Data on its way: `query` gives the target's columns by position, or by name where the target says so.
+
+    `query` is None where no column is followed (LIKE, EXCHANGE): `sources` has what is read then. `fixed` are the
+    target's columns that a static partition sets, which positions skip. `deletes` marks rows that go: nothing flows.
+    """
+
+    target: Target | None
+    query: Query | None
+    fixed: tuple[str, ...] = ()
+    sources: tuple[TableName, ...] = ()
+    deletes: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RelationalStatement:
+    """One statement, translated: what a parse gives, and what is kept as symbolic lineage."""
+
+    kind: StatementKind
+    dialect: str
+    writes: tuple[WriteForm, ...] = ()
+    changes: tuple[TableChange, ...] = ()
+    aliases: tuple[tuple[str, str], ...] = ()
+    problems: tuple[Problem, ...] = ()

@@ -1,0 +1,176 @@
+"""Looking for entities in a catalog: what a catalog must offer, and a memory in front of it that keeps misses too."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from threading import Lock
+from typing import Generic, Protocol, TypeVar
+
+from ingestion.entities import TableEntity
+from ingestion.names.fqn import search_pattern, split_fqn
+
+REMEMBERED = 1_000
+TABLE_FQN_PARTS = 4
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True, slots=True)
+class PartialName:
+    """A table's name with None for the parts that are not known."""
+
+    database: str | None
+    schema: str | None
+    table: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """FQNs that a search found. `complete`: there are no others. `current`: nothing newer is missing from it."""
+
+    fqns: tuple[str, ...]
+    complete: bool = True
+    current: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LookupCounts:
+    """How many calls were made to the catalog, and how many were saved by remembering."""
+
+    field_searches: int
+    fqn_lookups: int
+    bulk_lookups: int
+    remembered: int
+
+
+class EntitySearch(Protocol):
+    """A catalog as name resolution sees it. Its errors pass through: a dead catalog is never a missing table."""
+
+    def field_search(self, pattern: str) -> Hits:
+        """Tables whose FQN matches, case ignored; `*` is anything, dots included, `?` one character."""
+
+    def get_by_fqn(self, fqn: str) -> TableEntity | None:
+        """The table with this FQN, None when there is none."""
+
+    def bulk_lookup(self, service: str, names: Sequence[PartialName]) -> Sequence[Sequence[TableEntity]] | None:
+        """For each name every table it may mean, case ignored; None when the catalog has no such call."""
+
+    def path_lookup(self, path: str) -> Sequence[TableEntity]:
+        """Containers and external tables that lie exactly there, however the path's scheme is written."""
+
+
+class Lru(Generic[Key, Value]):
+    """A bounded memory, safe between threads; the entry used longest ago goes first."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._entries: OrderedDict[Key, Value] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, key: Key) -> tuple[Value] | None:
+        """The remembered value in a tuple of one (it may itself be None); None when nothing is remembered."""
+        with self._lock:
+            if key not in self._entries:
+                return None
+            self._entries.move_to_end(key)
+            return (self._entries[key],)
+
+    def put(self, key: Key, value: Value) -> None:
+        with self._lock:
+            self._entries[key] = value
+            self._entries.move_to_end(key)
+            while len(self._entries) > self._size:
+                self._entries.popitem(last=False)
+
+
+class RememberedSearch:
+    """An EntitySearch that is asked each thing once, as long as the last 1,000 answers hold it."""
+
+    def __init__(self, search: EntitySearch, size: int = REMEMBERED) -> None:
+        self._search = search
+        self._hits: Lru[tuple[str, PartialName], Hits] = Lru(size)
+        self._entities: Lru[str, TableEntity | None] = Lru(size)
+        self._paths: Lru[str, tuple[TableEntity, ...]] = Lru(size)
+        self._lock = Lock()
+        self._field_searches = self._fqn_lookups = self._bulk_lookups = self._remembered = 0
+
+    @property
+    def counts(self) -> LookupCounts:
+        with self._lock:
+            return LookupCounts(self._field_searches, self._fqn_lookups, self._bulk_lookups, self._remembered)
+
+    def candidates(self, service: str, name: PartialName) -> Hits:
+        """Every table of the service that agrees with the name part by part, case ignored."""
+        known = self._hits.get((service, name))
+        if known is not None:
+            self._count(remembered=1)
+            return known[0]
+        self.prefetch(service, [name])
+        learned = self._hits.get((service, name))
+        if learned is not None:
+            return learned[0]
+        self._count(field_searches=1)
+        pattern = search_pattern(service, name.database, name.schema, name.table)
+        found = self._search.field_search(pattern)
+        hits = Hits(tuple(fqn for fqn in found.fqns if _agrees(fqn, service, name)), found.complete, found.current)
+        self._hits.put((service, name), hits)
+        return hits
+
+    def entity(self, fqn: str) -> TableEntity | None:
+        """The table with this FQN, None when there is none."""
+        known = self._entities.get(fqn)
+        if known is not None:
+            self._count(remembered=1)
+            return known[0]
+        self._count(fqn_lookups=1)
+        entity = self._search.get_by_fqn(fqn)
+        self._entities.put(fqn, entity)
+        return entity
+
+    def at_path(self, path: str) -> tuple[TableEntity, ...]:
+        """What lies at a storage path."""
+        known = self._paths.get(path)
+        if known is not None:
+            self._count(remembered=1)
+            return known[0]
+        self._count(field_searches=1)
+        found = tuple(self._search.path_lookup(path))
+        self._paths.put(path, found)
+        return found
+
+    def prefetch(self, service: str, names: Sequence[PartialName]) -> None:
+        """Learns many names in one call where the catalog can; give fewer than it remembers."""
+        unknown = [name for name in dict.fromkeys(names) if self._hits.get((service, name)) is None]
+        if not unknown:
+            return
+        answer = self._search.bulk_lookup(service, unknown)
+        if answer is None:
+            return
+        self._count(bulk_lookups=1)
+        for name, entities in zip(unknown, answer, strict=True):
+            for entity in entities:
+                self._entities.put(entity.fully_qualified_name, entity)
+            fqns = (entity.fully_qualified_name for entity in entities)
+            agreeing = tuple(fqn for fqn in fqns if _agrees(fqn, service, name))
+            self._hits.put((service, name), Hits(agreeing, complete=True, current=True))
+
+    def _count(self, field_searches: int = 0, fqn_lookups: int = 0, bulk_lookups: int = 0, remembered: int = 0) -> None:
+        with self._lock:
+            self._field_searches += field_searches
+            self._fqn_lookups += fqn_lookups
+            self._bulk_lookups += bulk_lookups
+            self._remembered += remembered
+
+
+def _agrees(fqn: str, service: str, name: PartialName) -> bool:
+    try:
+        parts = split_fqn(fqn)
+    except ValueError:
+        return False
+    if len(parts) != TABLE_FQN_PARTS or parts[0] != service:
+        return False
+    wanted = (name.database, name.schema, name.table)
+    return all(want is None or want.casefold() == part.casefold() for want, part in zip(wanted, parts[1:], strict=True))

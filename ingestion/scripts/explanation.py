@@ -1,0 +1,195 @@
+"""Where a column comes from: the chain of expressions back to base columns, over a graph document.
+
+The document is that of the catalog's graph call and of `lineage_graph`, so a script and a catalog explain alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ingestion.names.fqn import split_fqn
+
+Json = dict[str, Any]
+JSON_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedStatement:
+    """What is behind a hop: masked text ("" for what someone entered by hand), who said it, and with which parser."""
+
+    text: str
+    producer: str
+    parser: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedHop:
+    """One source column's part in a column; `statements` are numbers (from 1) of the explanation's statements.
+
+    `expression` is masked and over the source's table, "" where the value is taken as it is.
+    """
+
+    source: str
+    type: str
+    subtype: str
+    masking: bool
+    expression: str
+    certain: bool
+    statements: tuple[int, ...]
+
+    @property
+    def direct(self) -> bool:
+        return self.type == "DIRECT"
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """A column and everything upstream of it: `hops` has each column on the way, nearest first, with its sources.
+
+    A base column has no sources. `statements` are those behind the hops, in the order met.
+    """
+
+    column: str
+    hops: Mapping[str, tuple[ExplainedHop, ...]]
+    statements: tuple[ExplainedStatement, ...]
+
+    def base_columns(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The columns where it all begins: those whose values arrive, and those that only have a say."""
+        arriving = dict.fromkeys(_reached(self.hops, self.column, direct_only=True))
+        base = [name for name, sources in self.hops.items() if not sources and name != self.column]
+        return tuple(n for n in base if n in arriving), tuple(n for n in base if n not in arriving)
+
+    def to_json(self) -> Json:
+        """The same as JSON: `version`, `column`, `base_columns`, `chain` (nearest first), `statements`."""
+        direct, indirect = self.base_columns()
+        return {
+            "version": JSON_VERSION,
+            "column": self.column,
+            "base_columns": {"direct": list(direct), "indirect": list(indirect)},
+            "chain": [
+                {
+                    "column": column,
+                    "direct": [_hop_json(hop) for hop in sources if hop.direct],
+                    "indirect": [_hop_json(hop) for hop in sources if not hop.direct],
+                }
+                for column, sources in self.hops.items()
+                if sources
+            ],
+            "statements": [
+                {"number": number, "sql": one.text, "producer": one.producer, "parser": one.parser}
+                for number, one in enumerate(self.statements, 1)
+            ],
+        }
+
+
+def column_names(document: Mapping[str, Any]) -> tuple[str, ...]:
+    """The full names of all columns of a document."""
+    return tuple(column["fullyQualifiedName"] for card in document["nodes"] for column in card["columns"])
+
+
+def columns_called(document: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    """The columns whose full name is `name` or ends in it: in the same case, else in any."""
+    names = column_names(document)
+    for fold in (str, str.casefold):
+        wanted = [fold(part) for part in _parts(name)]
+        found = tuple(one for one in names if [fold(part) for part in _parts(one)][-len(wanted) :] == wanted)
+        if found:
+            return found
+    return ()
+
+
+def explain(document: Mapping[str, Any], column: str) -> Explanation:
+    """The explanation of a column that the document has, by its full name."""
+    said = _Said(document)
+    hops: dict[str, tuple[ExplainedHop, ...]] = {}
+    waiting = [column]
+    for name in waiting:  # grows while it is walked: breadth first
+        if name not in hops:
+            hops[name] = said.of(name)
+            waiting.extend(hop.source for hop in hops[name])
+    return Explanation(column, hops, tuple(said.statements))
+
+
+class _Said:
+    """What a document says of each column's sources; numbers statements in the order in which they are asked for."""
+
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        self.statements: dict[ExplainedStatement, int] = {}
+        self._tables = {
+            column["fullyQualifiedName"]: card["id"] for card in document["nodes"] for column in card["columns"]
+        }
+        self._contributions: dict[str, list[Mapping[str, Any]]] = {}
+        self._made: dict[str, dict[_Origin, set[str]]] = {}
+        for edge in document["edges"]:
+            self._contributions.setdefault(edge["to"], []).extend(edge["contributions"])
+            for contribution in edge["contributions"]:
+                made = self._made.setdefault(edge["to"], {}).setdefault(_origin(contribution), set())
+                made.update(one["to"] for one in contribution["columns"] if one["to"] is not None)
+
+    def of(self, column: str) -> tuple[ExplainedHop, ...]:
+        """The hops into a column: direct ones first, each once with all the statements that make it."""
+        found: dict[tuple[str, str, str, bool, str, bool], dict[int, None]] = {}
+        for contribution, one in self._uses(column):
+            number = self._number(contribution)
+            subtype, expression = one["subtype"] or "", one["expression"] or ""
+            for source in one["from"]:
+                key = source, one["type"], subtype, one["masking"], expression, one["certain"]
+                found.setdefault(key, {})[number] = None
+        hops = [ExplainedHop(*key, tuple(numbers)) for key, numbers in found.items()]
+        return tuple(sorted(hops, key=lambda hop: not hop.direct))
+
+    def _uses(self, column: str) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+        table = self._tables.get(column, "")
+        made = self._made.get(table, {})
+        constant = not any(column in columns for columns in made.values())
+        for contribution in self._contributions.get(table, ()):
+            # What filters a statement's rows has a say in the columns that the statement gives, and in no others.
+            given = constant or column in made[_origin(contribution)]
+            for one in contribution["columns"]:
+                if one["to"] == column or (one["to"] is None and given):
+                    yield contribution, one
+
+    def _number(self, contribution: Mapping[str, Any]) -> int:
+        text = contribution.get("sqlQuery") or ""
+        kind = str(contribution["producer"]["kind"]).lower()
+        statement = ExplainedStatement(text, kind, contribution.get("parser") or "")
+        return self.statements.setdefault(statement, len(self.statements) + 1)
+
+
+_Origin = tuple[str, str, str]
+
+
+def _origin(contribution: Mapping[str, Any]) -> _Origin:
+    producer = contribution["producer"]
+    return str(producer["kind"]), str(producer["key"]), contribution.get("sqlQuery") or ""
+
+
+def _reached(hops: Mapping[str, Sequence[ExplainedHop]], start: str, *, direct_only: bool) -> Iterable[str]:
+    seen = {start}
+    waiting = [start]
+    for name in waiting:
+        for hop in hops.get(name, ()):
+            if hop.source not in seen and (hop.direct or not direct_only):
+                seen.add(hop.source)
+                waiting.append(hop.source)
+    return waiting
+
+
+def _hop_json(hop: ExplainedHop) -> Json:
+    return {
+        "source": hop.source,
+        "subtype": hop.subtype,
+        "masking": hop.masking,
+        "expression": hop.expression,
+        "certain": hop.certain,
+        "statements": list(hop.statements),
+    }
+
+
+def _parts(name: str) -> list[str]:
+    try:
+        return list(split_fqn(name))
+    except ValueError:
+        return name.split(".")

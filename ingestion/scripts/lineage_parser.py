@@ -1,0 +1,206 @@
+"""LineageParser: the lineage of a text in one object, with the names that OpenMetadata's users know."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from ingestion.binding.binder import BoundLog, bind
+from ingestion.binding.renames import under_last_names
+from ingestion.binding.timeline import Occurrence, SchemaProvider
+from ingestion.dialects import dialect_of
+from ingestion.errors import ParseCrash, ParseMemory, ParseTimeout, RecordError, TooLarge, Unparsable
+from ingestion.model import Column, ColumnRef, Flow, LineageType, Problem, Subtype, TableName
+from ingestion.names.namespaces import Namespace, RelationKey
+from ingestion.parsing.parser_pool import ParseOutcome
+from ingestion.scripts.pieces import parse_pieces, pieces
+from ingestion.symbolic import loads
+
+TableSchema = Mapping[str, str]
+"""Column name -> type as the source spells it, in the order of the table's columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class TargetColumn:
+    """A column that a statement makes; `table` is None for a bare SELECT, whose columns print bare."""
+
+    table: TableName | None
+    column: str
+
+    def __str__(self) -> str:
+        return self.column if self.table is None else f"{self.table}.{self.column}"
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnEdge:
+    """One source column's part in one target column.
+
+    `certain` is False where a name is ambiguous, or where the target's column is taken to be named as the source's is
+    (an INSERT by position into a table of unknown schema); `expression` is masked, "" where the column is taken as is.
+    """
+
+    source: ColumnRef
+    target: TargetColumn
+    type: LineageType
+    subtype: Subtype
+    masking: bool
+    expression: str
+    certain: bool
+
+
+def given_schemas(schema: Mapping[str, TableSchema]) -> SchemaProvider:
+    """What stands before a script begins: the one given table that a name is a suffix of (or the other way round)."""
+    tables = {tuple(name.lower().split(".")): columns for name, columns in schema.items()}
+
+    def known(key: RelationKey) -> Sequence[Column] | None:
+        wanted = tuple(part.lower() for part in key.parts if part)
+        found = [columns for name, columns in tables.items() if name[-len(wanted) :] == wanted[-len(name) :]]
+        return tuple(Column(name, type_) for name, type_ in found[0].items()) if len(found) == 1 else None
+
+    return SchemaProvider(known)
+
+
+def _error_of(reason: str) -> type[RecordError]:
+    return next(
+        (error for error in (ParseTimeout, ParseMemory, ParseCrash, TooLarge) if error.code == reason), Unparsable
+    )
+
+
+def _occurrences(outcomes: Sequence[ParseOutcome]) -> list[Occurrence]:
+    return [
+        Occurrence(str(number), loads(outcome.symbolic), Namespace(), (0.0, number), "script")
+        for number, outcome in enumerate(outcomes)
+        if outcome.symbolic is not None
+    ]
+
+
+class LineageParser:
+    """The lineage of `query` (one statement or a script), bound to `schema` as far as it goes.
+
+    Args:
+        query: the text.
+        dialect: sqlglot's name of the dialect, or "ansi", or a connection type ("Redshift").
+        schema: {"schema.table": {"column": "type"}}; tables that are not in it keep their stars symbolic.
+        timeout_seconds: for each parser of the cascade, enforced by killing its process.
+
+    Raises:
+        ConfigError: the dialect is unknown, or the time limit is no positive number.
+        RecordError: no statement of the text could be read (ParseTimeout, ParseMemory, ParseCrash, Unparsable,
+            TooLarge say why). Where some could be, `failures` names the others.
+    """
+
+    def __init__(
+        self,
+        query: str,
+        dialect: str = "ansi",
+        schema: Mapping[str, TableSchema] | None = None,
+        timeout_seconds: float = 30,
+    ) -> None:
+        self._dialect = dialect_of(dialect).name
+        self._before = given_schemas(schema or {})
+        self.failures: tuple[str, ...] = ()
+        self._statements = under_last_names(self._bound(query, timeout_seconds))
+
+    def _bound(self, query: str, timeout_seconds: float) -> BoundLog:
+        dialect = dialect_of(self._dialect)
+        found = tuple(pieces(query, dialect))
+        outcomes = parse_pieces(found, dialect, timeout_seconds)
+        reasons = {number: outcome.dead_reason for number, outcome in enumerate(outcomes) if outcome.dead_reason}
+        log = bind(_occurrences(outcomes), self._before)
+        told = {number: f"{failure.reason}: {failure.place}" for (_, number), failure in log.failures.items()}
+        failed = {**reasons, **told}
+        self.failures = tuple(f"line {found[number].line}: {failed[number]}" for number in sorted(failed))
+        if failed and not log.statements:
+            error = _error_of(next(iter(reasons.values()))) if reasons else RecordError
+            raise error("; ".join(self.failures))
+        return log
+
+    @cached_property
+    def _flows(self) -> tuple[Flow, ...]:
+        return tuple(flow for statement in self._statements for flow in statement.flows)
+
+    @cached_property
+    def _read(self) -> tuple[TableName, ...]:
+        return tuple(dict.fromkeys(name for flow in self._flows for name in flow.sources))
+
+    @cached_property
+    def _written(self) -> tuple[TableName, ...]:
+        return tuple(dict.fromkeys(flow.target.name for flow in self._flows if flow.target is not None))
+
+    @property
+    def source_tables(self) -> tuple[TableName, ...]:
+        """Tables that are read and not written by an earlier statement of the text, in order of appearance."""
+        between = frozenset(self.intermediate_tables)
+        return tuple(name for name in self._read if name not in between)
+
+    @property
+    def target_tables(self) -> tuple[TableName, ...]:
+        """Tables that are written and not read by a later statement, in order of appearance."""
+        between = frozenset(self.intermediate_tables)
+        return tuple(name for name in self._written if name not in between)
+
+    @cached_property
+    def intermediate_tables(self) -> tuple[TableName, ...]:
+        """Tables that one statement of the text writes and another one reads."""
+        readers = Counter(name for statement in self._statements for name in statement.sources)
+        found: list[TableName] = []
+        for statement in self._statements:
+            own = frozenset(statement.sources)
+            found.extend(name for name in statement.targets if readers[name] > (name in own))
+        return tuple(dict.fromkeys(found))
+
+    @property
+    def table_aliases(self) -> dict[str, str]:
+        """Alias -> table name as written, over all statements."""
+        return {alias: table for statement in self._statements for alias, table in statement.aliases}
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What stays unsettled: unknown and ambiguous columns, constructs that were not followed."""
+        return tuple(problem for statement in self._statements for problem in statement.problems)
+
+    @cached_property
+    def edges(self) -> tuple[ColumnEdge, ...]:
+        """Every column edge, direct and indirect; an indirect one of the whole row goes to each target column."""
+        return tuple(dict.fromkeys(edge for flow in self._flows for edge in _edges_of(flow)))
+
+    @cached_property
+    def referenced_columns(self) -> tuple[ColumnRef, ...]:
+        """Every source column that the text cannot do without: those of all edges, and those that it names in vain.
+
+        A column that a WITH item selects and nobody reads makes no edge, but the statement fails without it.
+        """
+        unused = (column for statement in self._statements for column in statement.unused)
+        return tuple(dict.fromkeys((*(edge.source for edge in self.edges), *unused)))
+
+    @property
+    def column_lineage(self) -> tuple[tuple[ColumnRef, TargetColumn], ...]:
+        """Pairs of source and target column: direct ones, and the columns in a CASE's conditions."""
+        return tuple(
+            dict.fromkeys(
+                (edge.source, edge.target)
+                for edge in self.edges
+                if edge.type is LineageType.DIRECT or edge.subtype is Subtype.CONDITIONAL
+            )
+        )
+
+
+def _edges_of(flow: Flow) -> Iterator[ColumnEdge]:
+    table = flow.target.name if flow.target is not None else None
+    for output in flow.outputs:
+        if output.star is not None:
+            source = ColumnRef(output.star.table, "*")
+            yield ColumnEdge(
+                source, TargetColumn(table, "*"), LineageType.DIRECT, Subtype.IDENTITY, False, "", certain=True
+            )
+            continue
+        target = TargetColumn(table, output.name)
+        for reference in (*output.references, *flow.indirect):
+            how = reference.transformation
+            certain = reference.certain and not output.name_assumed
+            for source in reference.sources:
+                yield ColumnEdge(
+                    source, target, how.type, how.subtype, how.masking, reference.expression, certain=certain
+                )

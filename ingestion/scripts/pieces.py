@@ -1,0 +1,97 @@
+"""SQL files as people keep them: one statement, a script, routines, or a lone query that stands for a model."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from ingestion.dialects import Dialect
+from ingestion.parsing.parser_pool import ParseOutcome, ParseRequest
+from ingestion.parsing.shared_pool import warm_parser
+from ingestion.routines import RoutineStep, block_steps, routines_in
+from ingestion.routines.definition import quoted
+from ingestion.scripts.dbt_templates import untemplated
+from ingestion.statements import SkipReason, classify, split
+
+_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_WITHOUT_LINEAGE = frozenset(
+    {
+        SkipReason.COMMENT,
+        SkipReason.CURSOR,
+        SkipReason.DDL_OTHER,
+        SkipReason.EMPTY,
+        SkipReason.FILE_TRANSFER,
+        SkipReason.GRANT,
+        SkipReason.INDEX,
+        SkipReason.LOCK,
+        SkipReason.MAINTENANCE,
+        SkipReason.SESSION_SETTING,
+        SkipReason.SESSION_STATE,
+        SkipReason.SHOW,
+        SkipReason.TRANSACTION,
+        SkipReason.TRUNCATE,
+        SkipReason.VARIABLE,
+    }
+)
+"""What a parser need not understand: such a statement neither moves data nor makes a relation."""
+_BLOCKS = frozenset({SkipReason.ANONYMOUS_BLOCK, SkipReason.DYNAMIC_SQL})
+_LONE_QUERY = re.compile(r"[\s(]*+(select|with|from|values)\b", re.IGNORECASE)
+
+
+def lone_query_as_view(text: str, name: str, dialect: Dialect) -> str:
+    """A lone query as the definition of the view `name`, on the same lines; any other text as it is.
+
+    Of a dbt model the references are names (`ingestion.scripts.dbt_templates`).
+    """
+    text = untemplated(text, name)
+    statements = split(text, dialect.name)
+    if len(statements) != 1 or not _LONE_QUERY.match(statements[0].text):
+        return text
+    view = name if _PLAIN_NAME.fullmatch(name) else quoted(name, dialect)
+    above = "\n" * (statements[0].line - 1)
+    return f"{above}CREATE VIEW {view} AS {statements[0].text}"
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A statement to parse and the line (from 1) it begins on; without a text, `problem` says why it has none."""
+
+    line: int
+    text: str = ""
+    problem: str = ""
+
+
+def pieces(script: str, dialect: Dialect) -> Iterator[Piece]:
+    """The statements of a script; of a block, a script with control flow or a routine's definition those in it."""
+    for statement in split(script, dialect.name):
+        for step in _steps(statement.text, dialect):
+            if step.problem or step.text:
+                yield Piece(statement.line, step.text, step.problem)
+
+
+def parse_pieces(found: Sequence[Piece], dialect: Dialect, timeout_seconds: float) -> list[ParseOutcome]:
+    """What became of each piece. One without lineage that no parser takes is not dead: there is nothing to miss."""
+    requests = [ParseRequest(str(number), piece.text, dialect.name) for number, piece in enumerate(found) if piece.text]
+    outcomes = {outcome.key: outcome for outcome in warm_parser(timeout_seconds).parse(requests)}
+    return [_outcome(piece, outcomes.get(str(number)), dialect) for number, piece in enumerate(found)]
+
+
+def _outcome(piece: Piece, parsed: ParseOutcome | None, dialect: Dialect) -> ParseOutcome:
+    if parsed is None:
+        return ParseOutcome("", None, None, dead_reason=piece.problem)
+    if parsed.dead_reason and classify(piece.text, dialect).skip_reason in _WITHOUT_LINEAGE:
+        return replace(parsed, dead_reason=None)
+    return parsed
+
+
+def _steps(text: str, dialect: Dialect) -> Iterator[RoutineStep]:
+    reason = classify(text, dialect).skip_reason
+    if reason in _BLOCKS:
+        yield from block_steps(text, dialect)
+        return
+    routines = routines_in(text, dialect) if reason is SkipReason.ROUTINE_DEFINITION else ()
+    if not routines:
+        yield RoutineStep(text)
+    for routine in routines:
+        yield from (step for step in routine.steps if classify(step.text, dialect).skip_reason is not SkipReason.SELECT)

@@ -1,0 +1,138 @@
+"""Statements that change where a session looks for names: USE, SET search_path, ALTER SESSION and their kin."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ingestion.dialects import Dialect, fold
+from ingestion.dialects.definition import keywords
+from ingestion.lexing import NAME, STRING, WORD, Token
+from ingestion.lexing import tokens as all_tokens
+
+_DATABASE_BY_USE = keywords("snowflake tsql fabric redshift cockroach duckdb materialize")
+_QUALIFIED_BY_USE = keywords("schema database catalog namespace")
+_NOT_NAMES = keywords("role warehouse secondary")
+_SCOPES = keywords("session local")
+_SET_ASSIGNS = keywords("snowflake bigquery")
+"""Where SET gives a variable of the user's a value, whatever its name."""
+_VARIABLES = keywords("database schema catalog current_schema search_path")
+_CLOSING = {"[": "]"}
+
+
+@dataclass(frozen=True, slots=True)
+class SessionChange:
+    """What a session's unqualified names resolve against from here on, folded as the dialect folds names.
+
+    `database` is None where it stays. `schemas`, in search order, is None where they stay, and empty where the
+    session has none; "$user" stands for the session user's own schema. `reset` says that the session is back at
+    what it began with (schemas is None then). `local` ends with the transaction.
+    """
+
+    database: str | None = None
+    schemas: tuple[str, ...] | None = None
+    reset: bool = False
+    local: bool = False
+
+
+def use(tokens: tuple[Token, ...], dialect: Dialect) -> SessionChange | None:
+    """What `USE ...` changes, given the tokens after USE; None for roles and warehouses."""
+    words = [token.text.lower() for token in tokens[:2]]
+    if not words or (words[0] in _NOT_NAMES and len(words) > 1 and words[1] != "."):
+        return None
+    what = words[0] if words[0] in _QUALIFIED_BY_USE and len(words) > 1 and words[1] not in (".", ";") else ""
+    parts = _named(tokens[1:] if what else tokens, dialect)
+    if not parts:
+        return None
+    if len(parts) > 1:
+        return SessionChange(parts[-2], (parts[-1],))
+    three_levels = dialect.name in _DATABASE_BY_USE
+    if what == "catalog" or (three_levels and what in ("", "database")):
+        return SessionChange(parts[0], _default_schemas(dialect))
+    return SessionChange(schemas=(parts[0],))
+
+
+def set_(tokens: tuple[Token, ...], dialect: Dialect) -> SessionChange | None:
+    """What `SET ...` changes, given the tokens after SET; None when that is no matter of names."""
+    local = bool(tokens) and tokens[0].text.lower() == "local"
+    if tokens and tokens[0].text.lower() in _SCOPES:
+        tokens = tokens[1:]
+    setting = tokens[0].text.lower() if tokens else ""
+    values = tokens[1:]
+    if setting == "current" and values:
+        setting, values = f"current_{values[0].text.lower()}", values[1:]
+    if values and values[0].text.lower() in ("=", "to"):
+        values = values[1:]
+    if not values or values[0].text == ".":  # catalog.setting = value
+        return None
+    if setting in _VARIABLES and dialect.name in _SET_ASSIGNS:
+        return None
+    if setting in ("search_path", "@@dataset_id", "schema", "current_schema"):
+        return _search_path(values, dialect, local)
+    if setting in ("catalog", "database", "@@dataset_project_id"):
+        parts = _dotted(values, dialect)
+        if not parts:
+            return None
+        return SessionChange(parts[0], None if setting == "@@dataset_project_id" else _default_schemas(dialect))
+    return None
+
+
+def set_config(tokens: tuple[Token, ...], dialect: Dialect) -> SessionChange | None:
+    """What `SELECT set_config('search_path', ...)` changes, given all its tokens."""
+    strings = [_name(token, dialect) for token in tokens if token.kind == STRING]
+    if len(strings) < 2 or strings[0].lower() != "search_path":
+        return None
+    names = tuple(name.strip().strip('"') for name in strings[1].split(","))
+    return SessionChange(schemas=tuple(name for name in names if name))
+
+
+def _search_path(values: tuple[Token, ...], dialect: Dialect, local: bool) -> SessionChange:
+    if values[0].text.lower() == "default":
+        return SessionChange(reset=True, local=local)
+    schemas: list[str] = []
+    for token in values:
+        if token.kind == STRING and dialect.name == "duckdb":
+            schemas += [name.strip() for name in _name(token, dialect).split(",")]
+        elif token.kind in (WORD, NAME, STRING):
+            schemas.append(_name(token, dialect))
+        elif token.text not in ",.":
+            break
+    if "." in (token.text for token in values[1:2]):  # DuckDB's and Db2's database.schema
+        return SessionChange(schemas[0], (schemas[1],)) if len(schemas) > 1 else SessionChange(schemas=tuple(schemas))
+    return SessionChange(schemas=tuple(name for name in schemas if name), local=local)
+
+
+def _named(tokens: tuple[Token, ...], dialect: Dialect) -> list[str]:
+    """The parts of a name, which a constant text may give: IDENTIFIER('a.b')."""
+    words = [token.text.lower() for token in tokens[:2]]
+    if words != ["identifier", "("]:
+        return _dotted(tokens, dialect)
+    text = tokens[2] if len(tokens) > 2 else None
+    if text is None or text.kind != STRING:
+        return []
+    return _dotted(tuple(all_tokens(text.text[1:-1], dialect)), dialect)
+
+
+def _dotted(tokens: tuple[Token, ...], dialect: Dialect) -> list[str]:
+    parts = []
+    for place, token in enumerate(tokens):
+        if place % 2:
+            if token.text != ".":
+                break
+        elif token.kind in (WORD, NAME, STRING):
+            parts.append(_name(token, dialect))
+        else:
+            break
+    return parts
+
+
+def _name(token: Token, dialect: Dialect) -> str:
+    if token.kind == WORD:
+        return fold(token.text, False, dialect)
+    opening = token.text[0]
+    closing = _CLOSING.get(opening, opening)
+    name = token.text[1:-1].replace(closing * 2, closing)
+    return name if token.kind == STRING else fold(name, True, dialect)
+
+
+def _default_schemas(dialect: Dialect) -> tuple[str, ...]:
+    return (dialect.default_schema,) if dialect.default_schema else ()

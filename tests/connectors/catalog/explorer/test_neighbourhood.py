@@ -1,0 +1,99 @@
+"""What the page asks the catalog for, and what it is served as."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+
+from connectors.catalog import CatalogConfig, running_catalog
+from ingestion.explorer import ASSETS, POLICY
+from tests.support.http_client import Client
+from tests.support.sample_catalog import fill, name
+
+
+@pytest.fixture
+def orchard(client: Client) -> Client:
+    fill(client)
+    return client
+
+
+def picture(client: Client, *steps: dict[str, Any], **more: Any) -> Any:
+    status, answer = client.post("/headwater/picture", {"steps": list(steps), "days": 0, **more})
+    assert status == 200, answer
+    return answer
+
+
+def names(answer: Any) -> set[str]:
+    return {node["name"] for node in answer["nodes"]}
+
+
+def test_each_step_of_a_picture_has_its_own_reach(orchard: Client) -> None:
+    answer = picture(orchard, {"entity": name("takings"), "upstream": 1}, {"entity": name("weighed"), "upstream": 1})
+    assert names(answer) == {"takings", "weighed", "trees", "prices", "pickings"}
+    assert len(answer["edges"]) == 4
+    assert {node["name"]: node["hidden"]["downstream"] for node in answer["nodes"]}["takings"] == 1
+
+
+def test_nearer_cards_come_first_when_not_all_may(orchard: Client) -> None:
+    answer = picture(orchard, {"entity": name("report"), "upstream": 9}, limit=3)
+    assert names(answer) == {"report", "takings", "prices"}
+    assert answer["truncated"]
+
+
+def test_a_step_that_names_nothing_is_left_out_but_not_the_only_one(orchard: Client) -> None:
+    assert names(picture(orchard, {"entity": "x.y"}, {"entity": name("trees")})) == {"trees"}
+    status, answer = orchard.post("/headwater/picture", {"steps": [{"entity": "x.y"}]})
+    assert (status, answer["code"]) == (404, 404)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"steps": []},
+        {"steps": [{"entity": ""}]},
+        {"steps": [{"entity": "a", "upstream": 101}]},
+        {"steps": 1, "more": 2},
+    ],
+)
+def test_a_picture_of_nothing_or_too_much_is_refused(client: Client, body: Any) -> None:
+    assert client.post("/headwater/picture", body)[0] == 400
+
+
+def test_beginnings_are_the_tables_with_most_neighbours(orchard: Client, client: Client) -> None:
+    _, answer = orchard.get("/headwater/beginnings")
+    assert (answer["tables"], answer["columnEdges"]) == (6, 14)
+    assert answer["beginnings"][0] == {"entity": name("takings"), "upstream": 3, "downstream": 1}
+
+
+def test_an_empty_catalog_has_no_beginning(client: Client) -> None:
+    assert client.get("/headwater/beginnings")[1] == {"tables": 0, "columnEdges": 0, "beginnings": []}
+
+
+def test_the_page_and_its_files_are_served_under_a_strict_policy(client: Client) -> None:
+    base = client.url.removesuffix("api/v1")
+    for path, kind in [
+        ("", "text/html; charset=utf-8"),
+        *((f"explorer/{file}", kind) for file, kind in ASSETS.items()),
+    ]:
+        answer = client.session.get(base + path, timeout=10)
+        assert (answer.status_code, answer.headers["content-type"]) == (200, kind)
+        assert answer.headers["content-security-policy"] == POLICY
+        assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+@pytest.mark.parametrize("file", ["page.html", "nothing.mjs", "..%2Fpages.py", "%2e%2e/pages.py"])
+def test_nothing_else_is_served_as_a_file_of_the_page(client: Client, file: str) -> None:
+    base = client.url.removesuffix("api/v1")
+    assert client.session.get(f"{base}explorer/{file}", timeout=10).status_code == 404
+
+
+def test_with_a_token_the_page_is_open_and_the_lineage_is_not(tmp_path: Path) -> None:
+    with running_catalog(CatalogConfig(tmp_path / "catalog.db", port=0, token="open-sesame")) as address:
+        base = address.url.removesuffix("api")
+        assert requests.get(base, timeout=10).status_code == 200
+        assert requests.get(f"{base}explorer/app.mjs", timeout=10).status_code == 200
+        assert requests.get(f"{base}api/v1/headwater/beginnings", timeout=10).status_code == 401

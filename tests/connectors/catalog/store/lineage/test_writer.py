@@ -1,0 +1,172 @@
+"""The store gives the same reads whatever the order, repetition or partition of what it was told."""
+
+from __future__ import annotations
+
+import random
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sqlalchemy import select
+
+from connectors.catalog.contract import bulk_models
+from connectors.catalog.store.database import Database, open_database
+from connectors.catalog.store.entities.entities import entity_id, get_id
+from connectors.catalog.store.entities.registration import put_one
+from connectors.catalog.store.lineage import bulk_lineage, name_changes
+from connectors.catalog.store.lineage.projection import project
+from connectors.catalog.store.queries import explore
+from connectors.catalog.store.queries.window import window
+from connectors.catalog.store.schema import intervals, versions
+
+TABLES = ("a", "b", "v", "w")
+MOMENTS = (None, 3, 7, 11, 16, 30)
+
+
+def identifier(name: str) -> str:
+    return entity_id("table", f"s.d.p.{name}")
+
+
+def end(name: str) -> Any:
+    return {"id": identifier(name), "type": "table"}
+
+
+@contextmanager
+def store() -> Iterator[Database]:
+    with tempfile.TemporaryDirectory() as directory:
+        database = open_database(Path(directory) / "c.db")
+        with database.write() as connection:
+            put_one(connection, "databaseService", {"name": "s", "serviceType": "Mysql"})
+            put_one(connection, "database", {"name": "d", "service": "s"})
+            put_one(connection, "databaseSchema", {"name": "p", "database": "s.d"})
+            for name in TABLES:
+                columns = [{"name": column, "dataType": "INT"} for column in "xy"]
+                put_one(connection, "table", {"name": name, "databaseSchema": "s.d.p", "columns": columns})
+        yield database
+        database.close()
+
+
+def tell(database: Database, told: Any) -> None:
+    with database.write() as connection:
+        if "events" in told:
+            name_changes.apply(connection, bulk_models.DdlEvents.model_validate(told).events)
+        else:
+            bulk_lineage.apply(connection, bulk_models.Lineage.model_validate(told))
+
+
+def reads(database: Database) -> list[Any]:
+    """Everything that the explorer, and the entities themselves, show at several moments."""
+    found: list[Any] = []
+    with database.read() as connection:
+        roots = [get_id(connection, "table", identifier(name), "all") for name in TABLES]
+        found.append([bool(row.deleted) for row in roots])
+        for moment in MOMENTS:
+            body = explore.explore(connection, roots, explore.Reach(1, 1, 100), window(connection, moment, 0))
+            found.append([without_partition(edge) for edge in body["edges"]])
+    return found
+
+
+def without_partition(edge: Any) -> Any:
+    """An edge without what depends on how a log was cut into batches: the counts at past moments."""
+    contributions = [
+        {key: value for key, value in one.items() if key not in {"count", "lastSeen"}} for one in edge["contributions"]
+    ]
+    return {**edge, "contributions": sorted(contributions, key=str)}
+
+
+times = st.integers(1, 20)
+names = st.sampled_from(TABLES)
+producers = st.sampled_from(["view", "query"])
+
+
+@st.composite
+def edges(draw: st.DrawFn) -> Any:
+    source, target = draw(st.lists(names, min_size=2, max_size=2, unique=True))
+    first, last = sorted((draw(times), draw(times)))
+    column = {"from": [f"s.d.p.{source}.x"], "to": f"s.d.p.{target}.{draw(st.sampled_from('xy'))}"}
+    kind = draw(producers)
+    said = {
+        "producer": {"kind": kind, "key": draw(st.sampled_from(["k1", "k2"]))},
+        "source": "ViewLineage" if kind == "view" else "QueryLineage",
+        "columns": draw(st.sampled_from([[], [column]])),
+        "firstSeen": first,
+        "lastSeen": last,
+        "records": [f"{number:08d}" for number in draw(st.lists(st.integers(0, 5), max_size=3))],
+    }
+    return {"fromEntity": end(source), "toEntity": end(target), "contribution": said}
+
+
+scopes = st.builds(
+    lambda name, at, key: {
+        "toEntity": end(name),
+        "source": "ViewLineage",
+        "at": at,
+        "producer": {"kind": "view", "key": key} if key else None,
+    },
+    names,
+    times,
+    st.sampled_from([None, "k1", "k2"]),
+)
+batches = st.fixed_dictionaries({"edges": st.lists(edges(), max_size=4), "replace": st.lists(scopes, max_size=2)})
+happenings = st.one_of(
+    st.builds(lambda name, at: {"kind": "drop", "entity": end(name), "at": at}, names, times),
+    st.builds(lambda name, at: {"kind": "create", "entity": end(name), "at": at}, names, times),
+    st.builds(
+        lambda kind, both, at: {"kind": kind, "entity": end(both[0]), "other": end(both[1]), "at": at},
+        st.sampled_from(["rename", "swap"]),
+        st.lists(names, min_size=2, max_size=2, unique=True),
+        times,
+    ),
+).map(lambda event: {"events": [event]})
+stories = st.lists(st.one_of(batches, batches, happenings), min_size=1, max_size=6).map(
+    lambda told: [{**one, "batchId": f"b{number}"} if "edges" in one else one for number, one in enumerate(told)]
+)
+
+
+@settings(max_examples=25, deadline=None)
+@given(stories, st.randoms(use_true_random=False))
+def test_order_and_repetition_do_not_matter(story: Sequence[Any], chance: random.Random) -> None:
+    again = [*story, *chance.sample(story, k=chance.randint(0, len(story)))]
+    chance.shuffle(again)
+    with store() as one, store() as other:
+        for told in story:
+            tell(one, told)
+        for told in again:
+            tell(other, told)
+        assert reads(one) == reads(other)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.lists(edges(), min_size=1, max_size=6), st.integers(1, 3))
+def test_the_partition_into_batches_does_not_matter(told: list[Any], size: int) -> None:
+    with store() as one, store() as other:
+        tell(one, {"batchId": "all", "edges": told})
+        for number in range(0, len(told), size):
+            tell(other, {"batchId": f"b{number}", "edges": told[number : number + size]})
+        assert reads(one) == reads(other)
+        assert seen(one) == seen(other)
+
+
+def seen(database: Database) -> Any:
+    with database.read() as connection:
+        roots = [get_id(connection, "table", identifier(name), "all") for name in TABLES]
+        body = explore.explore(connection, roots, explore.Reach(1, 1, 100), window(connection, None, 0))
+    keys = ("count", "firstSeen", "lastSeen")
+    return [sorted(str([one[key] for key in keys]) for one in edge["contributions"]) for edge in body["edges"]]
+
+
+@settings(max_examples=15, deadline=None)
+@given(stories)
+def test_the_projection_equals_the_events_computed_anew(story: Sequence[Any]) -> None:
+    columns = (intervals.c.version_id, intervals.c.from_id, intervals.c.to_id, intervals.c.start, intervals.c.end)
+    with store() as database:
+        for told in story:
+            tell(database, told)
+        with database.write() as connection:
+            before = sorted(map(str, connection.execute(select(*columns))))
+            project(connection, sorted(connection.scalars(select(versions.c.id))))
+            assert sorted(map(str, connection.execute(select(*columns)))) == before

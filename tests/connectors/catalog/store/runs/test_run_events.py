@@ -1,0 +1,174 @@
+"""OpenLineage in: run events become contributions in the one graph."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from tests.support.http_client import Client
+from tests.support.lineage_statements import graph, pairs, said, send
+
+
+def field(namespace: str, name: str, column: str, *how: Any) -> Any:
+    return {"namespace": namespace, "name": name, "field": column, "transformations": list(how)}
+
+
+IDENTITY = {"type": "DIRECT", "subtype": "IDENTITY", "description": "", "masking": False}
+FILTER = {"type": "INDIRECT", "subtype": "FILTER"}
+
+
+def event(inputs: Any, outputs: Any, **more: Any) -> Any:
+    return {
+        "eventType": "COMPLETE",
+        "eventTime": "2026-11-01T10:00:00.123Z",
+        "run": {"runId": "0190-run-1", "facets": {"anything": {"_producer": "x"}}},
+        "job": {"namespace": "spark", "name": "daily", "facets": {}},
+        "producer": "https://example.org",
+        "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json",
+        "inputs": inputs,
+        "outputs": outputs,
+        **more,
+    }
+
+
+def dataset(namespace: str, name: str, columns: str = "", **facets: Any) -> Any:
+    fields = [{"name": column, "type": "integer"} for column in columns.split()]
+    return {"namespace": namespace, "name": name, "facets": {"schema": {"fields": fields}, **facets}}
+
+
+def post(client: Client, body: Any) -> Any:
+    status, answer = client.post("/openlineage/lineage", body)
+    assert status == 200, answer
+    return answer
+
+
+def table(client: Client, name: str) -> Any:
+    status, body = client.get(f"/tables/name/{name}")
+    assert status == 200, body
+    return body
+
+
+PG = "postgres://db:5432"
+
+
+class TestUnknownDatasets:
+    def test_are_registered_under_a_service_of_their_namespace(self, client: Client) -> None:
+        lineage = {
+            "fields": {"x": {"inputFields": [field(PG, "d.p.s", "a", IDENTITY), field(PG, "d.p.s", "b", FILTER)]}}
+        }
+        output = dataset(PG, "d.p.t", "x", columnLineage=lineage)
+        assert post(client, event([dataset(PG, "d.p.s", "a b")], [output]))["lineageEdgesCreated"] == 1
+        source, target = table(client, f"{PG}.d.p.s"), table(client, f"{PG}.d.p.t")
+        assert source["serviceType"] == "Postgres"
+        assert [(one["name"], one["dataType"]) for one in source["columns"]] == [("a", "BIGINT"), ("b", "BIGINT")]
+        assert pairs(client.edge(source, target)) == ["a>x"]
+        (said_so,) = graph(client, target)["edges"][0]["contributions"]
+        assert said_so["producer"] == {"kind": "openlineage", "key": "spark/daily"}
+        assert sorted((one["type"], one["subtype"]) for one in said_so["columns"]) == [
+            ("DIRECT", "IDENTITY"),
+            ("INDIRECT", "FILTER"),
+        ]
+        assert (said_so["firstSeen"], said_so["count"]) == (1793527200123, 1)
+
+    def test_files_are_containers(self, client: Client) -> None:
+        post(client, event([dataset("s3://bucket", "raw/orders", "a")], [dataset(PG, "d.p.t", "x")]))
+        found = client.post(
+            "/headwater/tables/lookup", {"service": "-", "names": [{"path": "s3a://bucket/raw/orders/"}]}
+        )
+        (container,) = found[1]["matches"][0]
+        assert (container["type"], container["columns"][0]["name"]) == ("container", "a")
+
+    def test_a_symlink_names_the_table_of_a_path(self, client: Client) -> None:
+        link = {"identifiers": [{"namespace": "hive://meta:9083", "name": "sales.orders", "type": "TABLE"}]}
+        warehouse = dataset("file", "/warehouse/sales.db/orders", "a", symlinks=link)
+        post(client, event([warehouse], [dataset(PG, "d.p.t")]))
+        assert (
+            table(client, "hive://meta:9083.default.sales.orders")["locationPath"]
+            == "file:///warehouse/sales.db/orders"
+        )
+
+    def test_secrets_of_a_path_are_not_kept(self, client: Client) -> None:
+        post(client, event([dataset("s3://bucket", "p?sig=canary", "a")], [dataset(PG, "d.p.t")]))
+        body = client.get("/containers", limit=5)[1]["data"][0]
+        assert body["fullPath"] == "s3://bucket/p"
+
+
+class TestKnownDatasets:
+    def test_meet_in_one_graph_by_the_address_of_their_service(self, shop: Client) -> None:
+        orders, report = shop.table("orders"), shop.table("report", "x")
+        view = shop.table("v", "x")
+        send(shop, said(report, view, "x>x", producer="view:v"))
+        lineage = {"fields": {"x": {"inputFields": [field("postgres://h:1", "main.public.ORDERS", "a", IDENTITY)]}}}
+        post(
+            shop,
+            event(
+                [dataset("postgres://h:1", "main.public.ORDERS")],
+                [dataset("postgres://h:1", "main.public.report", columnLineage=lineage)],
+            ),
+        )
+        assert pairs(shop.edge(orders, report)) == ["a>x"]
+        status, body = shop.get("/headwater/impact", entity=orders["fullyQualifiedName"], column="a", days=0)
+        assert status == 200
+        assert [one["column"] for one in body["impacted"]] == ["shop.main.public.report.x", "shop.main.public.v.x"]
+
+
+class TestEvents:
+    def simple(self, **more: Any) -> Any:
+        return event([dataset(PG, "d.p.s", "a")], [dataset(PG, "d.p.t", "x")], **more)
+
+    def count(self, client: Client) -> int:
+        edges = graph(client, table(client, f"{PG}.d.p.t"))["edges"]
+        return int(edges[0]["contributions"][0]["count"])
+
+    def test_the_events_of_a_run_count_once(self, client: Client) -> None:
+        for kind in ("START", "RUNNING", "COMPLETE", "COMPLETE"):
+            post(client, self.simple(eventType=kind))
+        assert self.count(client) == 1
+        post(client, self.simple(run={"runId": "0190-run-2"}, eventTime="2026-11-02T10:00:00+01:00"))
+        assert self.count(client) == 2
+
+    def test_runs_that_failed_wrote_nothing(self, client: Client) -> None:
+        for kind in ("FAIL", "ABORT"):
+            assert post(client, self.simple(eventType=kind))["lineageEdgesCreated"] == 0
+        assert client.get("/tables")[1]["data"] == []
+
+    def test_a_run_with_several_outputs_joins_only_what_its_facets_name(self, client: Client) -> None:
+        inputs = [dataset(PG, f"d.p.s{number}", "a") for number in (1, 2)]
+        outputs = []
+        for number in (1, 2):
+            lineage = {"fields": {"x": {"inputFields": [field(PG, f"d.p.s{number}", "a")]}}}
+            outputs.append(dataset(PG, f"d.p.t{number}", "x", columnLineage=lineage))
+        assert post(client, event(inputs, outputs))["lineageEdgesCreated"] == 2
+
+    def test_a_dataset_wide_field_influences_every_column(self, client: Client) -> None:
+        lineage = {"fields": {}, "dataset": [field(PG, "d.p.s", "a", FILTER)]}
+        post(client, event([dataset(PG, "d.p.s", "a")], [dataset(PG, "d.p.t", "x", columnLineage=lineage)]))
+        (only,) = graph(client, table(client, f"{PG}.d.p.t"))["edges"][0]["contributions"]
+        assert [(one["to"], one["type"]) for one in only["columns"]] == [(None, "INDIRECT")]
+
+    def test_literals_of_a_jobs_sql_are_not_kept(self, client: Client, tmp_path: Path) -> None:
+        for number, (query, kept) in enumerate(
+            (
+                ("insert into t select a from s where b = 'canary'", "insert into t select a from s where b = ?"),
+                ("insert into t select 'canary", None),
+            )
+        ):
+            sql = {"query": query, "dialect": "postgres" if number else "no such dialect"}
+            post(client, self.simple(job={"namespace": "n", "name": f"j{number}", "facets": {"sql": sql}}))
+            said_so = graph(client, table(client, f"{PG}.d.p.t"))["edges"][0]["contributions"]
+            (found,) = [one for one in said_so if one["producer"]["key"] == f"n/j{number}"]
+            assert found.get("sqlQuery") == kept
+        assert all(b"canary" not in file.read_bytes() for file in tmp_path.iterdir())
+
+    def test_a_batch_files_what_it_can(self, client: Client) -> None:
+        for path in ("/openlineage/lineage/batch", "/openlineage/batch"):
+            status, body = client.post(path, [self.simple(), {"eventTime": "secret"}, self.simple(job={})])
+            assert status == 200
+            assert body["summary"] == {"received": 3, "successful": 1, "failed": 2}
+            assert [one["index"] for one in body["failed_events"]] == [1, 2]
+            assert "secret" not in str(body)
+        assert self.count(client) == 1
+
+    def test_an_event_that_is_not_valid_is_refused(self, client: Client) -> None:
+        for broken in ({}, self.simple(eventTime="yesterday"), {**self.simple(), "outputs": [{"namespace": "x"}]}, []):
+            assert client.post("/openlineage/lineage", broken)[0] == 400

@@ -1,0 +1,277 @@
+"""SELECT and what it is made of: each construct read once, whatever surrounds it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.lineage_lines import tell, told
+
+CASES = [
+    # WITH
+    ("with c as (select a, b as x from t) select x, a from c", {"x = t.b", "a = t.a"}),
+    ("with c as (select a from t where z > 1) select a from c", {"a = t.a", "* filter t.z"}),
+    ("with c(p, q) as (select a, b from t) select q, p from c", {"q = t.b", "p = t.a"}),
+    ("with c as (select a from t), d as (select a from c) select a from d", {"a = t.a"}),
+    ("with t as (select a as b from t) select b from t", {"b = t.a"}),
+    ("with c as (with d as (select a from t) select a from d) select a from c", {"a = t.a"}),
+    ("with unread as (select z from u) select a from t", {"a = t.a"}),
+    (
+        "with recursive r(n) as (select id from t union all select u.up from u join r on u.id = r.n) select n from r",
+        {"n = t.id", "n = u.up", "* join u.id", "* join t.id", "* join u.up"},
+    ),
+    # derived tables
+    ("select s.x from (select a as x from t where b = 1) s", {"x = t.a", "* filter t.b"}),
+    ("select x from (select a as x from (select a from t) i) s", {"x = t.a"}),
+    ("select s.q from (select a, b from t) s(p, q)", {"q = t.b"}),
+    ("select a from ((select a from t)) s", {"a = t.a"}),
+    # subqueries in expressions
+    ("select (select max(b) from u) as m from t", {"m agg u.b"}),
+    (
+        "select (select max(u.b) from u where u.k = t.k) as m from t",
+        {"m agg u.b", "m filter u.k", "m filter t.k"},
+    ),
+    (
+        "select a from t where b in (select c from u where d = 1)",
+        {"a = t.a", "* filter t.b", "* filter u.c", "* filter u.d"},
+    ),
+    ("select a from t where exists (select 1 from u where u.k = t.k)", {"a = t.a", "* filter u.k", "* filter t.k"}),
+    ("select a from t where exists (select u.never from u)", {"a = t.a"}),
+    ("select a from t where b > all (select c from u)", {"a = t.a", "* filter t.b", "* filter u.c"}),
+    ("select (select a + b as r) as s from t", {"s f t.a", "s f t.b"}),
+    # set operations
+    ("select a from t union all select b from u", {"a = t.a", "a = u.b"}),
+    ("select a from t union select b from u", {"a = t.a", "a = u.b", "* group t.a", "* group u.b"}),
+    ("select a from t intersect select b from u", {"a = t.a", "a = u.b", "* join t.a", "* join u.b"}),
+    ("select a from t except select b from u", {"a = t.a", "* join t.a", "* join u.b"}),
+    ("select a from t union all select b from u order by a", {"a = t.a", "a = u.b", "* sort t.a", "* sort u.b"}),
+    (
+        "select x.a from (select a from t union all select b from u) x where x.a > 1",
+        {"a = t.a", "a = u.b", "* filter t.a", "* filter u.b"},
+    ),
+    # joins
+    ("select t.a, u.b from t join u on t.k = u.k", {"a = t.a", "b = u.b", "* join t.k", "* join u.k"}),
+    ("select t.a from t, u where t.k = u.k", {"a = t.a", "* filter t.k", "* filter u.k"}),
+    ("select k from t join u using (k)", {"k = t.k", "* join t.k", "* join u.k"}),
+    ("select k from t right join u using (k)", {"k = u.k", "* join t.k", "* join u.k"}),
+    (
+        "select k from t full join u using (k)",
+        {"k f t.k", "k f u.k", "k if t.k", "k if u.k", "* join t.k", "* join u.k"},
+    ),
+    ("select t2.a from ((t as t2 join u on t2.k = u.k))", {"a = t.a", "* join t.k", "* join u.k"}),
+    (
+        "select x.a from (t join u on t.k = u.k) as x join w on x.j = w.j where w.z = 1",
+        {"a = t.a|u.a", "* join t.k", "* join u.k", "* join t.j|u.j", "* join w.j", "* filter w.z"},
+    ),
+    # grouping and ordering
+    ("select a, count(*) as n from t group by a order by 2", {"a = t.a", "n is constant", "* group t.a"}),
+    (
+        "select a as b, sum(c) as s from t group by 1 having sum(c) > 1 order by s desc",
+        {"b = t.a", "s agg t.c", "* group t.a", "* filter t.c", "* sort t.c"},
+    ),
+    (
+        "select a from t group by grouping sets ((a), (b)), rollup (c)",
+        {"a = t.a", "* group t.a", "* group t.b", "* group t.c"},
+    ),
+    ("select distinct a, b from t", {"a = t.a", "b = t.b", "* group t.a", "* group t.b"}),
+    ("select distinct on (a) b from t", {"b = t.b", "* group t.a"}),
+    ("select a as b from t order by b", {"b = t.a", "* sort t.a"}),
+    # laterals and table functions
+    ("select l.y from t cross join lateral (select t.x as y) l", {"y = t.x"}),
+    ("select u from t, unnest(t.arr) as u", {"u f t.arr"}),
+    ("select g.n from t, generate_series(1, t.top) as g(n)", {"n f t.top"}),
+    ("select a from (values (1, 2)) as v(a, b)", {"a is constant"}),
+    ("values (1, (select max(x) from t))", {"column1 is constant", "column2 agg t.x"}),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), CASES)
+def test_a_query_says_what_its_outputs_are_made_of(text: str, expected: set[str]) -> None:
+    assert tell(text) == expected
+
+
+DIALECT_CASES = [
+    ("spark", "select q.x from t lateral view outer explode(t.m) q as x", {"x f t.m"}),
+    ("hive", "select q.a0 from t lateral view json_tuple(t.j, 'k') q as a0", {"a0 f t.j"}),
+    ("spark", "select explode(t.m) as (k, v) from t", {"k f t.m", "v f t.m"}),
+    ("spark", "select stack(2, a, b) as (x) from t", {"x f t.a", "x f t.b"}),
+    ("spark", "select l.a from l left semi join r on l.k = r.k", {"a = l.a", "* join l.k", "* join r.k"}),
+    ("spark", "select * from l left anti join r using (k)", {"k = l.k", "* = l -k", "* join l.k", "* join r.k"}),
+    ("spark", "select transform(a, b) using 'cat' as (c) from t", {"c f t.a", "c f t.b"}),
+    ("bigquery", "select u.x, o from t, unnest(t.arr) as u with offset as o", {"x f t.arr", "o f t.arr"}),
+    (
+        "bigquery",
+        "select array(select c from d where d.k = t.k) as r from t",
+        {"r f d.c", "r filter d.k", "r filter t.k"},
+    ),
+    (
+        "bigquery",
+        "from t |> where a > 1 |> aggregate sum(b) as s group by c",
+        {"c = t.c", "s agg t.b", "* filter t.a", "* group t.c"},
+    ),
+    ("snowflake", "select f.value:x::int as x from t, lateral flatten(input => t.arr) f", {"X f T.ARR"}),
+    ("snowflake", "select a, sum(b) as s from t group by all", {"A = T.A", "S agg T.B", "* group T.A"}),
+    ("snowflake", "select $2 as x from (values (1, 2))", {"X is constant"}),
+    ("snowflake", "select $1 as x from @stage/a.csv", {"X = @stage/a.csv.$1"}),
+    (
+        "snowflake",
+        "select a from t qualify row_number() over (partition by b order by c) = 1",
+        {"A = T.A", "* filter T.B", "* filter T.C"},
+    ),
+    (
+        "tsql",
+        "select z.x from t cross apply (select u.x from u where u.k = t.k) z",
+        {"x = u.x", "* filter u.k", "* filter t.k"},
+    ),
+    ("tsql", "select top 5 a = b + 1 from #t with (nolock)", {"a f #t.b"}),
+    (
+        "tsql",
+        "with r as (select a, up from t union all select t.a, r.a from t join r on t.up = r.a) select up from r",
+        {"up = t.up", "up = t.a", "* join t.up", "* join t.a"},
+    ),
+    (
+        "oracle",
+        "select a from t start with b is null connect by prior c = d",
+        {"A = T.A", "* filter T.B", "* join T.C", "* join T.D"},
+    ),
+    ("clickhouse", "select x from t array join arr as x", {"x f t.arr"}),
+    ("clickhouse", "with (select max(z) from u) as m select m from t", {"m agg u.z"}),
+    (
+        "clickhouse",
+        "select a from t final prewhere b = 1 where c = 2 limit 1 by d",
+        {"a = t.a", "* filter t.b", "* filter t.c", "* group t.d"},
+    ),
+    ("clickhouse", "with a + b as s select s, k from t", {"s f t.a", "s f t.b", "k = t.k"}),
+    ("clickhouse", "with a + 1 as a select a from t", {"a f t.a"}),
+    ("duckdb", "from t select a", {"a = t.a"}),
+    (
+        "duckdb",
+        "select a from t1 union by name select b, a from t2",
+        {"a = t1.a", "a = t2.a", "b = t2.b", "* group t1.a", "* group t2.a", "* group t2.b"},
+    ),
+    ("teradata", "sel a from t qualify rank() over (order by b) = 1", {"a = t.a", "* filter t.b"}),
+    ("trino", "select n from t cross join unnest(t.arr) with ordinality as u(n, i)", {"n f t.arr"}),
+    (
+        "trino",
+        "select x, y, n from t cross join unnest(t.a, t.b) with ordinality as u(x, y, n)",
+        {"x f t.a", "y f t.b", "n f t.a", "n f t.b"},
+    ),
+    (
+        "trino",
+        "select k, v, e, n from t cross join unnest(t.m, t.a, t.b) with ordinality as u(k, v, w, e, n)",
+        {"k f t.m", "v f t.m|t.a|t.b", "e f t.b", "n f t.m", "n f t.a", "n f t.b"},
+    ),
+    ("postgres", "select e, i from t, lateral unnest(t.a) with ordinality as u(e, i)", {"e f t.a", "i f t.a"}),
+    (
+        "mysql",
+        "select j.a, j.b from t, json_table(t.d, '$[*]' columns (a int path '$.a',"
+        " nested path '$.b[*]' columns (b int path '$'))) as j",
+        {"a f t.d", "b f t.d"},
+    ),
+    (
+        "duckdb",
+        "pivot t on y in (2000, 2010) using sum(p) as total group by c",
+        {
+            "c = t.c",
+            "2000_total agg t.p",
+            "2010_total agg t.p",
+            "2000_total if t.y",
+            "2010_total if t.y",
+            "* group t.c",
+        },
+    ),
+    ("tsql", "select 'Total' = a, [b] = c from t", {"total = t.a", "b = t.c"}),
+    ("trino", "select k, v, x from t cross join unnest(t.m) as u(k, v)", {"k f t.m", "v f t.m", "x = t.x"}),
+    ("postgres", "select x, y from t, unnest(t.a, t.b) as u(x, y)", {"x f t.a", "y f t.b"}),
+    ("postgres", "select x, y from t, rows from (f(t.a), g(t.b)) as u(x, y)", {"x f t.a", "y f t.b"}),
+    ("bigquery", "select e, o from d.t s, s.arr as e with offset as o", {"e f d.t.arr", "o f d.t.arr"}),
+    ("databricks", "select s.a from stream(t) s", {"a = t.a"}),
+    ("databricks", "select a from identifier('d.t')", {"a = d.t.a"}),
+    ("snowflake", "select x.a from table('d.t') x", {"A = D.T.A"}),
+    ("spark", "select posexplode(a), b from t", {"pos f t.a", "col f t.a", "b = t.b"}),
+    ("tsql", "select @x = a from t", set()),
+    ("mysql", "select straight_join t.a from t join u on t.k = u.k", {"a = t.a", "* join t.k", "* join u.k"}),
+    (
+        "oracle",
+        """select * from t match_recognize (partition by a order by b measures last(c.x) as d one row per match
+           pattern (c+) define c as c.y > 1) m""",
+        {"A = T.A", "D agg T.X", "* window T.A", "* window T.B", "* filter T.Y"},
+    ),
+    ("redshift", "select a as x, x + 1 as y from t", {"x = t.a", "y f t.x|t.a"}),
+    ("redshift", "select c.id, k, v from t as c, unpivot c.o as v at k", {"id = t.id", "k f t.o", "v f t.o"}),
+    ("redshift", "select v from t, unpivot t.o as v", {"v f t.o"}),
+    ("redshift", "select l.x, i from t, t.a as l at i", {"x f t.a", "i f t.a"}),
+    ("redshift", "select l.x, k from t, t.a l, unpivot l.o as v at k", {"x f t.a", "k f t.a"}),
+    ("bigquery", "select a, b from ml.predict(model d.m, (select a, f(b) as b from d.t))", {"a = d.t.a", "b f d.t.b"}),
+    ("bigquery", "select p.a from ml.predict(model d.m, (select a, b from d.t)) p", {"a = d.t.a"}),
+    ("bigquery", "select p.a from ml.generate_text(model d.m, table d.t, struct(1 as k)) as p", {"a = d.t.a"}),
+]
+
+
+@pytest.mark.parametrize(("dialect", "text", "expected"), DIALECT_CASES)
+def test_a_dialects_own_constructs_are_followed(dialect: str, text: str, expected: set[str]) -> None:
+    assert tell(text, dialect) == expected
+
+
+PIVOTS = [
+    (
+        "snowflake",
+        "select * from t pivot (sum(amount) for month in ('JAN', 'FEB')) as p (region, jan, feb)",
+        {"T": "REGION MONTH AMOUNT"},
+        {
+            "REGION = T.REGION",
+            "JAN agg T.AMOUNT",
+            "FEB agg T.AMOUNT",
+            "JAN if T.MONTH",
+            "FEB if T.MONTH",
+            "* group T.REGION",
+        },
+    ),
+    (
+        "bigquery",
+        "select * from t pivot (sum(a) as s for m in ('j' as jj))",
+        {"t": "k m a"},
+        {"k = t.k", "s_jj agg t.a", "s_jj if t.m", "* group t.k"},
+    ),
+    (
+        "spark",
+        "select * from t unpivot (v for n in (a, b))",
+        {"t": "k a b"},
+        {"k = t.k", "n is constant", "v = t.a", "v = t.b"},
+    ),
+    (
+        "duckdb",
+        "unpivot t on columns(* exclude (k)) into name n value v",
+        {"t": "k a b"},
+        {"k = t.k", "n is constant", "v = t.a", "v = t.b"},
+    ),
+    (
+        "duckdb",
+        "from t unpivot (v for n in (columns('a|b')))",
+        {"t": "k a b"},
+        {"k = t.k", "n is constant", "v = t.a", "v = t.b"},
+    ),
+    ("duckdb", "unpivot t on columns(* exclude (k)) into name n value v", {}, {"n is constant", "v = t.*"}),
+    (
+        "duckdb",
+        "unpivot t on a, b into name n value v",
+        {"t": "k a b"},
+        {"k = t.k", "n is constant", "v = t.a", "v = t.b"},
+    ),
+]
+
+
+@pytest.mark.parametrize(("dialect", "text", "schemas", "expected"), PIVOTS)
+def test_pivots_take_columns_away_and_bring_others(
+    dialect: str, text: str, schemas: dict[str, str], expected: set[str]
+) -> None:
+    assert tell(text, dialect, schemas) == expected
+
+
+def test_sources_are_the_tables_that_are_read_even_without_a_column_of_theirs() -> None:
+    (lines,) = told("select 1 as one from t cross join u where exists (select 1 from w)")
+    assert {line for line in lines if line.startswith("from")} == {"from t", "from u", "from w"}
+
+
+def test_a_file_and_a_stage_are_paths() -> None:
+    (lines,) = told("select a from 'data/x.parquet'", "duckdb")
+    assert lines == {"from data/x.parquet", "a = data/x.parquet.a"}

@@ -1,0 +1,90 @@
+"""Stars: expanded where schemas are known, kept and folded through where they are not."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.lineage_lines import analysed, tell
+
+KNOWN = {"t": "a b c", "u": "k x"}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text", "expected"),
+    [
+        ("postgres", "select * from t", {"a = t.a", "b = t.b", "c = t.c"}),
+        ("postgres", "select u.*, t.a from t, u", {"k = u.k", "x = u.x", "a = t.a"}),
+        ("bigquery", "select * except (b) from t", {"a = t.a", "c = t.c"}),
+        ("bigquery", "select * replace (a + 1 as b) from t", {"a = t.a", "b f t.a", "c = t.c"}),
+        ("duckdb", "select * exclude (a, b) from t", {"c = t.c"}),
+        ("duckdb", "select columns('^[ab]') from t", {"a = t.a", "b = t.b"}),
+        ("duckdb", "select max(columns(* exclude (c))) from t", {"a f t.a", "b f t.b"}),
+        ("duckdb", "select * like '_' from t, u", {"a = t.a", "b = t.b", "c = t.c", "k = u.k", "x = u.x"}),
+        ("duckdb", "select * not like 'a%' from t", {"b = t.b", "c = t.c"}),
+        ("duckdb", "select * similar to '[ab]' from t", {"a = t.a", "b = t.b"}),
+        ("duckdb", "select columns('a') + 1 from t", {"a f t.a"}),
+        ("databricks", "select t.* except (a) from t", {"b = t.b", "c = t.c"}),
+        ("postgres", "select d.* from (select a as p, * from t) d", {"p = t.a", "a = t.a", "b = t.b", "c = t.c"}),
+    ],
+)
+def test_a_star_over_known_columns_is_those_columns(dialect: str, text: str, expected: set[str]) -> None:
+    assert tell(text, dialect, KNOWN) == expected
+
+
+def test_a_star_may_take_the_columns_of_a_pattern() -> None:
+    assert tell("select * ilike '%b%' exclude (ab) from t", "snowflake", {"T": "A B AB"}) == {"B = T.B"}
+
+
+def test_rename_in_a_star() -> None:
+    schemas = {"T": "A B"}
+    assert tell("select * exclude (a) rename (b as z) from t", "snowflake", schemas) == {"Z = T.B"}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text", "expected"),
+    [
+        ("postgres", "select * from t", {"* = t"}),
+        ("postgres", "with c as (select * from t) select c.* from c", {"* = t"}),
+        ("postgres", "with c as (select * from t) select c.a from c", {"a = t.a"}),
+        ("postgres", "select a from (select *, 1 as one from t) d", {"a = t.a"}),
+        ("postgres", "select one from (select *, b as one from t) d", {"one = t.b"}),
+        ("snowflake", "select z from (select * exclude (a) rename (b as z) from t)", {"Z = T.B"}),
+        ("bigquery", "select * except (a) from (select * except (b) from t)", {"* = t -a -b"}),
+        (
+            "postgres",
+            "select * from t join u using (k)",
+            {"* = t -k", "* = u -k", "k = t.k", "* join t.k", "* join u.k"},
+        ),
+        ("postgres", "select a from (select * from t, u) d", {"a = t.a|u.a"}),
+    ],
+)
+def test_a_star_over_an_unknown_table_folds_through(dialect: str, text: str, expected: set[str]) -> None:
+    assert tell(text, dialect) == expected
+
+
+def test_a_column_that_a_star_left_out_is_not_there() -> None:
+    assert tell("select a from (select * except (a) from t)", "bigquery") == {"a is constant"}
+
+
+def test_a_star_in_a_branch_keeps_the_columns_around_it_in_place() -> None:
+    lines = tell("select p, q from (select x as p, * , y as q from t union all select a, *, b from u) d")
+    assert {"p = t.x", "p = u.a", "q = t.y", "q = u.b"} <= lines
+
+
+def test_stars_of_two_branches_run_beside_each_other() -> None:
+    assert tell("select * from t union all select * from u") == {"* = t", "* = u"}
+    assert tell("select a from (select * from t union all select * from u) d") == {"a = t.a", "a = u.a|u.*"}
+
+
+def test_the_same_form_binds_when_a_schema_arrives() -> None:
+    text = "select d.* from (select * from t union all select * from u) d"
+    assert tell(text, schemas={"t": "a b", "u": "x y"}) == {"a = t.a", "a = u.x", "b = t.b", "b = u.y"}
+
+
+def test_a_replaced_column_over_an_unknown_table_is_taken_out_of_the_star() -> None:
+    assert tell("select * replace (upper(a) as a) from t", "bigquery") == {"* = t -a", "a f t.a"}
+
+
+def test_what_a_statement_names_but_nothing_depends_on_is_kept_apart() -> None:
+    lineage = analysed("with c as (select a, b from t) select a from c", schemas={"t": "a b z"})
+    assert [str(column) for column in lineage.unused] == ["t.b"]

@@ -1,0 +1,102 @@
+"""One table of functions: the parsers and the plan reader give one answer to what a function does to its argument."""
+
+from __future__ import annotations
+
+import pytest
+
+from ingestion.analysis.analyzer import analyze
+from ingestion.dialects.functions import AGGREGATES, COUNTS, HASHES, Effect, effect_of, unit_positions
+from ingestion.errors import Unparsable
+from ingestion.model import StatementLineage
+from ingestion.parsing.sqlfluff_tier import tier as sqlfluff_tier
+from ingestion.parsing.sqlglot_tier import tier as sqlglot_tier
+from ingestion.plans.text import vocabulary
+
+SUBTYPES = {
+    Effect.VALUE: ("TRANSFORMATION", False),
+    Effect.AGGREGATE: ("AGGREGATION", False),
+    Effect.COUNT: ("AGGREGATION", True),
+    Effect.HASH: ("TRANSFORMATION", True),
+}
+
+
+def direct(lineage: StatementLineage) -> set[tuple[str, str, str, bool]]:
+    return {
+        (
+            output.name.lower(),
+            str(source).lower(),
+            str(reference.transformation.subtype.value),
+            reference.transformation.masking,
+        )
+        for flow in lineage.flows
+        for output in flow.outputs
+        for reference in output.references
+        for source in reference.sources
+    }
+
+
+@pytest.mark.parametrize("tier", [sqlglot_tier, sqlfluff_tier], ids=["sqlglot", "sqlfluff"])
+@pytest.mark.parametrize(
+    ("dialect", "function"),
+    [
+        *(("postgres", name) for name in ("md5", "bool_or", "json_agg", "sum", "count", "upper", "string_agg")),
+        *(("snowflake", name) for name in ("median", "hash", "approx_count_distinct", "array_agg", "sha2")),
+        *(("spark", name) for name in ("mean", "std", "some", "try_sum", "try_avg", "bool_or", "xxhash64", "some")),
+        *(("spark", name) for name in ("first_value", "any_value", "collect_set", "hll_sketch_agg", "hll_union")),
+        *(("bigquery", name) for name in ("countif", "farm_fingerprint", "logical_or")),
+        *(("tsql", name) for name in ("stdevp", "checksum", "count_big")),
+    ],
+)
+def test_both_parsers_know_what_a_function_does(tier: object, dialect: str, function: str) -> None:
+    statement = f"INSERT INTO t (x) SELECT {function}(s.a) FROM s"
+    found = direct(analyze(tier.parse(statement, dialect), lambda _name: None))  # type: ignore[attr-defined]
+    assert found == {("x", "s.a", *SUBTYPES[effect_of(function.upper(), dialect)])}
+
+
+def test_any_aggregates_and_compares() -> None:
+    aggregated = sqlglot_tier.parse("INSERT INTO t (x) SELECT any(s.a) FROM s", "spark")
+    assert direct(analyze(aggregated, lambda _name: None)) == {("x", "s.a", "AGGREGATION", False)}
+    compared = sqlglot_tier.parse("INSERT INTO t (x) SELECT s.b = ANY(s.a) FROM s", "postgres")
+    assert {kind for _x, _source, kind, _masked in direct(analyze(compared, lambda _name: None))} == {"TRANSFORMATION"}
+
+
+@pytest.mark.parametrize(
+    ("statement", "dialect", "columns"),
+    [
+        ("INSERT INTO rep (y, n) SELECT MAX(year), SUM(day) FROM sales", "postgres", {"sales.year", "sales.day"}),
+        ("INSERT INTO t (x) SELECT upper(month) FROM s", "snowflake", {"s.month"}),
+        ("INSERT INTO t (x) SELECT datediff(day, month) FROM s", "mysql", {"s.day", "s.month"}),
+        ("INSERT INTO t (x) SELECT datediff(day, a, month) FROM s", "snowflake", {"s.a", "s.month"}),
+        ("INSERT INTO t (x) SELECT dateadd(month, 1, day) FROM s", "tsql", {"s.day"}),
+        ("INSERT INTO t (x) SELECT date_trunc(day, MONTH) FROM s", "bigquery", {"s.day"}),
+        ("INSERT INTO t (x) SELECT date_trunc(day, month) FROM s", "snowflake", {"s.month"}),
+    ],
+)
+def test_a_column_named_like_a_date_part_is_a_column(statement: str, dialect: str, columns: set[str]) -> None:
+    for tier in (sqlglot_tier, sqlfluff_tier):
+        try:
+            lineage = analyze(tier.parse(statement, dialect), lambda _name: None)
+        except Unparsable:
+            assert tier is sqlfluff_tier
+            continue
+        assert {source for _x, source, _kind, _masked in direct(lineage)} == columns, tier.__name__
+
+
+def test_plans_take_their_words_from_the_table() -> None:
+    aggregated = {name.lower() for name in AGGREGATES | COUNTS}
+    assert (aggregated & vocabulary.FUNCTIONS) - {"hll_union"} <= vocabulary.AGGREGATES
+    assert {"first_value", "some", "mean"} <= vocabulary.AGGREGATES
+    assert {name.lower() for name in COUNTS | HASHES} & vocabulary.FUNCTIONS == vocabulary.MASKING
+    assert "row_number" in vocabulary.ORDER_ONLY
+
+
+def test_no_function_stands_in_two_rows_of_the_table() -> None:
+    assert not (AGGREGATES & COUNTS or AGGREGATES & HASHES or COUNTS & HASHES)
+
+
+def test_a_unit_needs_room_for_what_it_measures() -> None:
+    assert unit_positions("DATEDIFF", 2, "mysql") == ()
+    assert unit_positions("DATEDIFF", 3, "tsql") == (0,)
+    assert unit_positions("DATE_TRUNC", 2, "bigquery") == (1,)
+    assert unit_positions("DATE_TRUNC", 2, "postgres") == ()
+    assert unit_positions("MAX", 1, "postgres") == ()

@@ -1,0 +1,119 @@
+"""Random logs of a small warehouse, one of whose statements is marked, and runs over them without Spark."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+from ingestion.isolation import Isolation
+from tests.behaviour.harness import Record, Warehouse, group_of, statement_rows, templates_of
+from tests.support.growing_log import configuration, told_by, write_log
+from workflows.config import load_config
+from workflows.control.failpoints import Failpoints
+from workflows.control.options import RunOptions
+from workflows.control.progress import LoggedProgress
+from workflows.lineage.contributions import EdgeKey
+from workflows.lineage.entity_resolution import NameResolution
+from workflows.lineage.lineage_source import EdgeOutcome, LineageSource
+from workflows.lineage.routine_entities import RoutineEntities
+from workflows.lineage.schema_provider import catalog_schemas
+from workflows.publishing.batches import target_batches
+from workflows.publishing.ddl_events import publish_ddl_events
+from workflows.publishing.delivery import Publisher
+from workflows.publishing.query_records import file_log_queries
+from workflows.publishing.warnings import schemaless
+from workflows.state.acknowledgements import CompleteScope
+from workflows.target import RunTarget, open_target
+from workflows.templates.names import names_of
+from workflows.templates.parsing import given_up
+
+MARK = "canary_mark"
+_COLUMNS = ("a", "b", "c", "d")
+_BASES = ("orders", "customers", "items")
+
+
+def random_log(seed: int, *, leaf: bool, statements: int = 14) -> tuple[list[Record], int]:
+    """Statements a second apart, and the number of the one that shows MARK.
+
+    With `leaf` it is an INSERT into a table of that name, which no other statement mentions; else any of them, whose
+    first column has that name.
+    """
+    random = Random(seed)
+    marked = random.randrange(3, statements - 3)
+    made = [*_BASES]
+    records = []
+    for number in range(statements):
+        source, other = random.choice(made), random.choice(made)
+        first = f"x.a AS {MARK}" if number == marked and not leaf else "x.a"
+        columns = f"{first}, x.b + y.c AS b, y.c, y.d"
+        query = f"SELECT {columns} FROM {source} x JOIN {other} y ON x.a = y.a WHERE y.d = {1000 + number}"
+        if random.random() < 0.4 and number != marked:
+            query = f"SELECT * FROM {source} WHERE b > {1000 + number}"
+        target, session = f"t{number}", f"s{random.randrange(3)}"
+        if number == marked and leaf:
+            text = f"INSERT INTO {MARK} (a, b, c, d) {query}"
+        else:
+            start = random.choice(
+                ["CREATE TABLE {} AS", "CREATE VIEW {} AS", "CREATE TEMP TABLE {} AS", "INSERT INTO {}"]
+            )
+            text = f"{start.format(target)} {query}"
+            made.append(target)
+        records.append(Record(text, session, 1000.0 + number))
+    ddl = [Record(f"CREATE TABLE {base} ({', '.join(f'{c} int' for c in _COLUMNS)})", "s0", 1.0) for base in _BASES]
+    return [*ddl, *records], len(ddl) + marked
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a run made of a log: the fate of each statement by its time, the edges, what it warned of."""
+
+    fates: Mapping[float, tuple[str, str]]
+    edges: frozenset[tuple[str, str, str, str]]  # source, target, producer, content
+    warnings: tuple[str, ...]
+
+    def check_whole(self, log: Sequence[Record]) -> None:
+        """Every statement has one fate."""
+        assert set(self.fates) == {record.at for record in log}
+        assert {fate for fate, _reason in self.fates.values()} <= {"published", "skipped", "dead"}
+
+
+def ran(folder: Path, log: Sequence[Record], failpoint: str | None = None, warehouse: Warehouse | None = None) -> Ran:
+    """A run over a log into a new catalog: every stage but those that are Spark's own."""
+    write_log(folder / "log" / "all.csv", ())  # the configuration names one; the statements are given
+    config = load_config(configuration(folder))
+    options = RunOptions("run", failpoints=Failpoints(failpoint))
+    warehouse = warehouse or Warehouse()
+    rows = statement_rows(log, warehouse)
+    templates = templates_of(rows)
+    analysis = Isolation[str](options.failpoints.probe)
+    names_of(templates.values(), analysis)
+    templates = given_up(templates, analysis.failures)
+    groups = [group_of(number, row) for number, row in enumerate(rows) if row.get("fingerprint")]
+    with open_target(config, "run", dry_run=False) as target:
+        names = NameResolution(config, warehouse.settings, target, options.failpoints.probe)
+        before = catalog_schemas((), names.resolver(), registers=True)
+        source = LineageSource(templates, groups, warehouse.settings, before, options.failpoints.probe)
+        fates, warnings = _published(source, names, target, options)
+    said = {(one.source, one.target, one.producer, one.text) for one in told_by(folder / "catalog.db")}
+    return Ran(fates, frozenset(said), warnings)
+
+
+def _published(
+    source: LineageSource, names: NameResolution, target: RunTarget, options: RunOptions
+) -> tuple[dict[float, tuple[str, str]], tuple[str, ...]]:
+    entities, _registered = names.resolve(source, names.resolver(), LoggedProgress())
+    requests = list(source.requests(entities))
+    deliverer = Publisher(target.sink, {}, lambda _done: None, 4, options)
+    delivery = deliverer.deliver(
+        target_batches(requests, source.replacements(entities)), CompleteScope(), lambda _count: None
+    )
+    published: dict[EdgeKey, EdgeOutcome] = {**delivery.edges, **source.failed_edges}
+    warnings = schemaless(entities, source.log, RoutineEntities())
+    warnings += publish_ddl_events(target, source.log.events, names.resolver(), options.failpoints.probe)
+    warnings += file_log_queries(target, source, entities, published, "shop")
+    fates = list(source.fates(published))
+    assert Counter(group.order for group, _fate, _reason in fates).most_common(1)[0][1] == 1
+    return {group.order[0]: (fate, reason) for group, fate, reason in fates}, warnings

@@ -1,0 +1,113 @@
+"""Runs over real event logs, from the configuration to what the catalog says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from connectors.spark_history.event_logs.codecs import decoded
+from tests.connectors.spark_history.conftest import History
+from tests.support.growing_log import told_by
+from tests.support.spark_history_runs import configuration, edges_of, run
+
+pytestmark = pytest.mark.spark
+EXECUTION_START = b'org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart"'
+
+
+def test_names_end_at_the_services_that_the_configuration_gives_them(
+    spark: SparkSession, sources: History, tmp_path: Path
+) -> None:
+    root = sources.root / "sources"
+    names = {
+        "catalogs": {"spark_catalog": "hive.warehouse", "spark_catalog.sales": "operations.db.shop"},
+        "jdbc": [
+            {"url": "jdbc:derby:memory:shop", "to": "crm.crm_db"},
+            {"tables": ["APP.*"], "to": "crm.crm_db"},
+        ],
+        "paths": [
+            {"prefix": f"{root}/raw", "to": "landing"},
+            {"prefix": f"{root}/lake/silver", "to": "spark.lake.silver"},
+        ],
+    }
+    summary = run(configuration(tmp_path, sources.logs("sources"), sparkNames=names))
+
+    assert not summary.counts.unresolved
+    edges = edges_of(tmp_path)
+    raw = f"landing.{root}/raw/orders"
+    assert {
+        (raw, "operations.db.shop.orders"),
+        ("operations.db.shop.orders", "operations.db.shop.texts"),
+        ("operations.db.shop.texts", "hive.warehouse.mart.from_hive"),
+        ("operations.db.shop.texts", "spark.lake.silver.texts"),
+        ("operations.db.shop.orders", "crm.crm_db.APP.ORDERS"),
+        ("crm.crm_db.APP.ORDERS", "hive.warehouse.mart.from_jdbc"),
+        ("crm.crm_db.APP.ORDERS", "hive.warehouse.mart.from_catalog"),
+    } <= edges
+    services = {name.split(".")[0] for edge in edges for name in edge}
+    assert services == {"landing", "operations", "hive", "crm", "spark"}
+    renamed, gone = "hive.warehouse.mart.published", {"hive.warehouse.mart.staged", "hive.warehouse.mart.short_lived"}
+    assert {("operations.db.shop.orders", renamed), ("hive.warehouse.mart.viewed", renamed)} <= edges
+    assert not {target for _, target in edges} & gone
+
+
+def test_a_later_run_reads_what_is_new_and_counts_nothing_twice(
+    spark: SparkSession, sources: History, tmp_path: Path
+) -> None:
+    whole = next(sources.logs("sources").rglob("events_1_*.zstd"))
+    with whole.open("rb") as stream:
+        lines = b"".join(decoded(stream, "zstd")).splitlines(keepends=True)
+    middle = places_of_starts(lines)[12]
+    at_once, grown = tmp_path / "at_once", tmp_path / "grown"
+    for folder in (at_once, grown):
+        (folder / "logs").mkdir(parents=True)
+    (at_once / "logs" / "local-1").write_bytes(b"".join(lines))
+    expected = run(configuration(at_once, at_once / "logs"))
+    file, log = configuration(grown, grown / "logs"), grown / "logs" / "local-1.inprogress"
+
+    log.write_bytes(b"".join(lines[:middle]) + lines[middle][:200])
+    counted = [run(file, "run-1").counts]
+    assert counted[0].skipped["unfinished"] == 2  # a statement that runs, and an event half written
+    again = run(file, "run-2").counts
+    assert (again.records_read, again.records_read_before, again.statements) == (0, 0, 0)
+    log.write_bytes(b"".join(lines))
+    counted.append(run(file, "run-3").counts)
+    log.rename(grown / "logs" / "local-1")
+    renamed = run(file, "run-4").counts
+    assert (renamed.statements, renamed.records_read_before) == (0, expected.counts.records_read)
+
+    unfinished = sum(counts.skipped.get("unfinished", 0) for counts in counted)
+    assert sum(counts.statements for counts in counted) - unfinished == expected.counts.statements
+    assert sum(counts.published for counts in counted) == expected.counts.published
+    assert told_by(grown / "catalog.db") == told_by(at_once / "catalog.db")
+
+
+def places_of_starts(lines: list[bytes]) -> list[int]:
+    """The places right behind the start events of executions, whose ends come later."""
+    return [number for number, line in enumerate(lines, 1) if line.startswith(b'{"Event":"' + EXECUTION_START)]
+
+
+def test_a_run_names_the_files_that_are_no_logs_and_the_writes_that_it_did_not_understand(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    logs = tmp_path / "logs" / "0131-cluster" / "eventlog"
+    logs.mkdir(parents=True)
+    start = '{"Event":"org.apache.spark.sql.execution.ui.SparkListenerSQLExecution%s","executionId":%d,"time":%d%s}\n'
+    for name, kinds in (("eventlog", ("VendorInsertInto",)), ("nightly.log", ("VendorInsertInto", "PhotonWriteStage"))):
+        lines = []
+        for number, kind in enumerate(kinds):
+            plan = f',"physicalPlanDescription":"== Physical Plan ==\\n{kind} (2)\\n+- LocalTableScan (1)\\n\\n\\n"'
+            lines += [start % ("Start", number, 1, plan), start % ("End", number, 2, ',"errorMessage":""')]
+        (logs / name).write_text("".join(lines))
+    (logs / "stdout").write_text("what a driver printed")
+    file = configuration(tmp_path, tmp_path / "logs")
+    file.write_text(file.read_text().replace("successThreshold: 50", "successThreshold: 0"))
+    summary = run(file)
+    assert dict(summary.counts.dead) == {"unsupported:VendorInsertInto": 2, "unsupported:PhotonWriteStage": 1}
+    assert dict(summary.counts.skipped) == {"not_an_event_log": 1}
+    assert summary.warnings[-2:] == (
+        f"1 file beside the event logs is none: file:{logs}/stdout",
+        "3 writes not understood: VendorInsertInto 2, PhotonWriteStage 1",
+    )
+    assert run(file, "again").counts.statements == 0

@@ -1,0 +1,73 @@
+"""What a run needs of a machine, looked at one by one."""
+
+from __future__ import annotations
+
+import socket
+import sqlite3
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+
+from workflows.config import Server, load_config
+from workflows.runtime import doctor
+from workflows.runtime.doctor import Health, catalog_file, examine
+
+Write = Callable[..., Path]
+
+
+def test_this_machine_is_ready() -> None:
+    findings = {finding.subject: finding for finding in examine()}
+
+    assert list(findings) == [
+        *("Python", "Java", "PySpark", "memory", "cores", "disk", "temporary files", "full-text search", "catalog file")
+    ]
+    assert [finding for finding in findings.values() if finding.health is Health.FAILED] == []
+
+
+def test_a_missing_java_fails_with_what_to_install(tmp_path: Path) -> None:
+    findings = {finding.subject: finding for finding in examine(environment={"PATH": str(tmp_path)})}
+
+    assert findings["Java"].health is Health.FAILED
+    assert "install Java 17" in findings["Java"].detail
+
+
+@pytest.mark.parametrize(("version", "health"), [((3, 10), "failed"), ((3, 12), "ok"), ((3, 15), "failed")])
+def test_pythons_outside_the_range_fail(version: tuple[int, int], health: str) -> None:
+    assert doctor.python(version).health.value == health
+
+
+@pytest.mark.parametrize(
+    ("megabytes", "health"), [(None, Health.WARNING), (500, Health.WARNING), (2047, Health.WARNING), (2048, Health.OK)]
+)
+def test_little_or_unknown_memory_is_a_warning(megabytes: int | None, health: Health) -> None:
+    assert doctor.memory(None if megabytes is None else megabytes << 20).health is health
+
+
+def test_a_catalog_file_that_is_none(tmp_path: Path) -> None:
+    (tmp_path / "text.db").write_text("no database " * 100)
+    (tmp_path / "file").touch()
+    with sqlite3.connect(tmp_path / "good.db") as connection:
+        connection.execute("CREATE TABLE t (a)")
+    connection.close()
+
+    assert catalog_file(tmp_path).health is Health.FAILED
+    assert "no SQLite file" in catalog_file(tmp_path / "text.db").detail
+    assert "cannot be written" in catalog_file(tmp_path / "file" / "catalog.db").detail
+    assert catalog_file(tmp_path / "good.db").health is Health.OK
+    assert catalog_file(tmp_path / "new" / "deeper" / "catalog.db").health is Health.OK
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_target_that_does_not_answer_fails(workflow_file: Write) -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{unused.getsockname()[1]}/api"
+    config = replace(load_config(workflow_file()), target=Server(url, SecretStr("t")))
+
+    [finding] = [finding for finding in examine(config) if finding.subject == "target"]
+
+    assert finding.health is Health.FAILED
+    assert url in finding.detail

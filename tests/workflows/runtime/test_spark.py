@@ -1,0 +1,126 @@
+"""What Spark's own errors mean to the one who started it."""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+import re
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+
+import py4j.java_gateway
+import pytest
+from py4j.protocol import Py4JError
+from pyarrow import RecordBatch
+from pyspark.errors import PySparkRuntimeError, PythonException
+from pyspark.sql import SparkSession
+
+from ingestion.errors import Interrupted, ParserUnavailable, SparkLost
+from workflows.control.signals import GracefulShutdown, interrupted_by_signals
+from workflows.runtime.spark import explained_breakdowns, quiet_py4j
+
+
+def test_a_signal_that_breaks_off_an_answer_is_told_and_not_what_came_of_it() -> None:
+    drain = GracefulShutdown()
+    with pytest.raises(Interrupted) as caught, interrupted_by_signals(drain), explained_breakdowns(drain):
+        # As py4j does, which tells nothing of what it was that broke off its waiting.
+        with suppress(Interrupted):
+            os.kill(os.getpid(), signal.SIGTERM)
+            signal.pause()
+        raise Py4JError("An error occurred while calling o123.count")
+    assert caught.value.exit_code == 143
+
+
+@pytest.mark.parametrize("sign", ["java.io.IOException: No space left on device", "java.lang.OutOfMemoryError: heap"])
+def test_a_lack_of_room_is_told_with_the_setting_that_helps(sign: str) -> None:
+    with (
+        pytest.raises(SparkLost, match=r"headwater\.spark\.conf.*run the same command again"),
+        explained_breakdowns(GracefulShutdown()),
+    ):
+        raise PySparkRuntimeError(f"Job aborted\n\tat somewhere\nCaused by: {sign} secret-canary")
+
+
+def test_what_a_job_does_wrong_stays_what_it_is() -> None:
+    with pytest.raises(Py4JError, match="anything else"), explained_breakdowns(GracefulShutdown()):
+        raise Py4JError("anything else")
+
+
+@pytest.mark.parametrize("name", ["root", "py4j.java_gateway"])
+def test_py4j_logs_nothing_whatever_logger_it_takes(name: str, caplog: pytest.LogCaptureFixture) -> None:
+    quiet_py4j()
+    logger = logging.getLogger() if name == "root" else logging.getLogger(name)
+    for file in (py4j.java_gateway.__file__, __file__):
+        if logger.isEnabledFor(logging.ERROR):
+            logger.handle(logger.makeRecord(name, logging.ERROR, file, 1, "broken off", (), None))
+    assert [record.pathname for record in caplog.records] == ([__file__] if name == "root" else [])
+
+
+def die(_batches: Iterator[RecordBatch]) -> Iterator[RecordBatch]:
+    os.kill(os.getpid(), signal.SIGKILL)
+    yield from ()
+
+
+def starve(_batches: Iterator[RecordBatch]) -> Iterator[RecordBatch]:
+    raise MemoryError
+
+
+def fill_the_disk(_batches: Iterator[RecordBatch]) -> Iterator[RecordBatch]:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def lack_a_package(_batches: Iterator[RecordBatch]) -> Iterator[RecordBatch]:
+    raise ModuleNotFoundError("No module named 'headwater_canary'")
+
+
+def find_no_parser(_batches: Iterator[RecordBatch]) -> Iterator[RecordBatch]:
+    raise ParserUnavailable("no parser process comes up")
+
+
+def quote_a_statement(_batches: Iterator[RecordBatch]) -> Iterator[RecordBatch]:
+    raise ValueError("of the statement: SELECT 'No space left on device, OutOfMemoryError, Cannot run program'")
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("task", "ending", "told"),
+    [
+        (die, SparkLost, r"worker.* killed .*headwater\.spark\.master.*run the same command again"),
+        (starve, SparkLost, r"worker ran out of memory .*spark\.executor\.memoryOverhead"),
+        (fill_the_disk, SparkLost, r"no room .*spark\.local\.dir"),
+        (lack_a_package, SparkLost, r"lack a Python package .*spark\.archives"),
+        (find_no_parser, ParserUnavailable, r"^no parser process comes up$"),
+        (quote_a_statement, PythonException, "of the statement"),
+    ],
+)
+def test_each_way_a_task_fails_is_told(
+    spark: SparkSession,
+    task: Callable[[Iterator[RecordBatch]], Iterator[RecordBatch]],
+    ending: type[Exception],
+    told: str,
+) -> None:
+    with pytest.raises(ending, match=told), explained_breakdowns(GracefulShutdown()):
+        spark.range(1).coalesce(1).mapInArrow(task, "id long").collect()
+
+
+@pytest.mark.parametrize(
+    ("said", "key"),
+    [
+        ("Total size of serialized results of 9 tasks is bigger than spark.driver.maxResultSize", "maxResultSize"),
+        ("ExecutorLostFailure (executor 3 exited caused by one of the running tasks)", "spark.executor.memory"),
+        ("Container killed by YARN for exceeding memory limits", "spark.executor.memoryOverhead"),
+        ("[PYTHON_VERSION_MISMATCH] Python in worker has different version: 3.9", "spark.pyspark.python"),
+        ('Cannot run program "/none/python3": error=2', "spark.pyspark.python"),
+        ("Futures timed out after [120 seconds]", "spark.network.timeout"),
+        ("FetchFailed(BlockManagerId(1, host, 7337), shuffleId=0)", "spark.local.dir"),
+        ("Application aborted: All masters are unresponsive! Giving up.", "headwater.spark.master"),
+    ],
+)
+def test_each_way_spark_fails_is_told_with_the_setting_that_mends_it(said: str, key: str) -> None:
+    trace = (
+        f"An error occurred while calling o56.count.\n: org.apache.spark.SparkException: Job aborted: {said} canary\n"
+    )
+    with pytest.raises(SparkLost, match=re.escape(key)) as caught, explained_breakdowns(GracefulShutdown()):
+        raise Py4JError(f"{trace}\tat org.apache.spark.Somewhere")
+    assert "canary" not in str(caught.value)

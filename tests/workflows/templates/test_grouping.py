@@ -1,0 +1,124 @@
+"""Rows become occurrences: one for all runs that mean the same, and none that mean something else."""
+
+from __future__ import annotations
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+
+from workflows.reading.statements import STATEMENT_SCHEMA
+from workflows.templates.grouping import DIGESTS_KEPT, OccurrenceGroup, TableUsage, groups, with_namespace
+
+pytestmark = pytest.mark.spark
+NONE: frozenset[str] = frozenset()
+
+
+def row(time: float, template: str | None, session: str = "s", **more: object) -> dict[str, object]:
+    base: dict[str, object] = {
+        "source_id": f"log:{int(time)}", "time": time, "file": "log", "line": int(time), "position": 0,
+        "session": session, "sets": False, "fingerprint": template, "dialect": "postgres", "user": "u",
+        "duration": 1.0, "digest": int(time), "step": 0, "standing": False,
+    }  # fmt: skip
+    return {field: {**base, **more}.get(field) for field in STATEMENT_SCHEMA.fieldNames()}
+
+
+def frame(spark: SparkSession, *rows: dict[str, object]) -> DataFrame:
+    return spark.createDataFrame([tuple(r.values()) for r in rows], STATEMENT_SCHEMA)
+
+
+def names(*mentioned: str, defined: str = "", ended: str = "", temporary: bool = False) -> TableUsage:
+    def one(name: str) -> frozenset[str]:
+        return frozenset({name}) if name else NONE
+
+    return TableUsage(frozenset(mentioned), one(defined), one(ended), temporary)
+
+
+def grouped(statements: DataFrame, templates: dict[str, TableUsage]) -> list[OccurrenceGroup]:
+    fresh = statements.withColumn("fresh", F.lit(True))
+    found = groups(with_namespace(fresh, session_changes=True), templates)
+    return sorted(found, key=lambda group: (group.order, group.template))
+
+
+def test_runs_of_one_template_are_one_occurrence(spark: SparkSession) -> None:
+    statements = frame(spark, *(row(float(n), "t") for n in range(1, 101)))
+    (group,) = grouped(statements, {"t": names("x")})
+    assert (group.count, group.first_seen, group.last_seen, group.duration) == (100, 1.0, 100.0, 100.0)
+    assert len(group.digests) == 100
+
+
+def test_a_year_of_runs_is_as_many_occurrences_as_it_has_templates(spark: SparkSession) -> None:
+    """What the driver is given does not grow with the log, nor does what one occurrence carries."""
+    shape = frame(spark, row(1.0, "t")).select(*STATEMENT_SCHEMA.fieldNames())
+    number = F.col("id")
+    year = (
+        shape.drop("time", "line", "digest", "fingerprint")
+        .crossJoin(spark.range(60_000))
+        .withColumns(
+            {
+                "time": number * 525.0,
+                "line": number.cast("int"),
+                "digest": number,
+                "fingerprint": F.concat(F.lit("t"), (number % 3).cast("string")),
+            }
+        )
+        .select(*STATEMENT_SCHEMA.fieldNames())
+    )
+    found = grouped(year, {f"t{n}": names(f"x{n}") for n in range(3)})
+    assert [(group.template, group.count) for group in found] == [("t0", 20_000), ("t1", 20_000), ("t2", 20_000)]
+    assert {len(group.digests) for group in found} == {DIGESTS_KEPT}
+    assert max(group.last_seen for group in found) > 364 * 86_400
+
+
+def test_runs_before_and_after_a_new_definition_are_two(spark: SparkSession) -> None:
+    statements = frame(
+        spark, row(1.0, "make"), row(2.0, "read"), row(3.0, "make again"), row(4.0, "read"), row(5.0, "read")
+    )
+    templates = {"make": names("x", defined="x"), "make again": names("x", defined="x"), "read": names("x")}
+    reads = [group for group in grouped(statements, templates) if group.template == "read"]
+    assert [group.count for group in reads] == [1, 2]
+
+
+def test_drop_and_create_of_one_definition_every_night_stays_one(spark: SparkSession) -> None:
+    nights = [
+        row(10.0 * night + step, template)
+        for night in range(1, 31)
+        for step, template in enumerate(("drop", "make", "read"))
+    ]
+    templates = {"drop": names("x", ended="x"), "make": names("x", defined="x"), "read": names("x")}
+    assert [group.count for group in grouped(frame(spark, *nights), templates) if group.template == "read"] == [30]
+
+
+def test_a_session_that_sets_its_path_is_followed(spark: SparkSession) -> None:
+    statements = frame(
+        spark,
+        row(1.0, "t"),
+        row(2.0, None, sets=True, set_path=["mart", "shop"]),
+        row(3.0, "t"),
+        row(4.0, "t", session="other"),
+    )
+    found = {group.search_path: group.count for group in grouped(statements, {"t": names("x")})}
+    assert found == {(): 2, ("mart", "shop"): 1}
+
+
+def test_a_log_that_tells_each_statements_schema_overrules_what_was_set(spark: SparkSession) -> None:
+    statements = frame(
+        spark,
+        row(1.0, None, sets=True, set_path=["mart"], schema="public"),
+        row(2.0, "t", schema="public"),
+        row(3.0, "t", schema="elsewhere"),
+    )
+    found = {group.search_path: group.count for group in grouped(statements, {"t": names("x")})}
+    assert found == {("mart",): 1, ("elsewhere",): 1}
+
+
+def test_sessions_that_did_the_same_are_one_sequence(spark: SparkSession) -> None:
+    sessions = [
+        row(100.0 * number + step, template, session=f"s{number}")
+        for number in range(1, 21)
+        for step, template in enumerate(("make temp", "read temp"))
+    ]
+    templates = {"make temp": names("x", defined="x", temporary=True), "read temp": names("x", temporary=True)}
+    found = grouped(frame(spark, *sessions), templates)
+    assert [(group.template, group.count) for group in found] == [("make temp", 20), ("read temp", 20)]
+    assert len({group.session for group in found}) == 1
+    assert all(len(group.digests) == 20 for group in found)

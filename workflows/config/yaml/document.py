@@ -1,0 +1,209 @@
+"""YAML as plain values, with the line of every key and value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import yaml
+
+from workflows.config.yaml.problems import ConfigProblem, InvalidConfig
+
+Path: TypeAlias = tuple[str | int, ...]
+
+_MAX_NODES = 100_000  # aliases of aliases grow without end; no configuration comes near
+_TEXT_WORDS = frozenset({"yes", "no", "on", "off", "y", "n"})
+_MERGE, _TIMESTAMP = "tag:yaml.org,2002:merge", "tag:yaml.org,2002:timestamp"
+
+# PyYAML's own words quote the input, which may be a secret that wanted quotes.
+_SAYINGS = {
+    "alias": "a value that starts with * is an alias; put it in quotes",
+    "anchor": "a value that starts with & is an anchor; put it in quotes",
+    "directive": "a value that starts with % is a directive; put it in quotes",
+    "'\\t'": "a tab; indent with spaces",
+    "cannot start any token": "a value that starts with a special character; put it in quotes",
+    "could not find expected ':'": "a line that is not `key: value`; is a colon or an indent off?",
+    "mapping values are not allowed": "a second `: ` in a line, or an indent that is off",
+    "but found another document": "more than one document; one file is one workflow",
+    "expected <block end>": "an indent that does not fit the lines above",
+    "unexpected end of stream": "a quote that is never closed",
+    "tag": "a value that starts with ! is a tag; put it in quotes",
+    "unknown escape character": "an unknown \\ escape in double quotes; use single quotes for plain text",
+}
+
+
+class _Loader(yaml.SafeLoader):
+    """SafeLoader whose dates stay text."""
+
+    yaml_implicit_resolvers = {
+        first: [(tag, pattern) for tag, pattern in resolvers if tag != _TIMESTAMP]
+        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A YAML file's content: plain values, and the 1-based line of each path in them.
+
+    `looks_like_text` has the paths of bare words that YAML 1.1 reads as booleans (no, on) or numbers.
+    """
+
+    origin: str
+    content: Mapping[str, Any]
+    lines: Mapping[Path, int]
+    looks_like_text: frozenset[Path] = frozenset()
+    overridden: frozenset[Path] = frozenset()  # given on the command line
+
+    def problem(self, path: Path, message: str) -> ConfigProblem:
+        """What is wrong at the path, at its place."""
+        if any(path[: len(given)] == given for given in self.overridden):
+            return ConfigProblem("--set", None, dotted(path), message)
+        return ConfigProblem(self.origin, self.line_of(path), dotted(path), message)
+
+    def line_of(self, path: Path) -> int | None:
+        """The line of the path, or of the nearest thing around it that the file has."""
+        while path not in self.lines and path:
+            path = path[:-1]
+        return self.lines.get(path)
+
+
+def parse_document(text: str, origin: str) -> Document:
+    """The document in `text`; `origin` is what its problems call it. Raises InvalidConfig."""
+    try:
+        loader = _Loader(text)
+    except yaml.reader.ReaderError as error:
+        raise _invalid(origin, text.count("\n", 0, error.position) + 1, "a control character") from None
+    try:
+        root = loader.get_single_node()
+        if root is None:
+            raise _invalid(origin, None, "the file is empty; `ingest init` writes one to start from")
+        if not isinstance(root, yaml.MappingNode):
+            raise _invalid(origin, _line(root), "a mapping of `key: value` lines is expected at the top")
+        reading = _DocumentReading(loader, origin)
+        content = reading.value(root, ())
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        said = _saying(f"{error.context}: {error.problem}", mark.line if mark else 0, text)
+        raise _invalid(origin, mark.line + 1 if mark else None, f"not valid YAML: {said}") from None
+    except yaml.reader.ReaderError as error:
+        raise _invalid(origin, text.count("\n", 0, error.position) + 1, "a control character") from None
+    except RecursionError:
+        raise _invalid(origin, None, "nested too deeply") from None
+    finally:
+        loader.dispose()
+    return Document(origin, content, reading.lines, frozenset(reading.looks_like_text))
+
+
+class _DocumentReading:
+    """One walk over a node tree: values out, lines kept."""
+
+    def __init__(self, loader: _Loader, origin: str) -> None:
+        self.loader = loader
+        self.origin = origin
+        self.lines: dict[Path, int] = {}
+        self.looks_like_text: set[Path] = set()
+        self._open: list[yaml.Node] = []
+        self._count = 0
+
+    def value(self, node: yaml.Node, path: Path) -> Any:
+        self._count += 1
+        if self._count > _MAX_NODES:
+            raise _invalid(self.origin, _line(node), "aliases that unfold without end")
+        if any(node is outer for outer in self._open):
+            raise _invalid(self.origin, _line(node), "an anchor that holds itself")
+        self.lines.setdefault(path, _line(node))
+        self._open.append(node)
+        try:
+            if isinstance(node, yaml.MappingNode):
+                return self._mapping(node, path)
+            if isinstance(node, yaml.SequenceNode):
+                return [self.value(item, (*path, index)) for index, item in enumerate(node.value)]
+            return self._scalar(node, path)
+        finally:
+            self._open.pop()
+
+    def _mapping(self, node: yaml.MappingNode, path: Path) -> dict[str, Any]:
+        values: dict[str, Any] = {}
+        merged: list[yaml.Node] = []
+        for key_node, value_node in node.value:
+            if key_node.tag == _MERGE:
+                several = isinstance(value_node, yaml.SequenceNode)
+                merged += value_node.value if several else [value_node]
+                continue
+            # The raw text, so that a key `on:` is not the key True.
+            if not isinstance(key_node, yaml.ScalarNode):
+                raise _invalid(self.origin, _line(key_node), "a key that is no plain name")
+            key = str(key_node.value)
+            if key in values:
+                raise _invalid(self.origin, _line(key_node), "given twice; keep one of the two", (*path, key))
+            self.lines.setdefault((*path, key), _line(key_node))
+            values[key] = self.value(value_node, (*path, key))
+        for source in merged:
+            values = self._merged(values, source, path)
+        return values
+
+    def _merged(self, values: dict[str, Any], source: yaml.Node, path: Path) -> dict[str, Any]:
+        """`<<:` gives what the mapping does not have of its own."""
+        if not isinstance(source, yaml.MappingNode):
+            raise _invalid(self.origin, _line(source), "<< takes a mapping, or a list of them", path)
+        inherited = self.value(source, path)
+        return {**inherited, **values}
+
+    def _scalar(self, node: yaml.Node, path: Path) -> Any:
+        try:
+            value = self.loader.construct_object(node)
+        except (ValueError, OverflowError):
+            raise _invalid(self.origin, _line(node), "neither a number nor quoted text", path) from None
+        if isinstance(value, str) and not value.isascii():
+            value = self._unicode(value, node, path)
+        bare_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if getattr(node, "style", None) is None and (bare_number or str(node.value).lower() in _TEXT_WORDS):
+            self.looks_like_text.add(path)
+        return value
+
+    def _unicode(self, value: str, node: yaml.Node, path: Path) -> str:
+        """JSON escapes characters beyond 16 bits as two halves, which YAML leaves apart."""
+        try:
+            return value.encode("utf-16", "surrogatepass").decode("utf-16")
+        except UnicodeDecodeError:
+            raise _invalid(self.origin, _line(node), "half a character", path) from None
+
+
+def parse_scalar(text: str) -> Any:
+    """A number, a boolean or null where YAML reads the bare text as one; otherwise the text itself."""
+    candidates = _Loader.yaml_implicit_resolvers.get(text[:1], [])
+    tag = next((tag for tag, pattern in candidates if pattern.match(text)), "")
+    if tag.rpartition(":")[2] not in {"null", "bool", "int", "float"}:
+        return text
+    loader = _Loader("")
+    try:
+        return loader.construct_object(yaml.ScalarNode(tag, text))
+    except ValueError:
+        return text
+    finally:
+        loader.dispose()
+
+
+def _line(node: yaml.Node) -> int:
+    return int(node.start_mark.line) + 1
+
+
+def _saying(problem: str, line: int, text: str) -> str:
+    lines = text.splitlines()
+    for nearby in lines[max(line - 1, 0) : line + 1]:
+        if "${" in nearby and ("{" in nearby.replace("${", "") or "[" in nearby):
+            return "inside { } and [ ] a ${...} needs quotes around it"
+    return next((said for part, said in _SAYINGS.items() if part in problem), "is a quote, a bracket or an indent off?")
+
+
+def _invalid(origin: str, line: int | None, message: str, path: Path = ()) -> InvalidConfig:
+    return InvalidConfig([ConfigProblem(origin, line, dotted(path), message)])
+
+
+def dotted(path: Path) -> str:
+    """A path as people write it: `headwater.schemaFiles[0].path`."""
+    written = ""
+    for part in path:
+        written += f"[{part}]" if isinstance(part, int) else f".{part}" if written else part
+    return written

@@ -1,0 +1,182 @@
+"""From flows between relations to requests between entities: each statement contributes to the edges that it proves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from ingestion.binding.binder import BoundLog
+from ingestion.binding.composition import FlowSources, RelationReference
+from ingestion.binding.temporary_tables import PersistedFlow, reached
+from ingestion.contribution import ColumnEvidence, Contribution, Producer, ProducerKind, merge_contributions
+from ingestion.entities import EntityReference, TableEntity
+from ingestion.isolation import Isolation, Stage
+from ingestion.lineage_request import AddLineageRequest, EdgeSource, request_of
+from ingestion.model import NameKind
+from workflows.templates.grouping import OccurrenceGroup
+from workflows.templates.parsing import PLAN_TIER, ParsedTemplate
+
+EdgeKey = tuple[str, str]
+"""Ids of the entities that an edge joins."""
+
+_CONFIDENCE = {"sqlglot": 1.0, PLAN_TIER: 1.0, "sqlfluff": 0.8, "sqlparse": 0.4}
+_LESS_SURE = 0.5
+"""Factor where a flow's columns are not all settled: a star over an unknown schema, or hops beyond the limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeContributions:
+    """What a flow proves: contributions by edge. `self_only`: it only moved data within one entity."""
+
+    contributions: Mapping[EdgeKey, tuple[TableEntity, TableEntity, Contribution]]
+    self_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ContributionBuilder:
+    """Turns flows into evidence, given the entity of each relation (by number) and routine (by key) that has one."""
+
+    log: BoundLog
+    groups: tuple[OccurrenceGroup, ...]
+    templates: Mapping[str, ParsedTemplate]
+    entities: Mapping[int, TableEntity]
+    routines: Mapping[str, EntityReference] = field(default_factory=dict)
+    _lost: Mapping[int, Callable[[str], bool]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_lost", self.log.lost_columns())
+
+    def of(self, flow: PersistedFlow) -> EdgeContributions:
+        """The contributions of one flow whose target has an entity; sources without one contribute nothing."""
+        target = self.entities[flow.target]
+        whole = self._contribution(flow, target)
+        found: dict[EdgeKey, tuple[TableEntity, TableEntity, Contribution]] = {}
+        for number in sorted(flow.content.sources):
+            source = self.entities.get(number)
+            if source is None or source.id == target.id:
+                continue
+            key = source.id, target.id
+            one = replace(
+                whole,
+                source=_crossing(whole.source, source, target),
+                columns=tuple(self._columns_from(number, source, target, flow.content)),
+                temp_lineage_tables=self._hops(flow, number),
+            )
+            if key in found:
+                one = merge_contributions((found[key][2], one))[0]
+            found[key] = source, target, one
+        sources = {entity.id for n in flow.content.sources if (entity := self.entities.get(n)) is not None}
+        return EdgeContributions(found, self_only=sources == {target.id})
+
+    def _contribution(self, flow: PersistedFlow, target: TableEntity) -> Contribution:
+        group = self.groups[flow.statement]
+        template = self.templates[group.template]
+        producer, source = self._producer(flow, group, template, target)
+        confidence = _CONFIDENCE[template.tier]
+        if flow.too_deep or flow.content.stars:
+            confidence *= _LESS_SURE
+        return Contribution(
+            producer=producer,
+            source=source,
+            sql_query=template.masked,
+            parser=template.tier,
+            confidence=confidence,
+            first_seen=group.first_seen or None,
+            last_seen=group.last_seen or None,
+            records=tuple(f"{digest & _UNSIGNED:016x}" for digest in group.digests),
+            pipeline=self.routines.get(group.routine) if group.routine else None,
+        )
+
+    def _columns_from(
+        self, number: int, source: TableEntity, target: TableEntity, content: FlowSources
+    ) -> Iterator[ColumnEvidence]:
+        for name, references in content.columns.items():
+            to_column = target.column_fqn(name)
+            if to_column is not None:
+                yield from self._evidence(number, source, to_column, references, certain=name not in content.assumed)
+        yield from self._evidence(number, source, "", content.indirect, certain=True)
+
+    def _evidence(
+        self, number: int, source: TableEntity, to_column: str, uses: Iterable[RelationReference], *, certain: bool
+    ) -> Iterator[ColumnEvidence]:
+        lost = self._lost.get(number)
+        for use in uses:
+            for column in use.sources:
+                fqn = source.column_fqn(column.column) if column.relation == number else None
+                if fqn is not None:
+                    # What is defined anew without a column gives none, whatever was read from it before.
+                    sure = certain and use.certain and not (lost is not None and lost(column.column))
+                    yield ColumnEvidence((fqn,), to_column, use.transformation, use.expression, sure)
+
+    def _hops(self, flow: PersistedFlow, source: int) -> tuple[tuple[str, str], ...]:
+        """The hops by which data came from one of the sources, and none by which it came from the others."""
+        hops = flow.content.hops
+        after, before = reached({source}, hops), reached({flow.target}, ((b, a) for a, b in hops))
+        return tuple(sorted({(self._name(a), self._name(b)) for a, b in hops if a in after and b in before}))
+
+    def _producer(
+        self, flow: PersistedFlow, group: OccurrenceGroup, template: ParsedTemplate, target: TableEntity
+    ) -> tuple[Producer, EdgeSource]:
+        if is_view(self.log, flow):
+            return Producer(ProducerKind.VIEW, target.fully_qualified_name), EdgeSource.VIEW
+        if group.routine:
+            return Producer(ProducerKind.PROCEDURE, group.routine), EdgeSource.QUERY
+        names = [self.log.relations[number].key for number in (*flow.content.sources, flow.target)]
+        if any(name.kind is NameKind.PATH for name in names):
+            return Producer(ProducerKind.EXTERNAL_TABLE, template.fingerprint), EdgeSource.EXTERNAL_TABLE
+        if template.tier == PLAN_TIER:
+            return Producer(ProducerKind.PLAN, template.fingerprint), EdgeSource.SPARK
+        return Producer(ProducerKind.QUERY, template.fingerprint), EdgeSource.QUERY
+
+    def _name(self, number: int) -> str:
+        entity = self.entities.get(number)
+        return entity.fully_qualified_name if entity else str(self.log.relations[number].key)
+
+
+_UNSIGNED = (1 << 64) - 1
+
+
+def _crossing(told: str, source: TableEntity, target: TableEntity) -> str:
+    """What the wire calls lineage of a query whose ends are in different databases."""
+    tables = source.type == target.type == "table"
+    crosses = (source.service, source.database) != (target.service, target.database)
+    return EdgeSource.CROSS_DATABASE if told == EdgeSource.QUERY and tables and crosses else told
+
+
+def is_view(log: BoundLog, flow: PersistedFlow) -> bool:
+    """Whether the flow defines a view."""
+    statement = log.statements[flow.statement]
+    return any(
+        f.target is not None and f.target.view and statement.meaning[f.target.name] == flow.target
+        for f in statement.lineage.flows
+    )
+
+
+def repetitions(
+    standing: Iterable[EdgeContributions], superseded: Iterable[EdgeContributions]
+) -> Iterator[EdgeContributions]:
+    """Of definitions that were replaced, what stands word for word in one in force: it was seen so much earlier."""
+    said = {(key, _without_sightings(c)) for one in standing for key, (_, _, c) in one.contributions.items()}
+    for one in superseded:
+        again = {k: found for k, found in one.contributions.items() if (k, _without_sightings(found[2])) in said}
+        if again:
+            yield EdgeContributions(again)
+
+
+def _without_sightings(contribution: Contribution) -> Contribution:
+    return replace(contribution, first_seen=None, last_seen=None, records=())
+
+
+def requests_of(evidences: Iterable[EdgeContributions], isolation: Isolation[EdgeKey]) -> Iterator[AddLineageRequest]:
+    """One request for each edge, with everything that was contributed to it."""
+    edges: dict[EdgeKey, tuple[TableEntity, TableEntity, list[Contribution]]] = {}
+    for evidence in evidences:
+        for key, (source, target, contribution) in evidence.contributions.items():
+            edges.setdefault(key, (source, target, []))[2].append(contribution)
+    for key, (source, target, contributions) in sorted(edges.items()):
+        request = None
+        with isolation.around(Stage.PUBLISHING, key):
+            isolation.probe(Stage.PUBLISHING, (source, target))
+            request = request_of(source.reference, target.reference, contributions)
+        if request is not None:
+            yield request

@@ -1,0 +1,93 @@
+"""The names of a run's lineage: resolved to the target's entities, and registered there where that is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from connectors.openmetadata.entities.registration import Registration, register_each
+from ingestion.isolation import Isolation, Probe, unprobed
+from ingestion.resolution.resolver import Resolver, SearchScope
+from workflows.config import RunConfig
+from workflows.config.namespaces import SourceSettings
+from workflows.control.progress import Progress
+from workflows.lineage.lineage_source import LineageSource
+from workflows.lineage.registration import OTHER_DATABASE, Registrar
+from workflows.lineage.routine_entities import RoutineResolver
+from workflows.lineage.table_entities import EntityFate, RelationEntities, relations_in, resolve_relations
+from workflows.target import RunTarget
+
+
+class NameResolution:
+    """How a run's names become entities of its target."""
+
+    def __init__(self, config: RunConfig, settings: SourceSettings, target: RunTarget, probe: Probe = unprobed) -> None:
+        self._probe = probe
+        self._config = config
+        self._settings = settings
+        self._target = target
+        steps = config.steps
+        self._scope = SearchScope(
+            config.source.service, steps.cross_services, config.catalog_services, settings.two_level, config.places
+        )
+
+    def resolver(self) -> Resolver:
+        """A new one, which has not asked for anything yet: it remembers what it found, and what it did not."""
+        return Resolver(self._target.search, self._scope, self._probe)
+
+    def resolve(self, source: LineageSource, resolver: Resolver, progress: Progress) -> tuple[RelationEntities, int]:
+        """The entities of all that the lineage names, and how many had to be registered for that."""
+        with progress.stage("resolve") as stage:
+            wanted = relations_in(source.flows)
+            entities = self._entities(source, wanted, resolver)
+            registered = 0
+            if self._registers:
+                entities, registered = self._registered(source, wanted, entities)
+            stage.advance(len(wanted))
+            return entities, registered
+
+    def _registered(
+        self, source: LineageSource, wanted: Mapping[int, int], entities: RelationEntities
+    ) -> tuple[RelationEntities, int]:
+        """The entities once what the target lacks was registered there, and how many that were."""
+        registrar = self._registrar()
+        requests = registrar.requests(source.log, source.flows, entities, source.view_definitions())
+        done = register_each(self._target.platform, requests, self._probe) if requests else Registration()
+        if requests:
+            entities = self._entities(source, wanted, self.resolver())
+        relations = {n: source.log.relations[n] for n in wanted if entities.fate(n) is EntityFate.UNRESOLVED}
+        unplaced = {number for number, relation in relations.items() if registrar.lacks_schema(relation)}
+        made = {
+            n: relation for n, relation in relations.items() if n not in unplaced | registrar.isolation.failures.keys()
+        }
+        refused = registrar.refused(made, (request for _group, request, _failure in done.refused))
+        entities = entities.marked(unplaced, EntityFate.UNPLACED)
+        return entities.marked(refused | registrar.isolation.failures.keys(), EntityFate.REFUSED), done.made
+
+    def routines(self) -> RoutineResolver:
+        """What finds the entities of stored procedures and functions, and registers them."""
+        service = self._config.source.service
+        return RoutineResolver(self._target.platform, service, self._service_type, self._registers, self._probe)
+
+    @property
+    def _registers(self) -> bool:
+        return self._config.registers_tables and self._target.writes
+
+    def _entities(self, source: LineageSource, wanted: Mapping[int, int], resolver: Resolver) -> RelationEntities:
+        registers = self._config.registers_tables
+        return resolve_relations(source.log, wanted, resolver, self._config.filters, registers=registers)
+
+    def _registrar(self) -> Registrar:
+        config, settings = self._config, self._settings
+        return Registrar(
+            config.source.service,
+            self._service_type,
+            settings.default_database,
+            settings.default_schema,
+            config.places,
+            Isolation(self._probe),
+        )
+
+    @property
+    def _service_type(self) -> str:
+        connection = self._config.source.connection
+        return connection.type if connection is not None else OTHER_DATABASE

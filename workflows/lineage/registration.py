@@ -1,0 +1,183 @@
+"""Tables that the log shows and the catalog lacks are registered, with the columns that are known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from connectors.openmetadata.entities.crud import COLUMNS_COMPLETE, TableDefinition
+from connectors.openmetadata.entities.data_types import column_request
+from ingestion.binding.binder import BoundLog
+from ingestion.binding.composition import FlowSources, RelationColumn
+from ingestion.binding.temporary_tables import PersistedFlow
+from ingestion.binding.timeline import Relation
+from ingestion.entities import TableEntity
+from ingestion.isolation import Isolation, Stage
+from ingestion.model import Column, NameKind
+from ingestion.names.engine_names import EngineNameRules
+from ingestion.names.fqn import build_fqn, encode_name
+from ingestion.names.namespaces import QUALIFIED_PARTS
+from workflows.lineage.table_entities import EntityFate, RelationEntities
+
+Json = dict[str, Any]
+
+_STORAGE_SERVICES = {"s3": "S3", "s3a": "S3", "s3n": "S3", "gs": "GCS", "abfs": "ADLS", "abfss": "ADLS"}
+_OTHER_STORAGE = "CustomStorage"
+_JDBC_SERVICES = {
+    "postgresql": "Postgres",
+    "mysql": "Mysql",
+    "mariadb": "MariaDB",
+    "sqlserver": "Mssql",
+    "oracle": "Oracle",
+    "redshift": "Redshift",
+    "snowflake": "Snowflake",
+    "db2": "Db2",
+    "clickhouse": "Clickhouse",
+    "trino": "Trino",
+    "sqlite": "SQLite",
+}
+OTHER_DATABASE = "CustomDatabase"
+
+
+@dataclass(frozen=True, slots=True)
+class Registrar:
+    """Where new tables belong: below this service, in this database where the log names none.
+
+    What `places` gives to another service is made there. `isolation` gets the relations (by number) of which no request
+    can be made.
+    """
+
+    service: str
+    service_type: str
+    database: str
+    schema: str
+    places: EngineNameRules = field(default_factory=EngineNameRules)
+    isolation: Isolation[int] = field(default_factory=Isolation)
+
+    def requests(
+        self, log: BoundLog, flows: Sequence[PersistedFlow], entities: RelationEntities, views: Mapping[int, str]
+    ) -> dict[str, list[Json]]:
+        """Create requests, parents first, for what is unresolved and for what has columns the catalog lacks.
+
+        `views` gives the masked definition of the relations (by number) that are views.
+        """
+        observed = observed_columns(flows)
+        # What is read before it is defined is another relation of the same place.
+        definitions = {log.relations[number].key: text for number, text in views.items()}
+        groups: dict[str, dict[str, Json]] = {
+            group: {} for group in ("services", "databases", "schemas", "tables", "containers")
+        }
+        for number, fate in sorted(entities.fates.items()):
+            relation = log.relations[number]
+            known = log.schemas.get(number)
+            columns = known or tuple(observed.get(number, ()))
+            definition = definitions.get(relation.key)
+            entity = entities.resolved.get(number)
+            with self.isolation.around(Stage.REGISTRATION, number):
+                self.isolation.probe(Stage.REGISTRATION, relation)
+                news = entity is not None and _is_news(entity, columns, definition)
+                if news or (fate is EntityFate.UNRESOLVED and not self.lacks_schema(relation)):
+                    self._add(groups, relation, _Shape(columns, known is not None, definition))
+        return {group: list(requests.values()) for group, requests in groups.items() if requests}
+
+    def lacks_schema(self, relation: Relation) -> bool:
+        """Whether nothing tells in which schema a table is to be made."""
+        return relation.key.kind is NameKind.TABLE and not (relation.key.schema or self.schema)
+
+    def refused(self, relations: Mapping[int, Relation], refused: Iterable[Json]) -> frozenset[int]:
+        """Those of the relations (by number) whose create request is among the `refused`."""
+        places = {_place_of(request) for request in refused}
+        return frozenset(number for number, relation in relations.items() if self._place(relation) in places)
+
+    def _place(self, relation: Relation) -> str:
+        if relation.key.kind is NameKind.PATH:
+            return relation.key.table
+        service, database, schema = self._parents(relation)
+        return build_fqn(service, database, schema, relation.key.table)
+
+    def _parents(self, relation: Relation) -> tuple[str, str, str]:
+        """The service, database and schema that a table belongs to."""
+        outside = relation.key.parts[0] if len(relation.key.parts) > QUALIFIED_PARTS else ""
+        service = outside if outside in self.places.services else self.service
+        return service, relation.key.database or self.database, relation.key.schema or self.schema
+
+    def _add(self, groups: dict[str, dict[str, Json]], relation: Relation, shape: _Shape) -> None:
+        if relation.key.kind is NameKind.PATH:
+            self._add_container(groups, relation, shape)
+            return
+        service, database, schema = self._parents(relation)
+        database_fqn = build_fqn(service, database)
+        schema_fqn = build_fqn(service, database, schema)
+        fqn = build_fqn(service, database, schema, relation.key.table)
+        groups["services"][service] = {
+            "type": "databaseService",
+            "name": service,
+            "serviceType": self.service_type if service == self.service else self._type_of(service),
+        }
+        groups["databases"][database_fqn] = {"name": encode_name(database), "service": build_fqn(service)}
+        groups["schemas"][schema_fqn] = {"name": encode_name(schema), "database": database_fqn}
+        table = TableDefinition(
+            schema_fqn,
+            relation.key.table,
+            shape.columns,
+            "View" if shape.definition is not None else "Regular",
+            shape.definition,
+        )
+        groups["tables"][fqn] = {**table.to_json(), "extension": {COLUMNS_COMPLETE: shape.complete}}
+
+    def _add_container(self, groups: dict[str, dict[str, Json]], relation: Relation, shape: _Shape) -> None:
+        path = relation.key.table
+        scheme = path.partition("://")[0] if "://" in path else "files"
+        service = self.places.storage_of(path) or scheme
+        groups["services"][service] = {
+            "type": "storageService",
+            "name": service,
+            "serviceType": _STORAGE_SERVICES.get(scheme, _OTHER_STORAGE),
+        }
+        groups["containers"][path] = {
+            "name": encode_name(path.partition("://")[2] or path),
+            "service": build_fqn(service),
+            "fullPath": path,
+            "dataModel": {"columns": [column_request(column) for column in shape.columns]},
+        }
+
+    def _type_of(self, service: str) -> str:
+        """The type of another service, as far as the URL of a rule tells it."""
+        kinds = [rule.url.kind for rule in self.places.jdbc if rule.to[0] == service and rule.url is not None]
+        return next((_JDBC_SERVICES[kind] for kind in kinds if kind in _JDBC_SERVICES), OTHER_DATABASE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    columns: tuple[Column, ...]
+    complete: bool
+    definition: str | None = None
+
+
+def _place_of(request: Json) -> str:
+    """What `Registrar` calls the place of a table's or container's create request."""
+    return request.get("fullPath") or f"{request.get('databaseSchema')}.{build_fqn(request['name'])}"
+
+
+def _is_news(entity: TableEntity, columns: Sequence[Column], definition: str | None) -> bool:
+    """Whether a table has columns that the catalog lacks, or a view that was filed from a log was defined anew."""
+    redefined = entity.filed_from_log and definition is not None and definition != entity.definition
+    return redefined or any(entity.column_fqn(column.name) is None for column in columns)
+
+
+def observed_columns(flows: Iterable[PersistedFlow]) -> dict[int, tuple[Column, ...]]:
+    """Columns that flows name for certain, by relation: what is known of a table without a schema."""
+    seen: dict[int, dict[str, None]] = {}
+    for flow in flows:
+        for name in flow.content.columns:
+            if name not in flow.content.assumed:
+                seen.setdefault(flow.target, {})[name] = None
+        for source in _certain_sources(flow.content):
+            seen.setdefault(source.relation, {})[source.column] = None
+    return {number: tuple(Column(name) for name in names if name != "*") for number, names in seen.items()}
+
+
+def _certain_sources(content: FlowSources) -> list[RelationColumn]:
+    references = [r for references in content.columns.values() for r in references]
+    return sorted({r.sources[0] for r in (*references, *content.indirect) if r.certain})

@@ -1,0 +1,79 @@
+"""What stood before the log begins: schema files first, then the catalog."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from ingestion.binding.timeline import SchemaProvider
+from ingestion.model import Column, TableName
+from ingestion.names.namespaces import QUALIFIED_PARTS, Namespace, RelationKey, candidates
+from ingestion.resolution.resolver import PREFETCHED, FoundBy, Resolution, Resolved, Resolver
+from workflows.lineage.schema_files import Schemas
+
+Columns = Sequence[Column] | None
+Mention = tuple[TableName, Namespace]
+
+
+def catalog_schemas(schemas: Sequence[Schemas], resolver: Resolver, *, registers: bool = False) -> SchemaProvider:
+    """Schemas and places by `schemas`, the first one first, and the catalog behind `resolver`; each is asked for once.
+
+    Where the run `registers` what it meets, what an earlier one registered is no evidence of where a name stands.
+    """
+    asked = _Asked(schemas, resolver, registers)
+    return SchemaProvider(asked.schema, asked.elsewhere, asked.expect)
+
+
+class _Asked:
+    """What was asked for: of a log that names more than the resolver remembers, each name is still asked for once."""
+
+    def __init__(self, schemas: Sequence[Schemas], resolver: Resolver, registers: bool) -> None:
+        self._resolver = resolver
+        self._registers = registers
+        self._columns: dict[RelationKey, Columns] = {}
+        for layer in reversed(schemas):
+            self._columns.update(layer)
+        self._places: dict[Mention, RelationKey | None] = {}
+
+    def schema(self, key: RelationKey) -> Columns:
+        if key not in self._columns:
+            self._columns[key] = _columns_of(self._resolver.resolve(*key.mention))
+        return self._columns[key]
+
+    def elsewhere(self, name: TableName, namespace: Namespace) -> RelationKey | None:
+        if (name, namespace) not in self._places:
+            self._places[name, namespace] = self._place_of(name, self._resolver.resolve(name, namespace))
+        return self._places[name, namespace]
+
+    def expect(self, names: Iterable[Mention]) -> None:
+        places = {mention: candidates(*mention) for mention in names}
+        keys = dict.fromkeys(key for found in places.values() for key in found)
+        unasked = [key for key in keys if key not in self._columns]
+        for key, resolution in zip(unasked, self._resolutions([key.mention for key in unasked]), strict=True):
+            self._columns[key] = _columns_of(resolution)
+        unplaced = [
+            mention
+            for mention, found in places.items()
+            if mention not in self._places and all(self._columns[key] is None for key in found)
+        ]
+        for mention, resolution in zip(unplaced, self._resolutions(unplaced), strict=True):
+            self._places[mention] = self._place_of(mention[0], resolution)
+
+    def _resolutions(self, mentions: Sequence[Mention]) -> Iterator[Resolution]:
+        """One for each, some at a time: their entities need not all be held."""
+        for start in range(0, len(mentions), PREFETCHED):
+            yield from self._resolver.resolve_all(mentions[start : start + PREFETCHED])
+
+    def _place_of(self, name: TableName, found: Resolution) -> RelationKey | None:
+        if not isinstance(found, Resolved) or found.found_by is not FoundBy.ONLY_ONE:
+            return None
+        entity = found.entity
+        if self._registers and entity.filed_from_log:
+            return None
+        service = name.parts[:-QUALIFIED_PARTS]
+        return RelationKey((*service, entity.database, entity.schema, entity.name))
+
+
+def _columns_of(found: Resolution) -> Columns:
+    if not isinstance(found, Resolved):
+        return None
+    return found.entity.columns if found.entity.columns_complete else ()

@@ -1,0 +1,125 @@
+"""The entity behind each relation of a log: resolved, or the reason why there is none."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from ingestion.binding.binder import BoundLog
+from ingestion.binding.temporary_tables import PersistedFlow
+from ingestion.binding.timeline import Relation
+from ingestion.entities import TableEntity
+from ingestion.model import NameKind
+from ingestion.resolution.resolver import Ambiguous, FoundBy, Missing, Resolution, Resolved, Resolver, Unresolved
+from workflows.config import Filters
+
+
+class EntityFate(StrEnum):
+    """Whether a relation can be an end of an edge."""
+
+    RESOLVED = "resolved"
+    UNRESOLVED = "unresolved"
+    AMBIGUOUS = "ambiguous"
+    FILTERED = "filtered"
+    NOT_STORED = "not_stored"  # a table function: data without a place
+    FAILED = "resolution_failed"  # looking it up went wrong: whether it is there is not known
+    UNPLACED = "no_default_schema"  # neither the query nor its session says in which schema it is
+    REFUSED = "registration_failed"  # it was to be registered, and could not be
+
+
+GIVEN_UP = frozenset({EntityFate.FAILED, EntityFate.REFUSED})
+"""What is no answer to where a name leads: a statement that needs such a name is dead."""
+
+
+@dataclass(frozen=True, slots=True)
+class RelationEntities:
+    """By relation number. `names` tells how often each name of a fate was met."""
+
+    resolved: Mapping[int, TableEntity]
+    fates: Mapping[int, EntityFate]
+    names: Mapping[EntityFate, Mapping[str, int]] = field(default_factory=dict)
+
+    def fate(self, relation: int) -> EntityFate:
+        return self.fates[relation]
+
+    def marked(self, relations: Collection[int], fate: EntityFate) -> RelationEntities:
+        """The same, with the unresolved ones of `relations` as what has another fate."""
+        open_ones = {number for number in relations if self.fates.get(number) is EntityFate.UNRESOLVED}
+        return replace(self, fates={**self.fates, **dict.fromkeys(open_ones, fate)}) if open_ones else self
+
+
+def relations_in(flows: Iterable[PersistedFlow]) -> Counter[int]:
+    """The relations that edges would join, and in how many flows each takes part."""
+    counted: Counter[int] = Counter()
+    for flow in flows:
+        counted.update({flow.target, *flow.content.sources})
+    return counted
+
+
+def resolve_relations(
+    log: BoundLog, wanted: Mapping[int, int], resolver: Resolver, filters: Filters, *, registers: bool = False
+) -> RelationEntities:
+    """The entities of the relations that are `wanted` (number -> how often it is met).
+
+    Where the run `registers` what it meets, it does so at its own place: what an earlier run registered elsewhere, from
+    less of the log, does not stand in.
+    """
+    resolved: dict[int, TableEntity] = {}
+    fates: dict[int, EntityFate] = {}
+    names: dict[EntityFate, Counter[str]] = {}
+    stored = [log.relations[number] for number in sorted(wanted) if _is_stored(log.relations[number])]
+    found = _resolutions(stored, resolver, registers=registers)
+    fates.update(dict.fromkeys(wanted, EntityFate.NOT_STORED))
+    for relation, resolution in zip(stored, found, strict=True):
+        if isinstance(resolution, Resolved):
+            allowed = _allowed(resolution.entity, filters)
+            fates[relation.number] = EntityFate.RESOLVED if allowed else EntityFate.FILTERED
+            if allowed:
+                resolved[relation.number] = resolution.entity
+            continue
+        fate = fates[relation.number] = _fate_of(resolution)
+        names.setdefault(fate, Counter())[str(relation.key)] += wanted[relation.number]
+    return RelationEntities(resolved, fates, names)
+
+
+def _fate_of(resolution: Ambiguous | Unresolved) -> EntityFate:
+    if isinstance(resolution, Ambiguous):
+        return EntityFate.AMBIGUOUS
+    return EntityFate.FAILED if resolution.reason is Missing.LOOKUP_FAILED else EntityFate.UNRESOLVED
+
+
+def _is_stored(relation: Relation) -> bool:
+    return relation.key.kind is not NameKind.FUNCTION
+
+
+def _allowed(entity: TableEntity, filters: Filters) -> bool:
+    return (
+        filters.database.allows(entity.database)
+        and filters.schema.allows(entity.schema)
+        and filters.table.allows(entity.name)
+    )
+
+
+def _resolutions(relations: Sequence[Relation], resolver: Resolver, *, registers: bool) -> list[Resolution]:
+    """By the place where each relation stands; where nothing is there, by the name that led to it."""
+    keys = [relation.key for relation in relations]
+    found = resolver.resolve_all(key.mention for key in keys)
+    if registers:  # the one of that name that a log showed in some schema is not what a name without a schema means
+        for number, key in enumerate(keys):
+            if _is_guess(found[number]):
+                found[number] = Unresolved(Missing.NO_SUCH_TABLE, str(key))
+    missing = [number for number, resolution in enumerate(found) if isinstance(resolution, Unresolved)]
+    again = resolver.resolve_all(relations[number].mention for number in missing)
+    for number, resolution in zip(missing, again, strict=True):
+        if not (registers and _is_guess(resolution)):
+            found[number] = resolution
+    return found
+
+
+def _is_guess(resolution: Resolution) -> bool:
+    """Whether nothing but its being the only one speaks for it, and that only since some log was read."""
+    if not isinstance(resolution, Resolved):
+        return False
+    return resolution.found_by is FoundBy.ONLY_ONE and resolution.entity.filed_from_log

@@ -1,0 +1,122 @@
+"""DDL of a log as events for a catalog that remembers: names end and move at their time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from connectors.openmetadata.entities.crud import COLUMNS_COMPLETE, TableDefinition
+from connectors.openmetadata.entities.extension import NAMES, file_name_events
+from connectors.openmetadata.entities.registration import register_each
+from ingestion.binding.timeline import NameEvent, NameEventKind
+from ingestion.entities import TableEntity
+from ingestion.isolation import Failure, Isolation, Probe, Stage, in_parts
+from ingestion.names.fqn import build_fqn
+from ingestion.names.namespaces import RelationKey
+from ingestion.resolution.resolver import Resolved, Resolver
+from workflows.publishing.warnings import lost
+from workflows.target import RunTarget
+
+Json = dict[str, Any]
+
+
+def publish_ddl_events(
+    target: RunTarget, events: Sequence[NameEvent], resolver: Resolver, probe: Probe
+) -> tuple[str, ...]:
+    """Files the events where the catalog remembers names: after the lineage, which names its ends as they were.
+
+    A new name that the catalog lacks is registered with the columns of the old one. What to warn of where some events
+    could not be filed.
+    """
+    platform = target.platform
+    if NAMES not in platform.capabilities or not events:
+        return ()
+    renamed, failed = _renamed_tables(events, resolver, probe)
+    if renamed:
+        failed += [failure for _group, _request, failure in register_each(platform, {"tables": renamed}, probe).refused]
+        resolver = resolver.anew()
+    told = name_events(events, resolver)
+    left = in_parts(told, lambda chosen: file_name_events(platform.http, chosen), Stage.NAMES, probe)
+    return lost("changes of names could not be filed", [*failed, *(failure for _event, failure in left)])
+
+
+def _renamed_tables(events: Sequence[NameEvent], resolver: Resolver, probe: Probe) -> tuple[list[Json], list[Failure]]:
+    """Create requests for the tables that moved to a name that the catalog lacks, and why some cannot be made."""
+    moves = [(e.key, e.other) for e in events if e.kind is NameEventKind.RENAME and e.other is not None]
+    found = _entities(events, resolver)
+    isolation = Isolation[RelationKey](probe)
+    requests = []
+    for old, new in moves:
+        if old in found and new not in found:
+            with isolation.around(Stage.NAMES, new):
+                isolation.probe(Stage.NAMES, new)
+                table = TableDefinition(_schema_fqn(found[old], new), new.table, found[old].columns)
+                requests.append({**table.to_json(), **_MARKS})
+    return requests, list(isolation.failures.values())
+
+
+def _schema_fqn(entity: TableEntity, key: RelationKey) -> str:
+    return build_fqn(entity.service, key.database or entity.database, key.schema or entity.schema)
+
+
+_MARKS: Json = {"extension": {COLUMNS_COMPLETE: False}}
+
+
+def name_events(events: Sequence[NameEvent], resolver: Resolver) -> list[Json]:
+    """The events whose entities the catalog has, as its call for names takes them; times in milliseconds.
+
+    DROP and CREATE in one record have one time, and the lineage of what is created has it too: the DROP is told a
+    millisecond earlier, so that it ends what was there before and nothing else. The same holds of a relation that was
+    made under another name before the DROP and renamed after it: its lineage has the last name from its first moment.
+    A log without times tells nothing.
+    """
+    timed = [event for event in events if event.time > 0]
+    found = _entities(timed, resolver)
+    made = {(event.key, event.time) for event in timed if event.kind is NameEventKind.CREATE}
+    made_before = _made_under_other_names(timed, found)
+    told = []
+    for event in timed:
+        entity, other = found.get(event.key), found.get(event.other) if event.other is not None else None
+        if entity is None or (event.other is not None and other is None):
+            continue
+        at = round(event.time * 1000)
+        if event.kind is NameEventKind.DROP:
+            first = made_before.get((event.key, event.time), event.time)
+            at = round(first * 1000) - (first < event.time or (event.key, event.time) in made)
+        body: Json = {"kind": str(event.kind), "entity": _end(entity), "at": at}
+        if other is not None:
+            body["other"] = _end(other)
+        told.append(body)
+    return told
+
+
+def _made_under_other_names(
+    events: Sequence[NameEvent], found: Mapping[RelationKey, TableEntity]
+) -> dict[tuple[RelationKey, float], float]:
+    """The DROPs that made room for a relation of another name, with when that was made.
+
+    Only where the catalog never had the other name: else it moves the lineage itself when the name changes.
+    """
+    dropped: dict[RelationKey, float] = {}
+    created: dict[RelationKey, float] = {}
+    moments: dict[tuple[RelationKey, float], float] = {}
+    for event in events:
+        if event.kind is NameEventKind.DROP:
+            dropped[event.key] = event.time
+        elif event.kind is NameEventKind.CREATE:
+            created[event.key] = event.time
+            dropped.pop(event.key, None)
+        elif event.kind is NameEventKind.RENAME and event.other in dropped and event.key not in found:
+            drop = dropped.pop(event.other)
+            moments[event.other, drop] = min(drop, created.get(event.key, drop))
+    return moments
+
+
+def _entities(events: Iterable[NameEvent], resolver: Resolver) -> dict[RelationKey, TableEntity]:
+    keys = list(dict.fromkeys(key for event in events for key in (event.key, event.other) if key is not None))
+    resolved = resolver.resolve_all(key.mention for key in keys)
+    return {key: found.entity for key, found in zip(keys, resolved, strict=True) if isinstance(found, Resolved)}
+
+
+def _end(entity: TableEntity) -> Json:
+    return {"id": entity.id, "type": entity.type}

@@ -1,0 +1,83 @@
+"""The queries behind published edges, as the catalog files them: masked, one for each text, with what they touch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from connectors.openmetadata.entities.crud import QueryRecord
+from connectors.openmetadata.entities.queries import file_queries
+from ingestion.entities import EntityReference
+from ingestion.isolation import Stage, in_parts
+from workflows.lineage.contributions import EdgeKey
+from workflows.lineage.lineage_source import EdgeOutcome, LineageSource
+from workflows.lineage.table_entities import RelationEntities
+from workflows.publishing.warnings import lost
+from workflows.target import RunTarget
+from workflows.templates.grouping import OccurrenceGroup
+
+
+@dataclass(slots=True)
+class _Query:
+    used_in: dict[str, EntityReference] = field(default_factory=dict)
+    users: set[str] = field(default_factory=set)
+    runs: int = 0
+    seconds: float = 0.0
+    last: float = 0.0
+
+
+def file_log_queries(
+    target: RunTarget,
+    source: LineageSource,
+    entities: RelationEntities,
+    published: Mapping[EdgeKey, EdgeOutcome],
+    service: str,
+) -> tuple[str, ...]:
+    """Files the queries behind the edges that stand; what to warn of where some could not be."""
+    if not target.writes:
+        return ()
+
+    def work(queries: Sequence[QueryRecord]) -> None:
+        file_queries(target.platform, service, queries)
+
+    failed = in_parts(query_records(source, entities, published, service), work, Stage.QUERIES, source.probe)
+    return lost("queries of published edges could not be filed", (failure for _query, failure in failed))
+
+
+def query_records(
+    source: LineageSource, entities: RelationEntities, published: Mapping[EdgeKey, EdgeOutcome], service: str
+) -> tuple[QueryRecord, ...]:
+    """One record for each masked text whose edges stand. `duration` is the mean of its runs, in seconds."""
+    queries: dict[str, _Query] = {}
+    for masked, group, relations in _published(source, published):
+        query = queries.setdefault(masked, _Query())
+        for relation in relations:
+            entity = entities.resolved.get(relation)
+            if entity is not None:
+                query.used_in[entity.id] = entity.reference
+        query.users.update(group.users)
+        query.runs += group.count
+        query.seconds += group.duration
+        query.last = max(query.last, group.last_seen)
+    return tuple(
+        QueryRecord(
+            query=masked,
+            service=service,
+            used_in=tuple(query.used_in[key] for key in sorted(query.used_in)),
+            duration=query.seconds / query.runs if query.seconds else None,
+            date=query.last or None,
+            users=tuple(sorted(user for user in query.users if user)),
+        )
+        for masked, query in sorted(queries.items())
+    )
+
+
+def _published(
+    source: LineageSource, published: Mapping[EdgeKey, EdgeOutcome]
+) -> Iterator[tuple[str, OccurrenceGroup, tuple[int, ...]]]:
+    """The masked text, the runs and the relations of each flow whose edges stand; definitions are no queries."""
+    for flow in source.flows_published(published):
+        group = source.group_of(flow)
+        masked = source.masked(group)
+        if masked and group.digests:
+            yield masked, group, (flow.target, *sorted(flow.content.sources))

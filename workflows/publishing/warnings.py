@@ -1,0 +1,89 @@
+"""Runs that end well and are not: what their counts give away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from connectors.query_log.window import OUTSIDE_WINDOW
+from ingestion.binding.binder import BoundLog
+from ingestion.isolation import Failure
+from workflows.config import RunConfig, SourceKind
+from workflows.lineage.routine_entities import RoutineEntities
+from workflows.lineage.table_entities import EntityFate, RelationEntities
+from workflows.report.counts import RunCounts, most_frequent
+from workflows.state.runs import RecordedRun
+
+_NAMES_SHOWN = 5
+_MANY = 10
+"""Statements that lineage came of in the last run, from which on none at all is strange."""
+_NO_LOG = (
+    "there is no log of statements: only definitions were read; set queryLogFilePath, or, in a PostgreSQL, install"
+    " pg_stat_statements"
+)
+
+
+def warnings_of(config: RunConfig, counts: RunCounts, before: RecordedRun | None) -> tuple[str, ...]:
+    """What a person should look into, given the last run of the workflow that came to its end."""
+    warnings = [*_nothing_read(config, counts), *_left_out(config, counts), *_nothing_published(counts, before)]
+    if counts.unresolved:
+        named = ", ".join(f"{name} {count}" for name, count in most_frequent(counts.unresolved_names, _NAMES_SHOWN))
+        warnings.append(f"{counts.unresolved} names are not in the catalog, most often {named}")
+    return tuple(warnings)
+
+
+def schemaless(entities: RelationEntities, log: BoundLog, routines: RoutineEntities) -> tuple[str, ...]:
+    """A warning of the names that could not be registered since nothing says in which schema they are."""
+    unplaced = [number for number, fate in entities.fates.items() if fate is EntityFate.UNPLACED]
+    names = sorted({*(log.relations[number].key.table for number in unplaced), *routines.unplaced})
+    if not names:
+        return ()
+    shown = ", ".join(names[:_NAMES_SHOWN])
+    return (
+        f"{len(names)} names have no schema, and neither their session nor the dialect has a default one ({shown}): "
+        "set headwater.defaults.schema",
+    )
+
+
+def lost(what: str, failures: Iterable[Failure]) -> tuple[str, ...]:
+    """A warning of how many were given up on, and the first reason of it; none where none were."""
+    places = [failure.place for failure in failures]
+    return (f"{len(places)} {what} ({places[0]})",) if places else ()
+
+
+def _nothing_read(config: RunConfig, counts: RunCounts) -> list[str]:
+    if counts.records_read_before:
+        return []
+    if not counts.records_read and config.query_log.path is not None:
+        return ["the log is empty: nothing was read; check queryLogFilePath"]
+    if not counts.records_read and config.source.kind is SourceKind.DATABASE:
+        return [_NO_LOG]
+    if not counts.templates:
+        return ["no statement of the log bears lineage; the skipped ones are listed by reason"]
+    return []
+
+
+def _left_out(config: RunConfig, counts: RunCounts) -> list[str]:
+    outside = counts.skipped.get(OUTSIDE_WINDOW, 0)
+    if outside * 2 <= counts.statements + counts.records_read_before:
+        return []
+    days = config.query_log.days
+    return [
+        f"{outside} of {counts.statements} statements are outside the window, which are the {days} days up to the "
+        "newest record: set queryLogDuration, or read a stretch again with --since and --until"
+    ]
+
+
+def ahead_of_time(statements: int) -> tuple[str, ...]:
+    """A warning of statements whose time is in the future; none where there are none."""
+    if not statements:
+        return ()
+    return (f"{statements} statements have a time in the future: they count as without one; look at the log's clock",)
+
+
+def _nothing_published(counts: RunCounts, before: RecordedRun | None) -> list[str]:
+    if before is None or counts.published or not counts.statements:
+        return []
+    published = before.report.get("counts", {}).get("published", 0)
+    if published < _MANY:
+        return []
+    return [f"no statement of {counts.statements} has lineage, and {published} of the last run had: look at the log"]

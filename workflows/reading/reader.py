@@ -1,0 +1,217 @@
+"""What a run reads: the records of its source as statements, with those that it leaves out marked and counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+
+from pyspark import StorageLevel
+from pyspark.errors import AnalysisException, ParseException
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 the name that every PySpark user knows
+
+from connectors.base import RECORD_SCHEMA
+from connectors.postgres import PostgresDatabase
+from connectors.query_log import QueryLogOptions, read_query_log
+from connectors.spark_history import UNREAD, Listing, NameMapping, SparkHistoryOptions, list_history, read_event_logs
+from ingestion.errors import ConfigError
+from workflows.config import QueryLog, RunConfig, SourceKind, SparkHistory
+from workflows.config.namespaces import SourceSettings
+from workflows.reading.called_routines import with_routines
+from workflows.reading.journal_frames import journal_frame, without_texts
+from workflows.reading.live_sources import LiveDefinitions
+from workflows.reading.statements import READ_BEFORE, to_statements
+from workflows.reading.statistics import BEARING, StatementStatistics, first_of_record, surveyed
+from workflows.reading.stored_definitions import with_views
+from workflows.report.counts import RunCounts
+from workflows.state.journal import FileMarks, any_session_change
+from workflows.state.read_state import SECONDS_A_DAY, ReadState
+from workflows.templates.grouping import RECORD_ORDER
+
+FILTERED = "filtered"
+_NOT_FOR_USERS = frozenset({"symbolic", "problem", "status"})
+
+
+def with_condition(records: DataFrame, condition: str | None) -> DataFrame:
+    """Marks the records for which the condition does not hold: they are counted as filtered, and not read.
+
+    Raises ConfigError where it is no condition over a record's columns; the error does not quote it.
+    """
+    if condition is None:
+        return records
+    try:
+        wanted = F.coalesce(F.expr(condition), F.lit(False))
+        outside = F.col("status").isNull() & F.col("problem").isNull() & ~wanted
+        return records.withColumn("status", F.when(outside, FILTERED).otherwise(F.col("status")))
+    except (AnalysisException, ParseException) as error:
+        reason = error.getCondition() or "not a condition"
+    columns = ", ".join(name for name in RECORD_SCHEMA.fieldNames() if name not in _NOT_FOR_USERS)
+    raise ConfigError(
+        f"filterCondition is not a Spark SQL condition over a record ({reason.lower()}); its columns are {columns}"
+    )
+
+
+_NOT_A_STATEMENT = "not_a_statement"
+
+
+@dataclass(frozen=True, slots=True)
+class Statements:
+    """The statements of a source: `frame` has what this run read, `whole` what bears on lineage in the window.
+
+    `survey` is of those that this run read; its counts have what is settled already. `session_changes`: whether any of
+    the whole changes its session's defaults. `listing` has the files of a Spark history.
+    """
+
+    frame: DataFrame
+    whole: DataFrame
+    survey: StatementStatistics
+    session_changes: bool
+    listing: Listing = field(default_factory=Listing)
+
+    @property
+    def counts(self) -> RunCounts:
+        """What is settled already."""
+        return self.survey.counts
+
+
+@contextmanager
+def read_statements(
+    spark: SparkSession, config: RunConfig, settings: SourceSettings, surroundings: LiveDefinitions, past: ReadState
+) -> Iterator[Statements]:
+    """The statements of the configured source, which Spark keeps for the block.
+
+    Raises ConfigError where it cannot be read.
+    """
+    dialect = surroundings.dialect
+    read, listing = _records(spark, config, surroundings.database, past)
+    records = with_condition(read, config.filters.condition)
+    kept = to_statements(records, dialect, past.known).persist(StorageLevel.DISK_ONLY)
+    journal = journal_frame(spark, past.journal, _since(config, past)).persist(StorageLevel.DISK_ONLY)
+    try:
+        survey = surveyed(kept, past.latest)
+        read_before, ahead = survey.counts.records_read_before, survey.ahead
+        read_now = kept.where(~F.col("skipped").eqNullSafe(READ_BEFORE)) if read_before else kept
+        read_now = _with_possible_times(read_now, past) if ahead else read_now
+        frame = _within(read_now, survey, config.query_log, past) if config.query_log.path is not None else read_now
+        frame = with_views(frame, surroundings.definitions, dialect)
+        if config.steps.procedures:
+            frame = with_routines(frame, survey, surroundings.definitions, dialect, settings)
+        if frame is not read_now:
+            survey = surveyed(frame)
+            counts = survey.counts + RunCounts(records_read_before=read_before)
+            survey = replace(survey, counts=counts, ahead=ahead)
+        changes = bool(survey.session_changes) or any_session_change(past.journal)
+        yield Statements(frame, _whole(frame, journal, past), survey, changes, listing)
+    finally:
+        # At once: a later run in this session must not be given what this one kept.
+        kept.unpersist(blocking=True)
+        journal.unpersist(blocking=True)
+
+
+def files_done(statements: Statements) -> FileMarks:
+    """The files of a Spark history that need no reading until they change: not those that could not be had."""
+    places: tuple[str, ...] = ()
+    if UNREAD in statements.counts.skipped:
+        unread = statements.frame.where(F.col("skipped") == UNREAD).select("file").distinct()
+        places = tuple(row["file"] for row in unread.toLocalIterator())
+    done = (file for file in statements.listing.to_read if not any(place.startswith(file.log) for place in places))
+    return {file.path: (file.size, file.modified) for file in done}
+
+
+def _with_possible_times(statements: DataFrame, past: ReadState) -> DataFrame:
+    """A time that cannot be yet is none: it would end the window after all others, and outlive them in the catalog."""
+    return statements.withColumn("time", F.when(F.col("time") <= past.latest, F.col("time")).otherwise(F.lit(0.0)))
+
+
+def _since(config: RunConfig, past: ReadState) -> float | None:
+    """Where the window that lineage is bound over begins."""
+    return None if past.newest is None else past.newest - config.query_log.days * SECONDS_A_DAY
+
+
+def _whole(frame: DataFrame, journal: DataFrame, past: ReadState) -> DataFrame:
+    """The statements that bear on lineage, `fresh` where this run read them."""
+    fresh = without_texts(frame.where(BEARING)).withColumn("fresh", F.lit(True))
+    if not past.journal:
+        return fresh
+    before = _with_possible_times(journal, past)
+    if past.rereads:
+        again = frame.where(F.col("digest").isNotNull()).select("digest").distinct()
+        before = journal.join(again, "digest", "left_anti").select(journal.columns)
+    return fresh.unionByName(before.withColumn("fresh", F.lit(False)))
+
+
+def _records(
+    spark: SparkSession, config: RunConfig, database: PostgresDatabase | None, past: ReadState
+) -> tuple[DataFrame, Listing]:
+    """The source's records, and the files that they come from where that is a Spark history."""
+    if config.spark_history is not None:
+        options = _history(config, config.spark_history, past)
+        listing = list_history(spark, options)
+        return read_event_logs(spark, listing, options), listing
+    return _logged(spark, config, database, past), Listing()
+
+
+def _logged(spark: SparkSession, config: RunConfig, database: PostgresDatabase | None, past: ReadState) -> DataFrame:
+    if config.query_log.path is not None:
+        try:
+            return read_query_log(spark, QueryLogOptions(config.query_log.path))
+        except ConfigError:
+            if not past.log_may_be_gone:
+                raise
+            return spark.createDataFrame([], RECORD_SCHEMA)
+    if config.source.kind is SourceKind.QUERY_LOG:
+        raise ConfigError(f"{config.origin}: set sourceConfig.config.queryLogFilePath to the query log")
+    rows = database.statements(config.query_log.limit) if database is not None else None
+    names = RECORD_SCHEMA.fieldNames()
+    return spark.createDataFrame([tuple(row[name] for name in names) for row in rows or ()], RECORD_SCHEMA)
+
+
+def _history(config: RunConfig, history: SparkHistory, past: ReadState) -> SparkHistoryOptions:
+    return SparkHistoryOptions(
+        event_log_directory=history.directory,
+        history_server=history.server,
+        min_date=history.since,
+        status=None if history.status == "all" else history.status,
+        names=NameMapping(config.places),
+        known=past.files,
+        read_until=_since(config, past),
+    )
+
+
+def _within(statements: DataFrame, survey: StatementStatistics, log: QueryLog, past: ReadState) -> DataFrame:
+    """Marks what is older than the window, which ends at the newest record, and what comes after the limit.
+
+    Of more records than the limit the oldest are taken, so that a later run goes on where this one ended.
+    """
+    if survey.newest is None:
+        return statements
+    newest = survey.newest if past.newest is None else max(survey.newest, past.newest)
+    begin, end = past.between or (newest - log.days * SECONDS_A_DAY, float("inf"))
+    if survey.records <= log.limit and (survey.oldest is None or begin <= survey.oldest <= survey.newest < end):
+        return statements
+    # Without a time a record is inside: it cannot be shown to be old.
+    outside = (F.col("time") > 0) & ((F.col("time") < begin) | (F.col("time") >= end))
+    marked = _skipping(statements, outside, "outside_window")
+    if survey.records <= log.limit:
+        return marked
+    at = F.struct(*RECORD_ORDER)
+    inside = marked.where(first_of_record() & ~outside)
+    last = inside.select(at.alias("at")).orderBy("at").limit(log.limit).agg(F.max("at").alias("at")).first()
+    if last is None or last["at"] is None:
+        return marked
+    limit = F.struct(*(F.lit(last["at"][name]).alias(name) for name in RECORD_ORDER))
+    return _skipping(marked, ~outside & (at > limit), "over_limit")
+
+
+def _skipping(statements: DataFrame, condition: Column, reason: str) -> DataFrame:
+    """Marks the statements that are left out; session changes among them still hold."""
+    left_out = condition & ~F.col("skipped").eqNullSafe(_NOT_A_STATEMENT)
+    return statements.withColumns(
+        {
+            "fingerprint": F.when(left_out, None).otherwise(F.col("fingerprint")),
+            "dead": F.when(left_out, None).otherwise(F.col("dead")),
+            "skipped": F.when(left_out, reason).otherwise(F.col("skipped")),
+            "called": F.when(left_out, None).otherwise(F.col("called")),
+        }
+    )

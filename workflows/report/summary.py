@@ -1,0 +1,67 @@
+"""The summary table that a person reads at the end of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from workflows.report.counts import RunCounts, RunSummary, Tally, most_frequent
+
+_NAMES_SHOWN = 5
+
+
+def print_summary(summary: RunSummary, console: Console) -> None:
+    """Prints the counts, the names that need a look, the seconds by stage and where to go from here."""
+    title = "Dry run: nothing was sent" if summary.dry_run else "Lineage run"
+    table = Table(title=title, title_justify="left", show_header=False, box=None, pad_edge=False)
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column(overflow="fold")
+    for label, count, detail in _rows(summary):
+        table.add_row(label, count, Text(detail))
+    console.print(table)
+    for warning in summary.warnings:
+        console.print(Text(f"warning: {warning}", style="yellow"))
+    for pointer in summary.where_to_look:
+        console.print(Text.assemble((f"{pointer.label}: ", "bold"), pointer.place), soft_wrap=True)
+
+
+def _rows(summary: RunSummary) -> Iterator[tuple[str, str, str]]:
+    counts = summary.counts
+    malformed = f"{counts.malformed_records:,} malformed" if counts.malformed_records else ""
+    yield "records read", f"{counts.records_read:,}", malformed
+    if counts.records_read_before:
+        yield "  read before", f"{counts.records_read_before:,}", ""
+    yield "statements", f"{counts.statements:,}", ""
+    yield "  published", f"{counts.published:,}", ""
+    yield "  skipped", f"{counts.skipped_total:,}", _listed(counts.skipped)
+    yield "  dead", f"{counts.dead_total:,}", _listed(counts.dead)
+    yield "success", f"{counts.success_percent:.1f} %", ""
+    yield "templates", f"{counts.templates:,}", _listed({**counts.parsed_by_tier, **_known(counts)})
+    yield "timed out", f"{counts.timed_out:,}", ""
+    yield "names resolved", f"{counts.resolved:,}", ""
+    yield "  unresolved", f"{counts.unresolved:,}", _listed(counts.unresolved_names, _NAMES_SHOWN)
+    yield "  ambiguous", f"{counts.ambiguous:,}", _listed(counts.ambiguous_names, _NAMES_SHOWN)
+    if counts.tables_registered:
+        yield "tables registered", f"{counts.tables_registered:,}", ""
+    yield "edges new", f"{counts.edges_new:,}", ""
+    yield "  merged", f"{counts.edges_merged:,}", ""
+    yield "  unchanged", f"{counts.edges_unchanged:,}", ""
+    yield "  replaced", f"{counts.edges_replaced:,}", ""
+    yield "column edges", f"{counts.column_edges:,}", ""
+    stages = ", ".join(f"{stage} {seconds:.1f}" for stage, seconds in summary.seconds_by_stage.items())
+    yield "seconds", f"{summary.ended - summary.started:.1f}", stages
+
+
+def _known(counts: RunCounts) -> Tally:
+    return {"known": counts.templates_known} if counts.templates_known else {}
+
+
+def _listed(tally: Tally, at_most: int | None = None) -> str:
+    at_most = len(tally) if at_most is None else at_most
+    shown = ", ".join(f"{name} {count:,}" for name, count in most_frequent(tally, at_most))
+    others = len(tally) - at_most
+    return f"{shown}, and {others:,} more" if others > 0 else shown

@@ -1,0 +1,61 @@
+"""What the stages of a run count, as parts of the run's counts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+
+from connectors.sink import WriteCounts
+from workflows.lineage.table_entities import GIVEN_UP, EntityFate, RelationEntities
+from workflows.report.counts import RunCounts
+from workflows.templates.grouping import OccurrenceGroup
+from workflows.templates.parsing import ParsedTemplate
+
+
+def parse_counts(templates: Mapping[str, ParsedTemplate], met: Collection[str], parsed: Collection[str]) -> RunCounts:
+    """Of the templates that this run's statements have (`met`) and those that it had to parse, by fingerprint."""
+    new = [templates[fingerprint] for fingerprint in parsed]
+    return RunCounts(
+        templates=len(met),
+        templates_known=len(set(met) - set(parsed)),
+        parsed_by_tier=dict(Counter(template.tier for template in new if template.symbolic is not None)),
+        timed_out=sum(template.timed_out for template in new),
+    )
+
+
+def fate_counts(fates: Iterable[tuple[OccurrenceGroup, str, str]]) -> RunCounts:
+    """Of the statements that this run read."""
+    skipped: Counter[str] = Counter()
+    dead: Counter[str] = Counter()
+    published = 0
+    for group, fate, reason in fates:
+        if fate == "published":
+            published += group.fresh
+        elif group.fresh:
+            (dead if fate == "dead" else skipped)[reason] += group.fresh
+    return RunCounts(published=published, skipped=dict(skipped), dead=dict(dead))
+
+
+def edge_counts(counts: WriteCounts) -> RunCounts:
+    """Of the edges by what became of them."""
+    return RunCounts(
+        edges_new=counts.new,
+        edges_merged=counts.merged,
+        edges_unchanged=counts.unchanged,
+        edges_replaced=counts.replaced,
+        column_edges=counts.column_edges,
+    )
+
+
+def name_counts(entities: RelationEntities, registered: int) -> RunCounts:
+    """Of the names by what they resolved to."""
+    by_fate = Counter(entities.fates.values())
+    unresolved = [EntityFate.UNRESOLVED, EntityFate.UNPLACED, *sorted(GIVEN_UP)]
+    return RunCounts(
+        resolved=by_fate[EntityFate.RESOLVED],
+        unresolved=sum(by_fate[fate] for fate in unresolved),
+        ambiguous=by_fate[EntityFate.AMBIGUOUS],
+        unresolved_names=dict(sum((Counter(entities.names.get(fate, {})) for fate in unresolved), start=Counter())),
+        ambiguous_names=dict(entities.names.get(EntityFate.AMBIGUOUS, {})),
+        tables_registered=registered,
+    )

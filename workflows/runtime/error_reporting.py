@@ -1,0 +1,71 @@
+"""Errors as a person at a terminal sees them: one sentence and an exit code, a traceback never."""
+
+from __future__ import annotations
+
+import functools
+import logging
+import os
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import NoReturn, ParamSpec
+
+import typer
+
+from ingestion.errors import Interrupted, LineageError
+from workflows.runtime.logs import Redactor, frames
+
+_LOG = logging.getLogger(__name__)
+P = ParamSpec("P")
+
+
+def shows_errors(command: Callable[P, None]) -> Callable[P, None]:
+    """The command, which ends a LineageError with its sentence and its exit code, and a bug with 1."""
+
+    @functools.wraps(command)
+    def shown(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            command(*args, **kwargs)
+        except LineageError as error:
+            _end(_sentence(error), error, error.exit_code)
+        except (typer.Exit, typer.Abort, BrokenPipeError):
+            raise
+        except Exception as error:  # noqa: BLE001 - the outermost border: a bug ends as one line, too
+            # The message of a foreign error may quote a query: only its type and place are told.
+            place = frames(error.__traceback__)[-1]
+            hint = "" if _is_debugging() else "; HEADWATER_DEBUG=1 shows the way there"
+            _end(f"a bug, please report it: {type(error).__qualname__} in {place}{hint}", error, 1)
+
+    return shown
+
+
+@contextmanager
+def without_secrets(redact: Redactor) -> Iterator[None]:
+    """Takes secrets out of the errors that leave the block."""
+    try:
+        yield
+    except LineageError as error:
+        if isinstance(error, Interrupted):
+            raise
+        clean = LineageError(redact(str(error)))
+        clean.exit_code = error.exit_code
+        raise clean.with_traceback(error.__traceback__) from None
+
+
+def _sentence(error: LineageError) -> str:
+    if isinstance(error, Interrupted):
+        name = signal.Signals(error.exit_code - 128).name
+        return f"ended by {name} before it was done; running the same command again is safe"
+    return str(error)
+
+
+def _end(message: str, error: Exception, exit_code: int) -> NoReturn:
+    if _is_debugging():
+        for frame in frames(error.__traceback__):
+            typer.echo(f"  {frame}", err=True)
+    typer.echo(f"ingest: {message}", err=True)
+    raise typer.Exit(exit_code)
+
+
+def _is_debugging() -> bool:
+    return bool(os.environ.get("HEADWATER_DEBUG")) or _LOG.isEnabledFor(logging.DEBUG)

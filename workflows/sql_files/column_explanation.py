@@ -1,0 +1,90 @@
+"""Where a column comes from, asked of SQL files or of a catalog's file, as `ingest explain` shows it."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ingestion.dialects import Dialect, dialect_of
+from ingestion.errors import ConfigError
+from ingestion.names.suggestions import suggestion
+from ingestion.scripts.explanation import Explanation, column_names, columns_called, explain
+from ingestion.scripts.lineage_graph import LineageGraph, lineage_graph
+from ingestion.scripts.pieces import lone_query_as_view
+from workflows.sql_files.script_lineage import schema_from_json
+from workflows.sql_files.sql_files import sql_text
+
+_NAMED = 3
+_FAILURE = re.compile(r"\[(?P<text>\d+)\] line (?P<line>\d+): (?P<reason>.*)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class SqlOptions:
+    """Where SQL is (a file, a directory, - for standard input), its dialect, and the tables that are known before."""
+
+    name: str
+    dialect: str = "ansi"
+    schema: Path | None = None
+    timeout_seconds: float = 30
+
+
+def explain_in_sql(column: str, sql: SqlOptions) -> tuple[Explanation, tuple[str, ...]]:
+    """The explanation of a column that the SQL makes, and the statements that could not be read (file:line: why).
+
+    Raises ConfigError for files that cannot be read, and for a column that is not there or not just one.
+    """
+    parts = list(_texts(sql, dialect_of(sql.dialect)))
+    known = schema_from_json(sql.schema) if sql.schema is not None and sql.schema.suffix == ".json" else {}
+    texts = [text for _, text in parts]
+    graph = lineage_graph(texts, sql.dialect, known, sql.timeout_seconds, keep_temporary=True)
+    failures = tuple(_placed(failure, [name for name, _ in parts]) for failure in graph.failures)
+    return explain(graph.document, _only(column, graph, failures)), failures
+
+
+def explain_in_catalog(column: str, catalog: Path, as_of: int | None = None, days: int | None = None) -> Explanation:
+    """The explanation of a column in a catalog's file, `as_of` a moment (milliseconds; None: now), of `days` days.
+
+    Raises ConfigError when it is not there or not just one.
+    """
+    from connectors.catalog.local_queries import When, ask_upstream  # not needed for SQL files, and slow to load
+
+    name, document = ask_upstream(catalog, column, When(as_of, days))
+    return explain(document, name)
+
+
+def _texts(sql: SqlOptions, dialect: Dialect) -> Iterator[tuple[str, str]]:
+    """(Name, text) of everything to read; a lone query is a view that is named after its file."""
+    if sql.schema is not None and sql.schema.suffix != ".json":
+        yield str(sql.schema), sql_text(sql.schema)
+    if sql.name == "-":
+        yield "<stdin>", sys.stdin.read()
+        return
+    path = Path(sql.name)
+    files = sorted(path.rglob("*.sql")) if path.is_dir() else [path]
+    if not files:
+        raise ConfigError(f"{path} holds no *.sql file")
+    for file in files:
+        yield str(file), lone_query_as_view(sql_text(file), file.stem, dialect)
+
+
+def _only(column: str, graph: LineageGraph, failures: tuple[str, ...]) -> str:
+    found = columns_called(graph.document, column)
+    if len(found) > 1:
+        some = ", ".join(found[:_NAMED])
+        raise ConfigError(f"{column} may be one of {len(found)}: {some}; give more of its name")
+    if not found:
+        names = column_names(graph.document)
+        tables = [name.rpartition(".")[0] for name in names]
+        near = suggestion(column, names) or suggestion(column.rpartition(".")[0], dict.fromkeys(tables))
+        unread = f" (not read: {failures[0]})" if failures else ""
+        raise ConfigError(f"{column}: no such column in this SQL{near}{unread}")
+    return found[0]
+
+
+def _placed(failure: str, names: list[str]) -> str:
+    """`[1] line 7: why` as `file:7: why`."""
+    found = _FAILURE.fullmatch(failure)
+    return f"{names[int(found['text'])]}:{found['line']}: {found['reason']}" if found else failure

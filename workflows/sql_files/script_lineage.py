@@ -1,0 +1,140 @@
+"""The lineage of SQL files, as `ingest lineage` shows it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from ingestion.dialects import dialect_of
+from ingestion.errors import ConfigError, RecordError
+from ingestion.scripts.lineage_parser import ColumnEdge, LineageParser
+from workflows.sql_files.sql_files import Script, read_script, sql_text
+
+JSON_VERSION = 1
+EVERY_COLUMN = "(every column)"
+_LINE = re.compile(r"^line (?P<line>\d+): ")
+
+Schema = Mapping[str, Mapping[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptLineage:
+    """What a script's tables and columns come from; `failures` are its unreadable statements, by file and line."""
+
+    sources: tuple[str, ...] = ()
+    targets: tuple[str, ...] = ()
+    intermediates: tuple[str, ...] = ()
+    edges: tuple[ColumnEdge, ...] = ()
+    problems: tuple[str, ...] = ()
+    failures: tuple[str, ...] = ()
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        return (*self.sources, *self.targets, *self.intermediates)
+
+    def tree(self) -> dict[str, dict[str, list[tuple[str, str]]]]:
+        """Target table -> its column -> (source column, how it was made), in the order of the script.
+
+        What acts on whole rows (a filter, a join) comes once, under EVERY_COLUMN.
+        """
+        found: dict[str, dict[str, list[tuple[str, str]]]] = {}
+        for table, columns in self._columns().items():
+            for_all = {row for row, count in Counter(chain(*columns.values())).items() if count == len(columns) > 1}
+            rows = {column: [row for row in rows if row not in for_all] for column, rows in columns.items()}
+            shared = [row for row in next(iter(columns.values())) if row in for_all]
+            found[table] = rows | ({EVERY_COLUMN: shared} if shared else {})
+        for table in (*self.intermediates, *self.targets):
+            found.setdefault(table, {})
+        return found
+
+    def _columns(self) -> dict[str, dict[str, list[tuple[str, str]]]]:
+        found: dict[str, dict[str, list[tuple[str, str]]]] = {}
+        for edge in self.edges:
+            columns = found.setdefault(str(edge.target.table or "(query)"), {})
+            rows = columns.setdefault(edge.target.column, [])
+            row = (str(edge.source), _how(edge))
+            if row not in rows:
+                rows.append(row)
+        return found
+
+    def to_json(self) -> dict[str, Any]:
+        """The same as JSON: `version`, tables by role, `column_lineage`, `problems`, `failures`."""
+        return {
+            "version": JSON_VERSION,
+            "source_tables": list(self.sources),
+            "target_tables": list(self.targets),
+            "intermediate_tables": list(self.intermediates),
+            "column_lineage": [
+                {
+                    "source": str(edge.source),
+                    "target": str(edge.target),
+                    "type": edge.type.value,
+                    "subtype": edge.subtype.value,
+                    "masking": edge.masking,
+                    "expression": edge.expression,
+                    "certain": edge.certain,
+                }
+                for edge in self.edges
+            ],
+            "problems": list(self.problems),
+            "failures": list(self.failures),
+        }
+
+
+def script_lineage(sql: str, dialect: str, schema: Path | None, timeout_seconds: float) -> ScriptLineage:
+    """The lineage of a file, a directory or standard input (`-`), bound to the tables in `schema`.
+
+    Raises ConfigError for an unknown dialect and for files that cannot be read.
+    """
+    known: Schema = {}
+    before = schema
+    if schema is not None and schema.suffix == ".json":
+        known, before = schema_from_json(schema), None
+    script = read_script(sql, dialect_of(dialect), before)
+    try:
+        parser = LineageParser(script.text, dialect, known, timeout_seconds)
+    except RecordError as error:
+        return ScriptLineage(failures=tuple(_placed(failure, script) for failure in str(error).split("; ")))
+    return ScriptLineage(
+        sources=tuple(map(str, parser.source_tables)),
+        targets=tuple(map(str, parser.target_tables)),
+        intermediates=tuple(map(str, parser.intermediate_tables)),
+        edges=parser.edges,
+        problems=tuple(f"{problem.kind.value.replace('_', ' ')}: {problem.subject}" for problem in parser.problems),
+        failures=tuple(_placed(failure, script) for failure in parser.failures),
+    )
+
+
+def schema_from_json(file: Path) -> Schema:
+    """The tables of a JSON file {"schema.table": {"column": "type"}}. Raises ConfigError where it is none."""
+    try:
+        content = json.loads(sql_text(file))
+    except json.JSONDecodeError as error:
+        raise ConfigError(f"{file}:{error.lineno}: not valid JSON") from None
+    except RecursionError:
+        raise ConfigError(f"{file}: nested too deeply") from None
+    tables = content.values() if isinstance(content, dict) else [None]
+    if not all(isinstance(columns, dict) and all(isinstance(t, str) for t in columns.values()) for columns in tables):
+        raise ConfigError(f'{file}: expected {{"schema.table": {{"column": "type"}}}}')
+    return dict(content)
+
+
+def _placed(failure: str, script: Script) -> str:
+    """`line 7: why` as `file:3: why`."""
+    found = _LINE.match(failure)
+    return f"{script.place(int(found['line']))}: {failure[found.end() :]}" if found else failure
+
+
+def _how(edge: ColumnEdge) -> str:
+    words = [edge.subtype.value.lower().replace("_", " "), edge.expression]
+    if edge.masking:
+        words.append("masked")
+    if not edge.certain:
+        words.append("not certain")
+    return ", ".join(word for word in words if word)

@@ -1,0 +1,89 @@
+"""What a sink has acknowledged: a repeated run sends only what it has not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import astuple, dataclass
+
+from sqlalchemy import Connection, delete, insert, select
+
+from workflows.state.schema import acknowledged
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class ContributionKey:
+    """Who says something of a target, and from which kind of source."""
+
+    kind: str
+    key: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class ContributionDigest:
+    """What a speaker says now, as a digest, and from when to when it ever spoke (seconds since the epoch).
+
+    "" for nothing any more. None where a record had no time.
+    """
+
+    digest: str
+    first_seen: float | None
+    last_seen: float | None
+
+    def widened(self, earlier: ContributionDigest) -> ContributionDigest:
+        """The same word, of a speaker that has spoken before."""
+        first = [time for time in (self.first_seen, earlier.first_seen) if time is not None]
+        last = [time for time in (self.last_seen, earlier.last_seen) if time is not None]
+        return ContributionDigest(
+            self.digest, min(first) if len(first) == 2 else None, max(last) if len(last) == 2 else None
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedState:
+    """Everything that was said of one target, as a digest, and each speaker's word. `kind` is the target's type."""
+
+    kind: str
+    digest: str
+    words: Mapping[ContributionKey, ContributionDigest]
+
+
+def acknowledgements(connection: Connection, workflow: str, sink: str) -> dict[str, PublishedState]:
+    """What `sink` has acknowledged, by the id of the target."""
+    where = acknowledged.c.workflow == workflow, acknowledged.c.sink == sink
+    return {
+        row.target: PublishedState(
+            row.kind,
+            row.digest,
+            {ContributionKey(*entry[:3]): ContributionDigest(*entry[3:]) for entry in json.loads(row.words)},
+        )
+        for row in connection.execute(select(acknowledged).where(*where))
+    }
+
+
+def acknowledge(connection: Connection, workflow: str, sink: str, done: Mapping[str, PublishedState]) -> None:
+    """Keeps what was acknowledged of each target."""
+    for target, acknowledgement in sorted(done.items()):
+        where = acknowledged.c.workflow == workflow, acknowledged.c.sink == sink, acknowledged.c.target == target
+        connection.execute(delete(acknowledged).where(*where))
+        words = [[*astuple(speaker), *astuple(word)] for speaker, word in acknowledgement.words.items()]
+        values = {"kind": acknowledgement.kind, "digest": acknowledgement.digest, "words": json.dumps(words)}
+        connection.execute(insert(acknowledged).values(workflow=workflow, sink=sink, target=target, **values))
+
+
+@dataclass(frozen=True, slots=True)
+class CompleteScope:
+    """What this run knows the whole of: these templates, as far as they were first seen at `since` or later.
+
+    `since` None: however early.
+    """
+
+    templates: frozenset[str] = frozenset()
+    since: float | None = None
+
+    def covers(self, speaker: ContributionKey, word: ContributionDigest) -> bool:
+        """Whether all that the speaker ever said is said again now, or is not true any more."""
+        if speaker.key not in self.templates:
+            return False
+        return self.since is None or (word.first_seen is not None and word.first_seen >= self.since)

@@ -1,0 +1,202 @@
+"""What a workflow remembers from its earlier runs, and what this run adds to it."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from sqlalchemy import Connection
+
+from ingestion.names.engine_names import EngineNameRules
+from workflows.config import RunConfig
+from workflows.control.options import Backfill
+from workflows.state import journal
+from workflows.state.acknowledgements import CompleteScope, PublishedState, acknowledge, acknowledgements
+from workflows.state.dead_letters import DeadLetter, file_letters, letters_of, settle_letters
+from workflows.state.journal import FileMarks, Segment, files_read, note_files
+from workflows.state.lease import Lease
+from workflows.state.read_state import SECONDS_A_DAY, ReadState
+from workflows.state.record_digests import none_known
+from workflows.state.store import StateStore
+from workflows.state.templates import ParserSettings, forget_templates, remember_templates, remembered_templates
+from workflows.state.watermark import Watermark, parsing_version, position_of, store_position
+from workflows.templates.parsing import ParsedTemplate
+
+
+@dataclass(frozen=True, slots=True)
+class RunCheckpoint:
+    """What a run that came to its end adds: what it read (with the newest record's time and place), and what is open.
+
+    `settled`: templates (by fingerprint) none of whose statements is dead any more; `read_again`: source ids of dead
+    letters whose place in the log was read again. `unsettled` counts names and edges to try again. `files_read` are
+    those of the log's `files_there` that need no reading until they change.
+    """
+
+    segments: Sequence[Segment] = ()
+    newest: float | None = None
+    source_id: str = ""
+    letters: Iterable[DeadLetter] = ()
+    settled: frozenset[str] = frozenset()
+    read_again: frozenset[str] = frozenset()
+    unsettled: int = 0
+    files_read: FileMarks = field(default_factory=dict)
+    files_there: Collection[str] = ()
+
+
+class WorkflowState:
+    """The state of one workflow, as the run that holds its lease sees it. `sink` tells one catalog from another."""
+
+    def __init__(self, store: StateStore, lease: Lease, config: RunConfig, extent: Backfill) -> None:
+        self._store = store
+        self._lease = lease
+        self._config = config
+        self._extent = extent
+        self._version = reading_version(config)
+        self._settings = settings_digest(config)
+        self.parsing = ParserSettings(parsing_version(), config.limits, config.parser)
+        self._latest = time.time() + SECONDS_A_DAY  # clocks differ, and zones are mistaken
+        with store.read() as connection:
+            self._contents = [content for _id, content in journal.contents(connection, lease.workflow)]
+            self.position = self._possible(position_of(connection, lease.workflow) or Watermark())
+            self.templates = remembered_templates(connection, lease.workflow, self.parsing)
+            self.letters = tuple(letters_of(connection, lease.workflow))
+            self._files = files_read(connection, lease.workflow)
+        self._starts_over = extent.full or self.position.version != self._version
+        self.past = self._past()
+
+    def _possible(self, position: Watermark) -> Watermark:
+        """The position, without a time that an earlier run took from a record and that cannot be yet."""
+        if (position.newest or 0.0) <= self._latest and (position.complete_since or 0.0) <= self._latest:
+            return position
+        newest = journal.newest_of(self._contents, self._latest)
+        since = position.complete_since
+        return replace(position, newest=newest, complete_since=None if since is None else min(since, self._latest))
+
+    def _past(self) -> ReadState:
+        """What needs no reading. A version that reads differently reads everything again that the log still has."""
+        extent, known, every = self._extent, none_known(), journal.digests_of(self._contents)
+        if not self._starts_over:
+            used = {fingerprint for fingerprint, _dialect in journal.fingerprints_of(self._contents)}
+            known = journal.digests_of(self._contents, used - {key[0] for key in self.templates})
+            if extent.between is not None:
+                known = np.setdiff1d(known, journal.digests_between(self._contents, *extent.between))
+            if extent.dead:
+                dead = [letter.digest for letter in self.letters if letter.digest is not None]
+                known = np.setdiff1d(known, np.array(dead, np.int64))
+        rereads = known.size < every.size
+        return ReadState(
+            known,
+            self._contents,
+            {} if self._starts_over or rereads or extent != Backfill() else self._files,
+            None if extent.full else self.position.newest,
+            rereads=rereads,
+            between=extent.between,
+            log_may_be_gone=extent.dead,
+            latest=self._latest,
+        )
+
+    @property
+    def must_rebind(self) -> bool:
+        """Whether lineage may come out differently although nothing new was read."""
+        changed = self.position.settings != self._settings or self.position.version != self._version
+        return changed or bool(self.position.unsettled) or self._extent != Backfill()
+
+    def rebound(self, templates: frozenset[str]) -> CompleteScope:
+        """What a run that bound these templates over the whole journal knows the whole of."""
+        return CompleteScope(templates, self.position.complete_since)
+
+    def acknowledged(self, sink: str) -> dict[str, PublishedState]:
+        """What the sink has acknowledged, by target; of no content where everything is to be sent again."""
+        with self._store.read() as connection:
+            found = acknowledgements(connection, self._lease.workflow, sink)
+        return {target: replace(known, digest="") for target, known in found.items()} if self._extent.full else found
+
+    def acknowledge(self, sink: str, done: Mapping[str, PublishedState]) -> None:
+        """Keeps what the sink has acknowledged. Raises LeaseHeld where another run has taken over."""
+        with self._store.write() as connection:
+            self._lease.confirm(connection)
+            acknowledge(connection, self._lease.workflow, sink, done)
+
+    def remember(self, templates: Iterable[ParsedTemplate]) -> None:
+        """Keeps what was parsed: true whatever becomes of the run. Raises LeaseHeld like `acknowledge`."""
+        with self._store.write() as connection:
+            self._lease.confirm(connection)
+            remember_templates(connection, self._lease.workflow, templates, self.parsing)
+
+    def commit(self, harvest: RunCheckpoint) -> None:
+        """Notes what was read, all at once: from now on it needs no reading. Raises LeaseHeld like `acknowledge`."""
+        workflow = self._lease.workflow
+        newest = max(filter(None, (self.past.newest, harvest.newest)), default=None)
+        with self._store.write() as connection:
+            self._lease.confirm(connection)
+            self._store_journal(connection, harvest, newest)
+            contents = (content for _id, content in journal.contents(connection, workflow))
+            used = journal.fingerprints_of(contents)
+            forget_templates(connection, workflow, used)
+            settle_letters(connection, workflow, templates=harvest.settled, source_ids=harvest.read_again)
+            file_letters(connection, workflow, harvest.letters)
+            advanced = newest is not None and newest == harvest.newest
+            position = Watermark(
+                newest,
+                harvest.source_id if advanced else self.position.source_id,
+                self._complete_since(newest),
+                self._version,
+                self._settings,
+                harvest.unsettled,
+            )
+            store_position(connection, workflow, position)
+            note_files(connection, workflow, harvest.files_read, harvest.files_there)
+
+    def open_letters(self) -> list[DeadLetter]:
+        """The dead letters as they are now."""
+        with self._store.read() as connection:
+            return list(letters_of(connection, self._lease.workflow))
+
+    def _store_journal(self, connection: Connection, harvest: RunCheckpoint, newest: float | None) -> None:
+        workflow = self._lease.workflow
+        if self.past.rereads:
+            again = pa.array(journal.digests_of(segment.content for segment in harvest.segments), pa.int64())
+            journal.keep_only(
+                connection, workflow, lambda rows: rows.filter(pc.invert(pc.is_in(rows["digest"], again)))
+            )
+        horizon = self._horizon(newest)
+        if horizon is not None:
+            journal.forget_before(connection, workflow, horizon)
+        journal.append(connection, workflow, harvest.segments)
+        journal.compact(connection, workflow)
+
+    def _horizon(self, newest: float | None) -> float | None:
+        """Where the window begins that lineage is bound over."""
+        return None if newest is None else newest - self._config.query_log.days * SECONDS_A_DAY
+
+    def _complete_since(self, newest: float | None) -> float | None:
+        horizon, oldest = self._horizon(newest), journal.oldest_of(self._contents)
+        before = self.position.complete_since
+        if horizon is None or oldest is None or oldest >= horizon:
+            return before
+        return horizon if before is None else max(before, horizon)
+
+
+def reading_version(config: RunConfig) -> str:
+    """What decides which statements a record has; another version reads a log again."""
+    steps, condition, places = config.steps, config.filters.condition, config.places
+    read = f"{parsing_version()}; {config.source.dialect}; procedures {steps.procedures}; condition {condition}"
+    return (
+        read if places == EngineNameRules() else f"{read}; places {hashlib.sha256(repr(places).encode()).hexdigest()}"
+    )
+
+
+def settings_digest(config: RunConfig) -> str:
+    """Of what lineage depends on besides the log; another one binds it again."""
+    files = [(file.path.read_bytes(), file.database, file.schema) for file in config.schema_files]
+    parts = (
+        config.source.service, config.filters, config.steps, config.default_database, config.default_schema,
+        sorted(config.catalog_services.items()), config.register, config.query_log.days, config.target, files,
+        config.spark.catalogs,
+    )  # fmt: skip
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
