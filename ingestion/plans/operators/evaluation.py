@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from ingestion.model import Problem, ProblemKind
 from ingestion.plans.operators import logical, physical, row_operations, scans
+from ingestion.plans.operators.step import PlanNodeInput
 from ingestion.plans.text.attributes import Element, attribute_list
 from ingestion.plans.text.expressions import AttributeScope
 from ingestion.plans.text.name_mapping import NameMapping
@@ -114,24 +115,6 @@ class Evaluation:
             scope = below.scope
             attributes = [scope.get(item.id) or Attribute(item.id, item.name, MISSING) for item in attribute_list(text)]
         return below.with_attributes(attributes, problems=[Problem(ProblemKind.UNSUPPORTED, kind)])
-
-
-@dataclass(frozen=True, slots=True)
-class PlanNodeInput:
-    """One node, the relations of its children, the scope of the query around it, and the evaluation it is part of."""
-
-    node: PlanNode
-    inputs: list[PlanRelation]
-    outer: Mapping[int, Attribute]
-    evaluation: Evaluation
-
-    @property
-    def below(self) -> PlanRelation:
-        return self.inputs[0] if len(self.inputs) == 1 else joined(self.inputs)
-
-    @property
-    def scope(self) -> AttributeScope:
-        return self.evaluation.scope(self.node, self.below, self.outer)
 
 
 VENDORS = re.compile(r"^(?:Gpu|Photon)(?=[A-Z])")

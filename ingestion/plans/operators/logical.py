@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
-from ingestion.model import ColumnRef, Problem, ProblemKind, Subtype
+from ingestion.model import ColumnRef, Subtype
+from ingestion.plans.operators.step import PlanNodeInput, cut, named_attributes
 from ingestion.plans.text.attributes import (
-    Element,
-    arguments,
     attribute_list,
     attribute_spans,
     element_list,
     inside,
     nesting,
-    truncated,
 )
 from ingestion.plans.text.expressions import AttributeScope, read_expression, read_influences
 from ingestion.plans.text.name_mapping import quoted_parts
@@ -30,15 +27,9 @@ from ingestion.plans.text.relation import (
     united,
 )
 
-if TYPE_CHECKING:
-    from ingestion.plans.operators.evaluation import PlanNodeInput
-
-CUT = Problem(ProblemKind.INCOMPLETE, "more fields")
 HINTS = re.compile(r"(?:, (?:left|right)Hint=\([^()]*\))+$")
 _OUTER = re.compile(r", (?:true|false)(?=, |\Z)")
 JOIN_TYPE = re.compile(r"\], ((?:Inner|Cross|Left|Right|Full|ExistenceJoin)\w*(?:\([^()]*\))?)(?=, |$)")
-CTE_REFERENCE = re.compile(r"^(\d+), (?:true|false), (\[.*?\])(?:, (?:true|false|\d+|None|Some).*)?$", re.DOTALL)
-STRUCT = re.compile(r"^(?:named_)?struct\(")
 COUNTED = re.compile(r"^\[(?:-?1 AS vcol|(?:true|null) AS vcol1)#")
 """A side of EXCEPT ALL or INTERSECT ALL, of which Spark makes a union whose rows it counts."""
 
@@ -49,36 +40,6 @@ def project(step: PlanNodeInput) -> PlanRelation:
     expected, count = step.evaluation.expected.get(id(step.node), ()), step.node.counts.get("Output")
     elements = element_list(text, step.below.scope | dict(step.outer), expected, count)
     return step.below.with_attributes(named_attributes(elements, step.scope), problems=cut(text))
-
-
-def named_attributes(elements: list[Element], scope: AttributeScope) -> list[Attribute]:
-    """Each element with the lineage of its expression; what is passed on keeps its own."""
-    made: list[Attribute] = []
-    for element in elements:
-        if not element.expression:
-            passed = scope.attributes.get(element.id) or scope.outer.get(element.id)
-            made.append(Attribute(element.id, element.name, passed.lineage if passed else MISSING))
-        else:
-            lineage = read_expression(element.expression, scope)
-            if STRUCT.match(element.expression):
-                lineage = with_fields(lineage, element.expression, scope)
-            made.append(Attribute(element.id, element.name, lineage))
-    return made
-
-
-def with_fields(lineage: AttributeLineage, expression: str, scope: AttributeScope) -> AttributeLineage:
-    """A struct's lineage with that of its parts: Spark merges scalar subqueries into one struct."""
-    parts = arguments(expression[expression.index("(") + 1 : -1])
-    if len(parts) % 2:
-        return lineage
-    fields = {parts[i]: read_expression(parts[i + 1], scope) for i in range(0, len(parts), 2)}
-    return AttributeLineage(
-        lineage.direct, lineage.indirect, lineage.expression, lineage.opaque, lineage.incomplete, fields
-    )
-
-
-def cut(text: str) -> list[Problem]:
-    return [CUT] if truncated(text) else []
 
 
 def filter_rows(step: PlanNodeInput) -> PlanRelation:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from ingestion.model import ColumnRef, Problem, ProblemKind, Subtype, Transformation
-from ingestion.plans.operators.logical import CUT, cut, named_attributes, two_lists
+from ingestion.plans.operators.logical import two_lists
 from ingestion.plans.operators.scans import standing_for
+from ingestion.plans.operators.step import CUT, PlanNodeInput, cut, named_attributes
 from ingestion.plans.text.attributes import (
     ID,
     Element,
@@ -28,9 +28,6 @@ from ingestion.plans.text.relation import (
     joined,
     united,
 )
-
-if TYPE_CHECKING:
-    from ingestion.plans.operators.evaluation import PlanNodeInput
 
 _OPAQUE = """
     MapInPandas MapInArrow PythonMapInArrow FlatMapGroupsInPandas FlatMapGroupsInArrow FlatMapCoGroupsInPandas

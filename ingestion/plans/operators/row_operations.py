@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from ingestion.model import ColumnRef, StatementKind, Subtype, TableName
-from ingestion.plans.operators.logical import CUT, cut
 from ingestion.plans.operators.physical import opaque, unnamed_list
+from ingestion.plans.operators.step import CUT, PlanNodeInput, cut
 from ingestion.plans.text.attributes import Element, attribute_list, truncated
 from ingestion.plans.text.expressions import AttributeScope, read_expression, read_influences
 from ingestion.plans.text.relation import MISSING, Attribute, AttributeLineage, IndirectUse, PlanRelation, united
-
-if TYPE_CHECKING:
-    from ingestion.plans.operators.evaluation import PlanNodeInput
 
 METADATA = frozenset("_file _pos _spec_id _partition _deleted _row_id _last_updated_sequence_number".split())  # noqa: SIM905
 """Columns that a table format adds to rows which it rewrites."""

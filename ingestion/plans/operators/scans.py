@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from ingestion.model import ColumnRef, Problem, ProblemKind, Subtype, TableName
-from ingestion.plans.operators.logical import CTE_REFERENCE, CUT
+from ingestion.plans.operators.step import CUT, EvaluationContext
 from ingestion.plans.text.attributes import Element, attribute_list, truncated
 from ingestion.plans.text.expressions import AttributeScope, read_influences
 from ingestion.plans.text.name_mapping import NameMapping, plain_parts, quoted_parts
 from ingestion.plans.text.relation import MISSING, NOTHING, Attribute, PlanRelation, base_column, united
 from ingestion.plans.text.tree import PlanNode
-
-if TYPE_CHECKING:
-    from ingestion.plans.operators.evaluation import Evaluation
 
 _ROWS = """
     LocalTableScan LocalRelation OneRowRelation Range EmptyRelation DummyRelation CommandResult RateStreamRelation
@@ -49,8 +45,10 @@ MORE_PATHS = Problem(ProblemKind.UNSUPPORTED, "more paths")
 
 CATALOG_TABLE = re.compile(r"(?:^|\n)(?:Catalog: (?P<catalog>.+)\n)?Database: (?P<database>.+)\nTable: (?P<table>.+)")
 
+_CTE_REFERENCE = re.compile(r"^(\d+), (?:true|false), (\[.*?\])(?:, (?:true|false|\d+|None|Some).*)?$", re.DOTALL)
 
-def leaf(node: PlanNode, kind: str, evaluation: Evaluation) -> PlanRelation:
+
+def leaf(node: PlanNode, kind: str, evaluation: EvaluationContext) -> PlanRelation:
     """The relation of a leaf."""
     if kind == "CTERelationRef":
         return cte_reference(node, evaluation)
@@ -111,7 +109,7 @@ def first_list(args: str) -> list[Element]:
     return []
 
 
-def remembered(columns: list[Element], evaluation: Evaluation) -> PlanRelation:
+def remembered(columns: list[Element], evaluation: EvaluationContext) -> PlanRelation:
     """Rows held by the application: a checkpoint whose ids an earlier plan explains, or data that no plan does."""
     batch = evaluation.batch
     if batch is not None and [item.name for item in columns] == [item.name for item in batch.attributes]:
@@ -129,8 +127,8 @@ def remembered(columns: list[Element], evaluation: Evaluation) -> PlanRelation:
     return PlanRelation(made, frozenset(), sources, problems)
 
 
-def cte_reference(node: PlanNode, evaluation: Evaluation) -> PlanRelation:
-    match = CTE_REFERENCE.match(node.args)
+def cte_reference(node: PlanNode, evaluation: EvaluationContext) -> PlanRelation:
+    match = _CTE_REFERENCE.match(node.args)
     definition = evaluation.ctes.get(int(match.group(1))) if match else None
     columns = attribute_list(match.group(2)) if match else first_list(node.args)
     if definition is None:
@@ -138,7 +136,7 @@ def cte_reference(node: PlanNode, evaluation: Evaluation) -> PlanRelation:
     return standing_for(columns, definition)
 
 
-def reused(node: PlanNode, evaluation: Evaluation) -> PlanRelation:
+def reused(node: PlanNode, evaluation: EvaluationContext) -> PlanRelation:
     """An exchange read twice: other ids for the same columns, by position."""
     number = re.search(r"operator id: (\d+)", node.name + node.args)
     columns = attribute_list(node.fields.get("Output", ""))
@@ -160,7 +158,7 @@ def standing_for(columns: list[Element], original: PlanRelation) -> PlanRelation
 
 
 def source_names(
-    node: PlanNode, kind: str, columns: list[Element], evaluation: Evaluation
+    node: PlanNode, kind: str, columns: list[Element], evaluation: EvaluationContext
 ) -> tuple[TableName | None, ...]:
     """The table or the paths that a leaf reads, None standing for others; none for a leaf that names neither."""
     if files := v2_files(node, kind):
@@ -172,7 +170,7 @@ def source_names(
     return location_names(node.fields.get("Location") or paths, evaluation.names)
 
 
-def source_name(node: PlanNode, kind: str, columns: list[Element], evaluation: Evaluation) -> TableName | None:
+def source_name(node: PlanNode, kind: str, columns: list[Element], evaluation: EvaluationContext) -> TableName | None:
     """The table that a leaf reads; None for a leaf that names none."""
     names = evaluation.names
     if kind in ("LogicalRelation", "Relation", "HiveTableRelation"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ingestion.model import ColumnRef, StatementKind, TableName, WriteMode
 from ingestion.plans.assembly import EvaluatedWrite, better
-from ingestion.plans.operators.logical import CUT
+from ingestion.plans.operators.step import CUT
 from ingestion.plans.text.relation import MISSING, Attribute, PlanRelation, base_column
 from ingestion.plans.writes.write import PlanWrite
 
