@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+from ingestion.analysis.columns.relations import QueryColumns, SchemaLookup
+from ingestion.analysis.columns.values import ROLE_MASK, ColumnValue, Entry, UnexpandedStar
 from ingestion.analysis.flat_lineage import bind_lineage
 from ingestion.analysis.queries import QueryAnalysis
-from ingestion.analysis.relations import Entry, QueryColumns, SchemaLookup
-from ingestion.analysis.runs import UnexpandedStar
-from ingestion.analysis.values import ROLE_MASK, ColumnValue
 from ingestion.model import (
     Flow,
     LineageType,

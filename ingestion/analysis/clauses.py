@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
-from ingestion.analysis.relations import QueryColumns, TableColumns
-from ingestion.analysis.runs import UnexpandedStar
-from ingestion.analysis.scopes import OutputNames, Scope
-from ingestion.analysis.values import ROLE_MASK, ColumnValue
+from ingestion.analysis.columns.relations import QueryColumns, TableColumns
+from ingestion.analysis.columns.values import ROLE_MASK, ColumnValue, UnexpandedStar
+from ingestion.analysis.expressions import evaluate
+from ingestion.analysis.scopes import AnalysisContext, OutputNames, Scope
 from ingestion.dialects.definition import Rules
 from ingestion.relational.form import Clause, Slot
 from ingestion.relational.roles import COMPOSED
 
-if TYPE_CHECKING:
-    from ingestion.analysis.queries import QueryAnalysis
 
-
-def apply_clauses(analysis: QueryAnalysis, clauses: Iterable[Clause], scope: Scope, rows: QueryColumns) -> None:
+def apply_clauses(analysis: AnalysisContext, clauses: Iterable[Clause], scope: Scope, rows: QueryColumns) -> None:
     """Let conditions and keys act on all outputs."""
     indirect = rows.indirect
     for clause in clauses:
@@ -25,7 +21,7 @@ def apply_clauses(analysis: QueryAnalysis, clauses: Iterable[Clause], scope: Sco
             value = _ordinal(clause.ordinal, rows)
         else:
             scope.show_outputs(_visible(analysis.rules, clause.aliases))
-            value = _key_alias(analysis, clause, scope) or scope.evaluate(clause.expression)
+            value = _key_alias(analysis, clause, scope) or evaluate(scope, clause.expression)
         if value is not None:
             act(indirect, value, clause.role)
     scope.show_outputs(OutputNames.LATERAL)
@@ -37,7 +33,7 @@ def _visible(rules: Rules, aliases: int) -> OutputNames:
     return OutputNames.AFTER_COLUMNS if aliases and rules.output_names_in_conditions else OutputNames.HIDDEN
 
 
-def _key_alias(analysis: QueryAnalysis, clause: Clause, scope: Scope) -> ColumnValue | None:
+def _key_alias(analysis: AnalysisContext, clause: Clause, scope: Scope) -> ColumnValue | None:
     """The output that a key means by its name: before any column in ORDER BY, after known columns in GROUP BY."""
     expression = clause.expression
     if expression is None or not clause.aliases or clause.aliases == 3 or len(expression.slots) != 1:
@@ -67,7 +63,7 @@ def _ordinal(ordinal: int, rows: QueryColumns) -> ColumnValue | None:
     return entry[1] if isinstance(entry, tuple) else None
 
 
-def all_columns(analysis: QueryAnalysis, rows: QueryColumns, role: int, indirect: dict[int, ColumnValue]) -> None:
+def all_columns(analysis: AnalysisContext, rows: QueryColumns, role: int, indirect: dict[int, ColumnValue]) -> None:
     """Let every column of rows act on all outputs (DISTINCT, set operations)."""
     for entry in rows.entries:
         if isinstance(entry, UnexpandedStar):

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from ingestion.analysis.relations import Entry, QueryColumns
-from ingestion.analysis.runs import UnexpandedStar
-from ingestion.analysis.values import ColumnSources, ColumnValue
+from ingestion.analysis.columns.relations import QueryColumns
+from ingestion.analysis.columns.values import ColumnSources, ColumnValue, Entry, UnexpandedStar
+from ingestion.analysis.expressions import evaluate
+from ingestion.analysis.scopes import AnalysisContext, Scope
 from ingestion.model import NameKind, TableName
 from ingestion.relational.form import CommonTable, Projection, Select, SetOperation
 from ingestion.relational.names import named_relations
-
-if TYPE_CHECKING:
-    from ingestion.analysis.queries import QueryAnalysis
-    from ingestion.analysis.scopes import Scope
 
 _RECURSION_ROUNDS = 10
 _MANY = 40
@@ -39,7 +34,7 @@ class CteScope:
 
     __slots__ = ("_analysis", "view")
 
-    def __init__(self, analysis: QueryAnalysis) -> None:
+    def __init__(self, analysis: AnalysisContext) -> None:
         self._analysis = analysis
         self.view: View = {}
 
@@ -74,7 +69,7 @@ class CteScope:
         if isinstance(query, Select) and not query.relations and isinstance(query.projections[0], Projection):
             outer, self.view = self.view, item.view
             try:
-                return scope.evaluate(query.projections[0].expression)
+                return evaluate(scope, query.projections[0].expression)
             finally:
                 self.view = outer
         rows = self._rows(item)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ingestion.analysis.relations import SchemaLookup
+from ingestion.analysis.columns.relations import SchemaLookup
 from ingestion.model import ColumnRef, Flow, Output, Reference, StarOutput, StatementLineage, Subtype, Transformation
 
 _IDENTITY = Transformation(Subtype.IDENTITY)

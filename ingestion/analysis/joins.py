@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ingestion.analysis.clauses import act
-from ingestion.analysis.relations import TableColumns, spelled
+from ingestion.analysis.columns.relations import TableColumns, spelled
+from ingestion.analysis.columns.values import ColumnValue, combined
+from ingestion.analysis.expressions import evaluate
 from ingestion.analysis.scope_relations import ScopedRelation
-from ingestion.analysis.scopes import Scope
-from ingestion.analysis.values import ColumnValue, combined
+from ingestion.analysis.scopes import AnalysisContext, Scope
 from ingestion.model import ProblemKind
 from ingestion.relational.form import RelationSource
 from ingestion.relational.roles import CONDITIONAL, JOIN, TRANSFORMATION
 
-if TYPE_CHECKING:
-    from ingestion.analysis.queries import QueryAnalysis
-
 
 def join_relation(
-    analysis: QueryAnalysis, scope: Scope, relation: RelationSource, indirect: dict[int, ColumnValue]
+    scope: Scope, relation: RelationSource, visible: ScopedRelation, indirect: dict[int, ColumnValue]
 ) -> None:
     """Bring one FROM item into scope; what acts on its rows, and the join's condition, acts on all outputs."""
-    rows, alias = analysis.rows_of(relation, scope)
-    visible = ScopedRelation(relation, rows, alias)
+    analysis, rows = scope.analysis, visible.rows
     scope.add(visible)
     if not relation.written:
         scope.tables.update(rows.tables)
@@ -32,7 +27,7 @@ def join_relation(
         indirect.setdefault(key, value)
     for clause in relation.on:
         if clause.expression is not None:
-            act(indirect, scope.evaluate(clause.expression), clause.role)
+            act(indirect, evaluate(scope, clause.expression), clause.role)
     if relation.using:
         _merge(analysis, scope, relation.join, relation.using, indirect)
     elif relation.natural:
@@ -41,7 +36,7 @@ def join_relation(
         visible.hidden = True
 
 
-def _shared(analysis: QueryAnalysis, scope: Scope, visible: ScopedRelation) -> tuple[str, ...]:
+def _shared(analysis: AnalysisContext, scope: Scope, visible: ScopedRelation) -> tuple[str, ...]:
     """The columns that both sides of a NATURAL join have, in the order of the left one."""
     left = scope.relations[:-1]
     if visible.rows.open or any(other.rows.open for other in left):
@@ -53,7 +48,7 @@ def _shared(analysis: QueryAnalysis, scope: Scope, visible: ScopedRelation) -> t
 
 
 def _merge(
-    analysis: QueryAnalysis, scope: Scope, how: str, names: tuple[str, ...], indirect: dict[int, ColumnValue]
+    analysis: AnalysisContext, scope: Scope, how: str, names: tuple[str, ...], indirect: dict[int, ColumnValue]
 ) -> None:
     visible = scope.relations[-1]
     position = len(scope.relations) - 1
@@ -78,7 +73,7 @@ def _merge(
     scope.add(scope.relations.pop())
 
 
-def _side(analysis: QueryAnalysis, relations: list[ScopedRelation], name: str) -> ColumnValue:
+def _side(analysis: AnalysisContext, relations: list[ScopedRelation], name: str) -> ColumnValue:
     """The column of one side of a join."""
     found = [value for other in relations if not other.hidden and (value := other.rows.find(name)) is not None]
     if not found:

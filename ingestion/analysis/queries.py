@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 from ingestion.analysis.clauses import all_columns, apply_clauses
+from ingestion.analysis.columns.fields import fields_of, with_role
+from ingestion.analysis.columns.relations import AnyRows, FunctionColumns, QueryColumns, SchemaLookup, TableColumns
+from ingestion.analysis.columns.set_operations import combine_branches, combine_by_name
+from ingestion.analysis.columns.values import (
+    NO_TABLE,
+    ROLE_MASK,
+    SHIFT,
+    ColumnSources,
+    ColumnValue,
+    Entry,
+    UnexpandedStar,
+    combined,
+)
 from ingestion.analysis.ctes import CteScope, renamed
-from ingestion.analysis.expressions import fields_of, with_role
+from ingestion.analysis.expressions import evaluate
 from ingestion.analysis.joins import join_relation
-from ingestion.analysis.relations import AnyRows, Entry, FunctionColumns, QueryColumns, SchemaLookup, TableColumns
-from ingestion.analysis.runs import NO_TABLE, UnexpandedStar
 from ingestion.analysis.scope_relations import ScopedRelation
 from ingestion.analysis.scopes import Scope
-from ingestion.analysis.set_operations import combine_branches, combine_by_name
-from ingestion.analysis.stars import all_entries, pivoted, star_entries
-from ingestion.analysis.values import ROLE_MASK, SHIFT, ColumnSources, ColumnValue, combined
+from ingestion.analysis.stars import pivoted, star_entries
 from ingestion.dialects.definition import rules_of
 from ingestion.model import ColumnRef, Problem, ProblemKind, Reference, TableName
 from ingestion.relational.form import (
-    CallSlot,
     Query,
-    QuerySlot,
     RelationSource,
     Select,
     SetOperation,
@@ -26,7 +33,7 @@ from ingestion.relational.form import (
     TableFunction,
     Values,
 )
-from ingestion.relational.roles import COMPOSED, GROUP_BY, IDENTITY, TRANSFORMATION, TRANSFORMATIONS
+from ingestion.relational.roles import GROUP_BY, IDENTITY, TRANSFORMATION, TRANSFORMATIONS
 
 _SEARCH = "vector_search"
 _ELEMENTS = frozenset({"unnest", "explode", "explode_outer"})
@@ -42,7 +49,7 @@ class QueryAnalysis:
         self._problems: dict[Problem, None] = {}
         self._tables: dict[TableName, TableColumns] = {}
         self._used: set[int] = set()
-        self.common = CteScope(self)
+        self._common = CteScope(self)
         self.functions: dict[TableName, None] = {}
 
     @property
@@ -96,12 +103,13 @@ class QueryAnalysis:
     # -- SELECT
 
     def _select(self, select: Select, parent: Scope | None) -> QueryColumns:
-        outer = self.common.enter(select.common_tables, parent) if select.common_tables else None
+        outer = self._common.enter(select.common_tables, parent) if select.common_tables else None
         try:
             scope = Scope(self, parent, select)
             indirect: dict[int, ColumnValue] = {}
             for relation in select.relations:
-                join_relation(self, scope, relation, indirect)
+                rows, alias = self._rows_of(relation, scope)
+                join_relation(scope, relation, ScopedRelation(relation, rows, alias), indirect)
             entries: list[Entry] = []
             for item in select.projections:
                 if isinstance(item, Star):
@@ -112,32 +120,26 @@ class QueryAnalysis:
                             if isinstance(entry, tuple):
                                 scope.outputs.setdefault(*entry)
                 else:
-                    value = scope.evaluate(item.expression)
+                    value = evaluate(scope, item.expression)
                     entries.append((item.name, value))
                     scope.outputs.setdefault(item.name, value)
-            rows = QueryColumns(self.sources, entries, indirect, scope.tables)
+            made = QueryColumns(self.sources, entries, indirect, scope.tables)
             if select.clauses:
-                apply_clauses(self, select.clauses, scope, rows)
+                apply_clauses(self, select.clauses, scope, made)
             if select.distinct:
-                all_columns(self, rows, GROUP_BY, rows.indirect)
-            return rows
+                all_columns(self, made, GROUP_BY, made.indirect)
+            return made
         finally:
             if outer is not None:
-                self.common.view = outer
+                self._common.view = outer
 
-    def whole_row(self, scope: Scope) -> ColumnValue:
-        """The value that stands for all columns of all relations in a scope: STRUCT(*)."""
-        rows = QueryColumns(self.sources, all_entries(scope))
-        values = [entry[1] if isinstance(entry, tuple) else entry.whole(self.sources) for entry in rows.entries]
-        return ColumnValue(combined((TRANSFORMATION, value) for value in values)).known_as("*").made_of(rows)
-
-    def rows_of(self, relation: RelationSource, scope: Scope) -> tuple[AnyRows, str]:
+    def _rows_of(self, relation: RelationSource, scope: Scope) -> tuple[AnyRows, str]:
         """The rows of a FROM item and the name it goes by."""
         source = relation.source
         alias = relation.alias
         rows: AnyRows
         if isinstance(source, TableName):
-            found = self.common.find(source)
+            found = self._common.find(source)
             if found is not None:
                 rows, alias = found, alias or source.parts[0]
             else:
@@ -163,14 +165,14 @@ class QueryAnalysis:
         return rows, alias
 
     def _function(self, function: TableFunction, relation: RelationSource, scope: Scope) -> FunctionColumns:
-        values = [scope.evaluate(argument) for argument in function.arguments]
+        values = [evaluate(scope, argument) for argument in function.arguments]
         value = ColumnValue(combined((TRANSFORMATION, value) for value in values))
         texts = ", ".join(value.text() for value in values)
         value.known_as(f"{function.label.upper()}({texts})")
         columns = relation.columns or tuple(name for name, _ in function.columns)
         tables = {function.name: None} if function.name is not None else {}
         if len(values) == 1 and function.label in _ELEMENTS:
-            self._as_element(value, values[0], scope)
+            self._as_element(value, values[0], self.sources)
         rows = FunctionColumns(self.sources, value, columns, relation.alias or function.label, tables)
         rows.fields = value.fields if self.rules.fields_unnested else None
         if function.wide and not columns:
@@ -188,9 +190,9 @@ class QueryAnalysis:
         return rows
 
     @staticmethod
-    def _as_element(value: ColumnValue, array: ColumnValue, scope: Scope) -> None:
+    def _as_element(value: ColumnValue, array: ColumnValue, sources: ColumnSources) -> None:
         """Give the value of an array's elements their type and their fields."""
-        fields = fields_of(array, scope)
+        fields = fields_of(array, sources)
         type_ = array.type()
         value.known_as(value.text(), type_[6:-1] if type_.startswith("ARRAY<") else "")
         value.made_of(with_role(fields, TRANSFORMATION, {}, value) if fields is not None else None)
@@ -198,7 +200,7 @@ class QueryAnalysis:
     # -- set operations, VALUES, subqueries
 
     def _set_operation(self, operation: SetOperation, parent: Scope | None) -> QueryColumns:
-        outer = self.common.enter(operation.common_tables, parent) if operation.common_tables else None
+        outer = self._common.enter(operation.common_tables, parent) if operation.common_tables else None
         try:
             branches = [self.query(branch, parent) for branch in operation.branches]
             rows = QueryColumns(
@@ -218,51 +220,27 @@ class QueryAnalysis:
             return rows
         finally:
             if outer is not None:
-                self.common.view = outer
+                self._common.view = outer
 
     def _values(self, values: Values, parent: Scope | None) -> QueryColumns:
         scope = Scope(self, parent)
         columns: list[list[ColumnValue]] = [[] for _ in values.columns]
         for row in values.rows:
             for number, cell in enumerate(row):
-                columns[number].append(scope.evaluate(cell))
+                columns[number].append(evaluate(scope, cell))
         entries: list[Entry] = [
             (name, ColumnValue(combined((IDENTITY, value) for value in column), None, (), column))
             for name, column in zip(values.columns, columns, strict=True)
         ]
         return QueryColumns(self.sources, entries, {}, scope.tables)
 
-    def called(self, slot: CallSlot, scope: Scope) -> ColumnValue:
-        """What a function reads itself; nothing where nobody has defined it."""
-        self.functions[slot.name] = None
-        rows = self.table(slot.name)
-        if rows.columns is None:
-            return ColumnValue(())
-        scope.tables.update(rows.tables)
-        return ColumnValue(combined((slot.role, entry[1]) for entry in rows.entries if isinstance(entry, tuple)))
-
-    def subquery(self, slot: QuerySlot, scope: Scope) -> ColumnValue:
-        """The value of a subquery in an expression; its conditions act on this value alone."""
-        rows = self.query(slot.query, scope)
-        scope.tables.update(rows.tables)
-        values = [entry[1] if isinstance(entry, tuple) else entry.whole(self.sources) for entry in rows.entries]
-        keys = combined((slot.role, value) for value in values) if not slot.exists else {}
-        row = COMPOSED[slot.role]
-        origins: dict[int, ColumnValue] = {}
-        for key, condition in rows.indirect.items():
-            outer = key & ~ROLE_MASK | row[key & ROLE_MASK]
-            keys[outer] = None
-            origins.setdefault(outer, condition)
-        text = f"(SELECT {values[0].text() if values and not slot.exists else '?'})"
-        value = ColumnValue(keys).known_as(text, values[0].type() if len(values) == 1 else "")
-        value.origins = origins
-        fields = rows if slot.struct else values[0].fields if len(values) == 1 else None
-        acting = dict.fromkeys(origins)
-        return value.made_of(with_role(fields, slot.role, acting, value) if fields is not None else None)
-
     def starred(self, star: Star, scope: Scope) -> list[Entry]:
         """What a star stands for."""
         return star_entries(self, star, scope)
+
+    def cte_value(self, name: str, scope: Scope) -> ColumnValue | None:
+        """ClickHouse: the value that WITH names; None where it names none so."""
+        return self._common.scalar(name, scope) if self._common.view else None
 
 
 def _as_rows(sources: ColumnSources, rows: AnyRows) -> QueryColumns:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from ingestion.analysis.relations import AnyRows
+from ingestion.analysis.columns.relations import AnyRows, FunctionColumns, spelled
+from ingestion.analysis.columns.values import ColumnValue, Entry, UnexpandedStar
 from ingestion.model import TableName
 from ingestion.relational.form import RelationSource, Select, Slot
 from ingestion.relational.slots import all_slots, projected
@@ -57,6 +58,34 @@ def called(relations: Sequence[ScopedRelation], qualifier: tuple[str, ...], loos
         same = [visible for visible in relations if visible.name.lower() == lowered]
         return same[0] if len(same) == 1 else None
     return None
+
+
+def entries_of(rows: AnyRows) -> list[Entry]:
+    """What a star over rows stands for."""
+    return rows.all() if isinstance(rows, FunctionColumns) else rows.entries
+
+
+def unmerged_entries(relations: Sequence[ScopedRelation], merged_until: Mapping[str, int]) -> Iterator[Entry]:
+    """The columns of relations in order but those that USING merged; `merged_until` has the last relation of each."""
+    for number, visible in enumerate(relations):
+        if visible.hidden or visible.written:
+            continue
+        gone = spelled(visible.rows.names(), [name for name, until in merged_until.items() if number <= until])
+        for entry in entries_of(visible.rows):
+            if isinstance(entry, UnexpandedStar):
+                yield entry.without(gone) if gone else entry
+            elif entry[0] not in gone:
+                yield entry
+
+
+def by_position(relations: Sequence[ScopedRelation], number: int, name: str) -> ColumnValue | None:
+    """Snowflake: $2, number 2, is the second column of what is read; of a stage its name."""
+    entries = [entry for visible in relations for entry in visible.rows.entries]
+    before = [entry[1] for entry in entries[:number] if isinstance(entry, tuple)]
+    if len(before) == number:
+        return before[-1]
+    guesses = [guess for visible in relations for guess in visible.rows.guesses(name)]
+    return guesses[0] if len(guesses) == 1 else None
 
 
 def qualified_names(select: Select | None) -> dict[str, set[str]]:

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-from ingestion.analysis.expressions import evaluated
-from ingestion.analysis.relations import FunctionColumns, TableColumns, spelled
-from ingestion.analysis.scope_relations import ScopedRelation, called, qualified_names
-from ingestion.analysis.values import ColumnValue, combined, field_of
+from ingestion.analysis.columns.field_access import field_of
+from ingestion.analysis.columns.relations import FunctionColumns, QueryColumns, TableColumns, spelled
+from ingestion.analysis.columns.values import ColumnSources, ColumnValue, Entry, combined
+from ingestion.analysis.scope_relations import ScopedRelation, by_position, called, qualified_names, unmerged_entries
+from ingestion.dialects.definition import Rules
 from ingestion.model import ProblemKind, TableName
-from ingestion.relational.form import Expression, Select
+from ingestion.relational.form import Query, Select, Star
 from ingestion.relational.roles import TRANSFORMATION
-
-if TYPE_CHECKING:
-    from ingestion.analysis.queries import QueryAnalysis
 
 
 class OutputNames(Enum):
@@ -24,6 +22,29 @@ class OutputNames(Enum):
     LATERAL = "lateral"  # of those before it, where the dialect knows lateral aliases and no column is meant
     AFTER_COLUMNS = "after columns"  # of all, where no column is meant
     HIDDEN = "hidden"
+
+
+class AnalysisContext(Protocol):
+    """What the analysis of a part of a statement uses of the whole's."""
+
+    rules: Rules
+    sources: ColumnSources
+    functions: dict[TableName, None]
+
+    def problem(self, kind: ProblemKind, subject: str) -> None:
+        """Note what stays unsettled."""
+
+    def table(self, name: TableName) -> TableColumns:
+        """The rows of a base table."""
+
+    def query(self, query: Query, parent: Scope | None) -> QueryColumns:
+        """The rows of a query; `parent` is the scope around it."""
+
+    def starred(self, star: Star, scope: Scope) -> list[Entry]:
+        """What a star stands for."""
+
+    def cte_value(self, name: str, scope: Scope) -> ColumnValue | None:
+        """ClickHouse: the value that WITH names; None where it names none so."""
 
 
 class Scope:
@@ -43,7 +64,7 @@ class Scope:
         "tables",
     )
 
-    def __init__(self, analysis: QueryAnalysis, parent: Scope | None, select: Select | None = None) -> None:
+    def __init__(self, analysis: AnalysisContext, parent: Scope | None, select: Select | None = None) -> None:
         self.analysis = analysis
         self.parent = parent
         self.select = select
@@ -122,7 +143,7 @@ class Scope:
             return rows.field(name) if rows.open else None
         guesses = rows.guesses(name)
         if not guesses:
-            return self._by_position([visible], int(name[1:]), name) if _is_position(name) else None
+            return by_position([visible], int(name[1:]), name) if _is_position(name) else None
         if isinstance(rows, TableColumns):
             rows.proven.add(name)
         return guesses[0] if len(guesses) == 1 else self._ambiguous(guesses, name)
@@ -135,8 +156,9 @@ class Scope:
             if called in self.merged:
                 return self.merged[called]
         if name == "*":
-            return self.analysis.whole_row(self)
-        if self.analysis.common.view and (scalar := self.analysis.common.scalar(name, self)) is not None:
+            return self._all_relations()
+        scalar = self.analysis.cte_value(name, self)
+        if scalar is not None:
             return scalar
         definite: list[ColumnValue] = []
         guesses: list[tuple[ScopedRelation, ColumnValue]] = []
@@ -153,20 +175,10 @@ class Scope:
         if definite:
             return definite[0] if len(definite) == 1 else self._ambiguous(definite, name)
         if _is_position(name):
-            return self._by_position(self.relations, int(name[1:]), name)
+            return by_position(self.relations, int(name[1:]), name)
         if guesses:
             return self._guessed(guesses, name)
         return self._elsewhere(name)
-
-    @staticmethod
-    def _by_position(relations: list[ScopedRelation], number: int, name: str) -> ColumnValue | None:
-        """Snowflake: $2 is the second column of what is read; of a stage its name."""
-        entries = [entry for visible in relations for entry in visible.rows.entries]
-        before = [entry[1] for entry in entries[:number] if isinstance(entry, tuple)]
-        if len(before) == number:
-            return before[-1]
-        guesses = [guess for visible in relations for guess in visible.rows.guesses(name)]
-        return guesses[0] if len(guesses) == 1 else None
 
     def _guessed(self, guesses: list[tuple[ScopedRelation, ColumnValue]], name: str) -> ColumnValue:
         if len(guesses) > 1:
@@ -277,15 +289,20 @@ class Scope:
         rows = visible.rows
         return whole.made_of(rows.value.fields if isinstance(rows, FunctionColumns) and not rows.declared else rows)
 
+    def _all_relations(self) -> ColumnValue:
+        """The value that stands for all columns of all relations: STRUCT(*)."""
+        sources = self.analysis.sources
+        rows = QueryColumns(sources, self.all_entries())
+        values = [entry[1] if isinstance(entry, tuple) else entry.whole(sources) for entry in rows.entries]
+        return ColumnValue(combined((TRANSFORMATION, value) for value in values)).known_as("*").made_of(rows)
+
+    def all_entries(self) -> list[Entry]:
+        """What `*` stands for: columns merged by USING, then each relation's but the target's and semi joins'."""
+        return [*self.merged.items(), *unmerged_entries(self.relations, self.merged_until)]
+
     def _ambiguous(self, candidates: Sequence[ColumnValue], name: str) -> ColumnValue:
         self.analysis.problem(ProblemKind.AMBIGUOUS_COLUMN, name)
         return self.analysis.sources.one_of(candidates, name)
-
-    # -- expressions
-
-    def evaluate(self, expression: Expression) -> ColumnValue:
-        """The value of an expression in this scope."""
-        return evaluated(self, expression)
 
 
 def _is_position(name: str) -> bool:

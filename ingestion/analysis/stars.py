@@ -3,31 +3,27 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from ingestion.analysis.clauses import act
+from ingestion.analysis.columns.fields import fields_of
+from ingestion.analysis.columns.relations import QueryColumns, spelled
+from ingestion.analysis.columns.values import NO_TABLE, ColumnValue, Entry, UnexpandedStar, combined, union_of
 from ingestion.analysis.ctes import renamed
-from ingestion.analysis.expressions import fields_of
-from ingestion.analysis.relations import AnyRows, Entry, FunctionColumns, QueryColumns, spelled
-from ingestion.analysis.runs import NO_TABLE, UnexpandedStar
-from ingestion.analysis.scope_relations import ScopedRelation
-from ingestion.analysis.scopes import Scope
-from ingestion.analysis.values import ColumnValue, combined, union_of
+from ingestion.analysis.expressions import evaluate
+from ingestion.analysis.scope_relations import ScopedRelation, entries_of
+from ingestion.analysis.scopes import AnalysisContext, Scope
 from ingestion.model import ProblemKind
 from ingestion.relational.form import Pivot, RelationSource, Select, Slot, Star
 from ingestion.relational.roles import CONDITIONAL, GROUP_BY, IDENTITY, TRANSFORMATION
 from ingestion.relational.slots import all_slots
 
-if TYPE_CHECKING:
-    from ingestion.analysis.queries import QueryAnalysis
 
-
-def star_entries(analysis: QueryAnalysis, star: Star, scope: Scope) -> list[Entry]:
+def star_entries(analysis: AnalysisContext, star: Star, scope: Scope) -> list[Entry]:
     """What a star stands for, after EXCEPT, REPLACE and RENAME."""
     if star.value is not None:
-        entries = _fields(analysis, scope.evaluate(star.value), scope)
+        entries = _fields(analysis, evaluate(scope, star.value))
     else:
-        entries = _qualified_star(analysis, star, scope) if star.qualifier else all_entries(scope)
+        entries = _qualified_star(analysis, star, scope) if star.qualifier else scope.all_entries()
     if star.excluded or star.renamed or star.replaced:
         entries = _altered(analysis, entries, star, scope)
     if star.pattern:
@@ -42,7 +38,7 @@ def star_entries(analysis: QueryAnalysis, star: Star, scope: Scope) -> list[Entr
     return entries
 
 
-def _qualified_star(analysis: QueryAnalysis, star: Star, scope: Scope) -> list[Entry]:
+def _qualified_star(analysis: AnalysisContext, star: Star, scope: Scope) -> list[Entry]:
     inner: Scope | None = scope
     while inner is not None:
         visible = inner.relation(star.qualifier)
@@ -53,24 +49,24 @@ def _qualified_star(analysis: QueryAnalysis, star: Star, scope: Scope) -> list[E
     if value is None:
         analysis.problem(ProblemKind.UNKNOWN_COLUMN, ".".join((*star.qualifier, "*")))
         return []
-    return _fields(analysis, value, scope)
+    return _fields(analysis, value)
 
 
-def _fields(analysis: QueryAnalysis, value: ColumnValue, scope: Scope) -> list[Entry]:
+def _fields(analysis: AnalysisContext, value: ColumnValue) -> list[Entry]:
     """The fields of a value; a run of them, of which neither names nor number are known, where nothing says them."""
-    known = fields_of(value, scope)
+    known = fields_of(value, analysis.sources)
     if known is not None:
         return list(known.entries)
     analysis.problem(ProblemKind.UNSUPPORTED, "fields of a value of unknown type")
     return [UnexpandedStar(NO_TABLE, value=value)]
 
 
-def _altered(analysis: QueryAnalysis, entries: list[Entry], star: Star, scope: Scope) -> list[Entry]:
+def _altered(analysis: AnalysisContext, entries: list[Entry], star: Star, scope: Scope) -> list[Entry]:
     known = [entry[0] for entry in entries if isinstance(entry, tuple)]
     excluded = spelled(known, star.excluded)
     renamed = {called: new for old, new in star.renamed for called in spelled(known, (old,))}
     replaced = {
-        called: scope.evaluate(item.expression) for item in star.replaced for called in spelled(known, (item.name,))
+        called: evaluate(scope, item.expression) for item in star.replaced for called in spelled(known, (item.name,))
     }
     found: list[Entry] = []
     open_ = any(isinstance(entry, UnexpandedStar) for entry in entries)
@@ -91,7 +87,7 @@ def _altered(analysis: QueryAnalysis, entries: list[Entry], star: Star, scope: S
     return found
 
 
-def _matching(analysis: QueryAnalysis, entries: list[Entry], pattern: str) -> list[Entry]:
+def _matching(analysis: AnalysisContext, entries: list[Entry], pattern: str) -> list[Entry]:
     try:
         matches = re.compile(pattern).search
     except re.error:
@@ -102,29 +98,7 @@ def _matching(analysis: QueryAnalysis, entries: list[Entry], pattern: str) -> li
     return [entry for entry in entries if isinstance(entry, UnexpandedStar) or matches(entry[0])]
 
 
-def entries_of(rows: AnyRows) -> list[Entry]:
-    """What a star over rows stands for."""
-    return rows.all() if isinstance(rows, FunctionColumns) else rows.entries
-
-
-def all_entries(scope: Scope) -> list[Entry]:
-    """What `*` stands for: columns merged by USING, then each relation's but those of the target and of semi joins."""
-    merged = scope.merged
-    entries: list[Entry] = [(name, value) for name, value in merged.items()]
-    for number, visible in enumerate(scope.relations):
-        if visible.hidden or visible.written:
-            continue
-        merged_here = [name for name, until in scope.merged_until.items() if number <= until]
-        gone = spelled(visible.rows.names(), merged_here)
-        for entry in entries_of(visible.rows):
-            if isinstance(entry, UnexpandedStar):
-                entries.append(entry.without(gone) if gone else entry)
-            elif entry[0] not in gone:
-                entries.append(entry)
-    return entries
-
-
-def pivoted(analysis: QueryAnalysis, rows: QueryColumns, pivot: Pivot, alias: str) -> QueryColumns:
+def pivoted(analysis: AnalysisContext, rows: QueryColumns, pivot: Pivot, alias: str) -> QueryColumns:
     """The rows that a pivot of rows gives."""
     scope = Scope(analysis, None)
     scope.add(ScopedRelation(RelationSource(Select(())), rows, alias))
@@ -132,10 +106,10 @@ def pivoted(analysis: QueryAnalysis, rows: QueryColumns, pivot: Pivot, alias: st
     named = {slot.parts[-1] for slot in all_slots(pivot.consumed) if isinstance(slot, Slot)}
     named |= {entry[0] for entry in starred if isinstance(entry, tuple)}
     consumed = spelled(rows.names(), named)
-    chosen = [scope.evaluate(key) for key in pivot.keys]
+    chosen = [evaluate(scope, key) for key in pivot.keys]
     indirect = dict(rows.indirect)
     if pivot.kept is not None:
-        kept: list[Entry] = [(item.name, scope.evaluate(item.expression)) for item in pivot.kept]
+        kept: list[Entry] = [(item.name, evaluate(scope, item.expression)) for item in pivot.kept]
     else:
         kept = [
             entry.without(consumed) if isinstance(entry, UnexpandedStar) else entry
@@ -148,13 +122,13 @@ def pivoted(analysis: QueryAnalysis, rows: QueryColumns, pivot: Pivot, alias: st
             act(indirect, value, GROUP_BY)
     made: list[tuple[str, ColumnValue]] = []
     for column in pivot.columns:
-        value = scope.evaluate(column.expression)
+        value = evaluate(scope, column.expression)
         if chosen:
             keys = combined([(IDENTITY, value), *((CONDITIONAL, key) for key in chosen)])
             value = ColumnValue(keys).known_as(value.text(), value.type())
         made.append((column.name, value))
     for aggregate in pivot.unnamed:
-        value = scope.evaluate(aggregate)
+        value = evaluate(scope, aggregate)
         keys = combined([(IDENTITY, value), *((CONDITIONAL, key) for key in chosen)])
         kept.append(UnexpandedStar(NO_TABLE, value=ColumnValue(keys).known_as(value.text())))
     if starred and made:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ingestion.analysis.relations import Entry, QueryColumns, spelled
-from ingestion.analysis.runs import UnexpandedStar
-from ingestion.analysis.values import ColumnSources, ColumnValue, union_of
+from ingestion.analysis.columns.relations import QueryColumns, spelled
+from ingestion.analysis.columns.runs import star_column
+from ingestion.analysis.columns.values import ColumnSources, ColumnValue, Entry, UnexpandedStar, union_of
 from ingestion.relational.form import SetOperation
 
 
@@ -86,7 +86,7 @@ def _misaligned(sources: ColumnSources, middles: list[list[Entry]]) -> list[Entr
             for middle, fallback in zip(middles[1:], loose, strict=False):
                 stars = [item for item in middle if isinstance(item, UnexpandedStar)]
                 if len(middle) == 1 and stars:
-                    candidates = [stars[0].column(sources, name), stars[0].whole(sources)]
+                    candidates = [star_column(sources, stars[0], name), stars[0].whole(sources)]
                     branches.append(sources.one_of(candidates, name))
                 elif isinstance(fallback, ColumnValue):
                     branches.append(fallback)

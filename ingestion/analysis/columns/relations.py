@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import TypeAlias
 
-from ingestion.analysis.runs import UnexpandedStar, star_value
-from ingestion.analysis.values import ColumnSources, ColumnValue, built_field
+from ingestion.analysis.columns.field_access import built_field
+from ingestion.analysis.columns.runs import star_value
+from ingestion.analysis.columns.values import ColumnSources, ColumnValue, Entry, FieldColumns, UnexpandedStar
 from ingestion.dialects.types import standard_type
 from ingestion.model import Column, TableName
 
@@ -24,9 +25,6 @@ def spelled(names: Iterable[str], wanted: Collection[str]) -> frozenset[str]:
     return frozenset(
         same[0] if name not in known and len(same := folded.get(name.lower(), [])) == 1 else name for name in wanted
     )
-
-
-Entry: TypeAlias = "tuple[str, ColumnValue] | UnexpandedStar"
 
 
 class QueryColumns:
@@ -202,7 +200,7 @@ class FunctionColumns:
         tables: dict[TableName, None],
     ) -> None:
         self.sources = sources
-        self.fields: AnyRows | None = None
+        self.fields: FieldColumns | None = None
         self.value = value
         self.label = label
         self.declared = bool(columns)

@@ -6,22 +6,22 @@ types are put together only for the values that reach an output.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Protocol, TypeAlias
 
-from ingestion.dialects.types import field_type, rule_type, widest
+from ingestion.dialects.types import rule_type, widest
 from ingestion.model import ColumnRef, TableName
-from ingestion.relational.form import POSITION, Expression
-from ingestion.relational.roles import ATOM, COMPOSED, ROLES, TRANSFORMED
-
-if TYPE_CHECKING:
-    from ingestion.analysis.relations import AnyRows
+from ingestion.relational.form import Expression
+from ingestion.relational.roles import ATOM, COMPOSED, IDENTITY, ROLES, TRANSFORMATION
 
 SHIFT = ROLES.bit_length() - 1
 ROLE_MASK = ROLES - 1
 TEXT_LIMIT = 2000
 
 _DEPTH_LIMIT = 150
+
+NO_TABLE = TableName(("*",))
+"""The table of a run that is none of a table's."""
 
 
 class ColumnValue:
@@ -42,7 +42,7 @@ class ColumnValue:
     ) -> None:
         self.keys = tuple(keys)
         self.origins: dict[int, ColumnValue] | None = None
-        self.fields: AnyRows | None = None
+        self.fields: FieldColumns | None = None
         self.expression = expression
         self.inputs = inputs
         self.branches = branches
@@ -116,7 +116,7 @@ class ColumnValue:
         self._type = type_
         return self
 
-    def made_of(self, fields: AnyRows | None) -> ColumnValue:
+    def made_of(self, fields: FieldColumns | None) -> ColumnValue:
         """This value with its fields given."""
         self.fields = fields
         return self
@@ -180,68 +180,6 @@ def combined(values: Iterable[tuple[int, ColumnValue]]) -> dict[int, None]:
     return keys
 
 
-def field_of(value: ColumnValue, path: Sequence[str]) -> ColumnValue:
-    """A field inside a value: what it was built of where the statement builds it, else made of the value."""
-    value, left = built_field(value, path)
-    return value if not left else _inside(value, left)
-
-
-def built_field(value: ColumnValue, path: Sequence[str]) -> tuple[ColumnValue, Sequence[str]]:
-    """The value behind as much of a path as the statement itself has built, and the rest of the path."""
-    for number, name in enumerate(path):
-        inner = _built(value, name)
-        if inner is None:
-            return value, path[number:]
-        value = inner
-    return value, ()
-
-
-def field_or_part(value: ColumnValue, name: str) -> ColumnValue:
-    """A field by a name that no text may show: it may be a literal's."""
-    return _built(value, name) or _inside(value, (POSITION,))
-
-
-def _built(value: ColumnValue, name: str) -> ColumnValue | None:
-    fields = value.fields
-    if fields is None:
-        return _in_branches(value.branches, name)
-    known = fields.find(name) if name != POSITION else None
-    if known is not None:
-        return known
-    guesses = (fields.guesses(name) if name != POSITION else ()) or [
-        entry[1] if isinstance(entry, tuple) else entry.whole(fields.sources) for entry in fields.entries
-    ]
-    return guesses[0] if len(guesses) == 1 else fields.sources.one_of(guesses, f"{value.text()}.{POSITION}")
-
-
-def _in_branches(branches: Sequence[ColumnValue], name: str) -> ColumnValue | None:
-    """A field of what a set operation gives: of structs by the place that the first of them has it at."""
-    found = [_built(branch, name) for branch in branches]
-    first = next((rows for branch in branches if (rows := branch.fields) is not None), None)
-    if not any(found):
-        return None
-    names = [entry[0] if isinstance(entry, tuple) else "" for entry in first.entries] if first is not None else []
-    if first is None or first.keyed or name not in names:
-        return union_of([field_or_part(branch, name) for branch in branches if branch.keys])
-    place = names.index(name)
-    return union_of([_at(branch, place, name) for branch in branches if branch.keys])
-
-
-def _at(value: ColumnValue, place: int, name: str) -> ColumnValue:
-    entries = value.fields.entries if value.fields is not None else ()
-    entry = entries[place] if place < len(entries) else None
-    return entry[1] if isinstance(entry, tuple) else field_or_part(value, name)
-
-
-def _inside(value: ColumnValue, path: Sequence[str]) -> ColumnValue:
-    keys = [key & ~ROLE_MASK | TRANSFORMED[key & ROLE_MASK] for key in value.keys]
-    type_ = value.type()
-    for name in path:
-        type_ = field_type(type_, name)
-    text = value.text() if value.precedence == ATOM else f"({value.text()})"
-    return ColumnValue(keys).known_as(cut(".".join((text, *path))), type_)
-
-
 def union_of(branches: Sequence[ColumnValue]) -> ColumnValue:
     """A column of a set operation."""
     first = branches[0]
@@ -252,3 +190,115 @@ def union_of(branches: Sequence[ColumnValue]) -> ColumnValue:
         for key in branch.keys:
             keys[key] = None
     return ColumnValue(keys, None, (), branches)
+
+
+class UnexpandedStar:
+    """All columns of a table of unknown schema but `excluded`; `renamed` is old name to new.
+
+    `others` run beside it: the columns at the same positions in the other branches of a set operation. `role` is what
+    they play (ARRAY_AGG(t)[0].*). With `value` they are the fields of a value of unknown type, and not of the table.
+    """
+
+    __slots__ = ("excluded", "others", "renamed", "role", "table", "value")
+
+    def __init__(
+        self,
+        table: TableName,
+        excluded: frozenset[str] = frozenset(),
+        renamed: tuple[tuple[str, str], ...] = (),
+        others: tuple[UnexpandedStar | ColumnValue, ...] = (),
+        value: ColumnValue | None = None,
+    ) -> None:
+        self.table = table
+        self.excluded = excluded
+        self.renamed = renamed
+        self.others = others
+        self.value = value
+        self.role = IDENTITY
+
+    def _like(self, other: UnexpandedStar) -> UnexpandedStar:
+        self.role = other.role
+        return self
+
+    def _altered(self, excluded: frozenset[str], renamed: tuple[tuple[str, str], ...]) -> UnexpandedStar:
+        return UnexpandedStar(self.table, excluded, renamed, self.others, self.value)._like(self)
+
+    def beside(self, others: Iterable[UnexpandedStar | ColumnValue]) -> UnexpandedStar:
+        """This run with more that runs beside it."""
+        beside = (*self.others, *others)
+        return UnexpandedStar(self.table, self.excluded, self.renamed, beside, self.value)._like(self)
+
+    def playing(self, role: int) -> UnexpandedStar:
+        """This run where its columns play a role."""
+        value = None if self.value is None else ColumnValue(combined([(role, self.value)])).known_as(self.value.text())
+        run = UnexpandedStar(self.table, self.excluded, self.renamed, self.others, value)
+        run.role = COMPOSED[role][self.role]
+        return run
+
+    def whole(self, sources: ColumnSources) -> ColumnValue:
+        """The value that stands for all of its columns."""
+        if self.value is None:
+            return self.own(sources, "*")
+        return ColumnValue(combined([(TRANSFORMATION, self.value)])).known_as(f"{self.value.text()}.*")
+
+    def own(self, sources: ColumnSources, name: str) -> ColumnValue:
+        """The value of a column of its table, in its role."""
+        own = sources.column(self.table, name)
+        return (
+            own if self.role == IDENTITY else ColumnValue(combined([(self.role, own)])).known_as(own.text(), own.type())
+        )
+
+    def without(self, names: frozenset[str]) -> UnexpandedStar:
+        """This run with some columns gone, given by the names they have now."""
+        back = {new: old for old, new in self.renamed}
+        gone = frozenset(back.get(name, name) for name in names)
+        kept = tuple(pair for pair in self.renamed if pair[1] not in names)
+        return self._altered(self.excluded | gone, kept)
+
+    def with_renamed(self, pairs: Sequence[tuple[str, str]]) -> UnexpandedStar:
+        """This run with columns renamed."""
+        back = {new: old for old, new in self.renamed}
+        kept = dict(self.renamed)
+        kept.update({back.get(old, old): new for old, new in pairs})
+        return self._altered(self.excluded, tuple(kept.items()))
+
+    def original(self, name: str) -> str | None:
+        """The table's own name of the column that is called `name` here; None where it cannot be in the run."""
+        for old, new in self.renamed:
+            if new == name:
+                return old
+            if old == name:
+                return None
+        return None if name in self.excluded else name
+
+
+Entry: TypeAlias = "tuple[str, ColumnValue] | UnexpandedStar"
+
+
+class FieldColumns(Protocol):
+    """The fields of a value, as the columns of a relation are."""
+
+    @property
+    def sources(self) -> ColumnSources:
+        """The source columns of the analysis."""
+
+    @property
+    def entries(self) -> list[Entry]:
+        """All fields in order."""
+
+    @property
+    def stars(self) -> list[UnexpandedStar]:
+        """The runs of fields that are not known."""
+
+    @property
+    def keyed(self) -> bool:
+        """Whether they have names alone and no order."""
+
+    def names(self) -> Iterator[str]:
+        """The known names."""
+
+    def find(self, name: str) -> ColumnValue | None:
+        """The field that is surely called `name`."""
+
+    def guesses(self, name: str) -> list[ColumnValue]:
+        """The fields that may be called `name`."""
