@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -25,6 +24,7 @@ from connectors.base import UNSUPPORTED
 from ingestion.errors import TooLarge, Unparsable
 from ingestion.masking import fingerprint
 from ingestion.masking.fingerprint_cache import FingerprintCache
+from ingestion.plans.rendering import plan_fingerprint
 from ingestion.routines import RoutineStep, block_steps, called_routine
 from ingestion.routines.inline_functions import function_as_view
 from ingestion.statements import Classification, SkipReason, StatementText, classify, split
@@ -252,8 +252,7 @@ def _planned(row: Row, record: Row) -> Row:
     if not isinstance(symbolic, bytes):
         msg = "symbolic lineage is bytes"
         raise TypeError(msg)
-    key = hashlib.blake2b(symbolic, digest_size=16).hexdigest()
-    return {**row, "fingerprint": key, "symbolic": symbolic, "text": record["text"]}
+    return {**row, "fingerprint": plan_fingerprint(symbolic), "symbolic": symbolic, "text": record["text"]}
 
 
 _ARROW_TYPES = {

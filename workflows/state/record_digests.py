@@ -10,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from ingestion.plans.rendering import plan_fingerprint
+
 Digests = npt.NDArray[np.int64]
 """Record digests, sorted, each once."""
 
@@ -36,8 +38,10 @@ def digest_of(record: Mapping[str, object]) -> int:
     """The same number for the same session, time and content, wherever it is logged; without content for the place."""
     hashed = hashlib.blake2b(digest_size=8)
     hashed.update(f"{session_of(record)}\0{time_of(record)}\0".encode("utf-8", "surrogatepass"))
-    content = record["text"] or record["symbolic"] or f"\0{record['source_id']}"
-    hashed.update(content if isinstance(content, bytes) else str(content).encode("utf-8", "surrogatepass"))
+    symbolic = record["symbolic"]
+    planned = plan_fingerprint(symbolic) if isinstance(symbolic, bytes) and not record["text"] else None
+    content = record["text"] or planned or f"\0{record['source_id']}"
+    hashed.update(str(content).encode("utf-8", "surrogatepass"))
     return int(struct.unpack("<q", hashed.digest())[0])
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from connectors.base import RECORD_SCHEMA
 from ingestion.dialects import DIALECTS
+from ingestion.model import Flow, StatementKind, StatementLineage, TableName, Target, WriteMode
+from ingestion.symbolic import dumps
 from workflows.reading.statements import Row, rows_of
 
 TEMPLATES = (
@@ -102,3 +106,16 @@ def test_what_mariadb_alone_runs_is_part_of_the_statement() -> None:
     rows = rows_of([record(text) for text in texts], "mariadb")
     assert len({row["fingerprint"] for row in rows}) == 1
     assert "/*" not in str(rows[0]["text"])
+
+
+def test_a_plan_is_the_same_template_and_the_same_record_however_it_was_written_down() -> None:
+    name = TableName(("shop", "orders"), "Shop.Orders")
+    flow = Flow(Target(TableName(("mart", "daily")), WriteMode.APPEND), (), (), (name,))
+    lineage = StatementLineage(StatementKind.INSERT, (flow, flow))
+    written = replace(lineage, flows=(flow, replace(flow, sources=(replace(name, written="shop.ORDERS"),))))
+    assert dumps(lineage) != dumps(written)
+    one, other = (
+        rows_of([{**record(""), "text": None, "symbolic": dumps(each)}], "spark")[0] for each in (lineage, written)
+    )
+    assert one["fingerprint"]
+    assert (one["fingerprint"], one["digest"]) == (other["fingerprint"], other["digest"])

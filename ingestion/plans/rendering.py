@@ -1,0 +1,156 @@
+"""The lineage of a plan as text that only its meaning decides, and the fingerprint that is made of it.
+
+A fingerprint names a producer in the catalog for years: where a class stands, in which order it has its fields and
+which of two equal names a set happened to keep must not change it. What is at its default is left out, so that a field
+that is added later changes nothing that was said without it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from functools import lru_cache
+
+from ingestion.model import (
+    Column,
+    ColumnRef,
+    Flow,
+    NameKind,
+    Output,
+    Problem,
+    Reference,
+    StarOutput,
+    StatementLineage,
+    TableChange,
+    TableName,
+    Target,
+)
+from ingestion.symbolic import loads
+
+Json = str | bool | list["Json"] | dict[str, "Json"]
+
+_PLANS_KEPT = 1024
+"""Plans in their stored form, of which a process keeps the fingerprints: those of about as many jobs."""
+
+
+@lru_cache(maxsize=_PLANS_KEPT)
+def plan_fingerprint(symbolic: bytes) -> str:
+    """The fingerprint (32 hexadecimal digits) of lineage as `ingestion.symbolic.dumps` wrote it.
+
+    Raises Unparsable where it is not, TypeError where it is a parser's and not a plan's.
+    """
+    lineage = loads(symbolic)
+    if not isinstance(lineage, StatementLineage):
+        raise TypeError("a plan's lineage is settled: relational forms have the fingerprint of their text")
+    return hashlib.blake2b(rendered(lineage).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def rendered(lineage: StatementLineage) -> str:
+    """The lineage as one line of JSON: the same for equal lineage, another for lineage that differs.
+
+    Flows, outputs, changes and lists of columns keep their order; references, sources, problems and what else is
+    a set in all but its type is sorted.
+    """
+    return _text(
+        _told(
+            kind=lineage.kind.value,
+            flows=[_flow(flow) for flow in lineage.flows],
+            changes=[_change(change) for change in lineage.changes],
+            aliases=_pairs(lineage.aliases),
+            problems=_sorted(map(_problem, lineage.problems)),
+            unused=_sorted(map(_column_ref, lineage.unused)),
+            functions=_sorted(map(_name, lineage.functions)),
+        )
+    )
+
+
+def _flow(flow: Flow) -> Json:
+    return _told(
+        target=[] if flow.target is None else [_target(flow.target)],
+        outputs=[_output(output) for output in flow.outputs],
+        indirect=_sorted(map(_reference, flow.indirect)),
+        sources=_sorted(map(_name, flow.sources)),
+    )
+
+
+def _target(target: Target) -> Json:
+    return _told(
+        name=_name(target.name),
+        mode=target.mode.value,
+        columns=[] if target.columns is None else [list(target.columns)],
+        by_name=target.by_name,
+        temporary=target.temporary,
+        view=target.view,
+    )
+
+
+def _output(output: Output) -> Json:
+    return _told(
+        name=output.name,
+        references=_sorted(map(_reference, output.references)),
+        type=output.type,
+        star=[] if output.star is None else [_star(output.star)],
+        name_assumed=output.name_assumed,
+    )
+
+
+def _star(star: StarOutput) -> Json:
+    return _told(table=_name(star.table), excluded=list(star.excluded), renamed=_pairs(star.renamed))
+
+
+def _reference(reference: Reference) -> Json:
+    return _told(
+        sources=_sorted(map(_column_ref, reference.sources)),
+        subtype=reference.transformation.subtype.value,
+        masking=reference.transformation.masking,
+        expression=reference.expression,
+        opaque=reference.opaque,
+    )
+
+
+def _change(change: TableChange) -> Json:
+    return _told(
+        kind=change.kind.value,
+        name=_name(change.name),
+        columns=[_column(column) for column in change.columns],
+        other=[] if change.other is None else [_name(change.other)],
+        temporary=change.temporary,
+        dropped_columns=list(change.dropped_columns),
+        renamed_columns=_pairs(change.renamed_columns),
+    )
+
+
+def _problem(problem: Problem) -> Json:
+    return [problem.kind.value, problem.subject]
+
+
+def _column(column: Column) -> Json:
+    return [column.name, column.type]
+
+
+def _column_ref(column: ColumnRef) -> Json:
+    return [_name(column.table), column.column]
+
+
+def _name(name: TableName) -> Json:
+    """What makes two names equal: how they were written is left out."""
+    parts: list[Json] = list(name.parts)
+    return parts if name.kind is NameKind.TABLE else {name.kind.value: parts}
+
+
+def _pairs(pairs: Iterable[tuple[str, str]]) -> list[Json]:
+    return [[first, second] for first, second in pairs]
+
+
+def _sorted(values: Iterable[Json]) -> list[Json]:
+    return sorted(values, key=_text)
+
+
+def _told(**values: Json) -> dict[str, Json]:
+    """What is not at its default, which is false or empty everywhere: what may be missing is a list of one or none."""
+    return {name: value for name, value in values.items() if value}
+
+
+def _text(value: Json) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
