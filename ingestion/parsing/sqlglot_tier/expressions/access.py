@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from sqlglot import exp
 
+from ingestion.parsing.sqlglot_tier.expressions.writer import ExpressionWriter, Handler
 from ingestion.relational.form import POSITION, TypeRule
 from ingestion.relational.roles import ATOM, TRANSFORMED
-
-if TYPE_CHECKING:
-    from ingestion.parsing.sqlglot_tier.expressions.writer import ExpressionWriter, Handler
 
 
 def _bracket(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from sqlglot import exp
 
 from ingestion.dialects.functions import effect_of
-from ingestion.parsing.sqlglot_tier.expressions.function_tables import write_lookup
 from ingestion.parsing.sqlglot_tier.expressions.functions import FUNCTIONS, Behaviour, behaviour_of
+from ingestion.parsing.sqlglot_tier.expressions.lookups import write_lookup
 from ingestion.parsing.sqlglot_tier.expressions.operators import write_decode
 from ingestion.parsing.sqlglot_tier.expressions.terms import called_name
 from ingestion.parsing.sqlglot_tier.expressions.wording import write_in_dialect
+from ingestion.parsing.sqlglot_tier.expressions.writer import ExpressionWriter, Handler
 from ingestion.relational.form import Slot, TypeRule
 from ingestion.relational.roles import AGGREGATED, ARGUMENTS, COMPOSED, FILTER, SORT, TRANSFORMED, WINDOW
-
-if TYPE_CHECKING:
-    from ingestion.parsing.sqlglot_tier.expressions.writer import ExpressionWriter, Handler
 
 
 def _window(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:

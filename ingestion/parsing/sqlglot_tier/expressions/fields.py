@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from sqlglot import exp
 
 from ingestion.dialects.definition import keywords
+from ingestion.parsing.sqlglot_tier.expressions.writer import ExpressionWriter
 from ingestion.relational.form import Fields, Projection, Star
 from ingestion.relational.roles import AGGREGATION, CONDITIONAL, FILTER, IDENTITY, SORT, TRANSFORMATION, WINDOW
-
-if TYPE_CHECKING:
-    from ingestion.parsing.sqlglot_tier.expressions.writer import ExpressionWriter
 
 _OBJECTS_IN_BRACES = frozenset({"snowflake"})
 _UNKNOWN = ""

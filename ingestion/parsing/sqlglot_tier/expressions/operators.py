@@ -2,23 +2,60 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from sqlglot import exp
 
-from ingestion.parsing.sqlglot_tier.expressions.precedence import BINARY
 from ingestion.parsing.sqlglot_tier.expressions.types import type_name
+from ingestion.parsing.sqlglot_tier.expressions.writer import ExpressionWriter, Handler
 from ingestion.relational.form import TypeRule
 from ingestion.relational.roles import ATOM, COMPOSED, CONDITIONAL, TRANSFORMED
 
-if TYPE_CHECKING:
-    from ingestion.parsing.sqlglot_tier.expressions.writer import ExpressionWriter, Handler
+_BINARY: dict[type[exp.Expr], tuple[str, int]] = {
+    exp.Or: (" OR ", 1),
+    exp.Xor: (" XOR ", 1),
+    exp.And: (" AND ", 2),
+    exp.EQ: (" = ", 4),
+    exp.NEQ: (" <> ", 4),
+    exp.GT: (" > ", 4),
+    exp.GTE: (" >= ", 4),
+    exp.LT: (" < ", 4),
+    exp.LTE: (" <= ", 4),
+    exp.NullSafeEQ: (" IS NOT DISTINCT FROM ", 4),
+    exp.NullSafeNEQ: (" IS DISTINCT FROM ", 4),
+    exp.Is: (" IS ", 4),
+    exp.Like: (" LIKE ", 4),
+    exp.ILike: (" ILIKE ", 4),
+    exp.RegexpLike: (" RLIKE ", 4),
+    exp.SimilarTo: (" SIMILAR TO ", 4),
+    exp.Glob: (" GLOB ", 4),
+    exp.Escape: (" ESCAPE ", 4),
+    exp.BitwiseOr: (" | ", 5),
+    exp.BitwiseXor: (" ^ ", 5),
+    exp.BitwiseAnd: (" & ", 5),
+    exp.BitwiseLeftShift: (" << ", 5),
+    exp.BitwiseRightShift: (" >> ", 5),
+    exp.DPipe: (" || ", 6),
+    exp.Add: (" + ", 6),
+    exp.Sub: (" - ", 6),
+    exp.Mul: (" * ", 7),
+    exp.Div: (" / ", 7),
+    exp.IntDiv: (" DIV ", 7),
+    exp.Mod: (" % ", 7),
+}
+"""The text and precedence of operators; operators of one precedence group to the left."""
+
+PRECEDENCE = {kind: precedence for kind, (_, precedence) in _BINARY.items()} | {
+    exp.Not: 3,
+    exp.Between: 4,
+    exp.In: 4,
+    exp.Neg: 8,
+}
+"""The precedence of every kind of node that is no atom."""
 
 
 def _binary(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
     """An operator; a chain to the left (a AND b AND …) is walked by a loop, however long it is."""
     chain: list[exp.Expr] = []
-    table = BINARY
+    table = _BINARY
     precedence = table[type(node)][1]
     left = node
     while True:
@@ -185,7 +222,7 @@ def write_decode(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> 
     return ("widest", *rules)
 
 
-_LOGICAL = frozenset(kind for kind, (_, precedence) in BINARY.items() if precedence <= 4)
+_LOGICAL = frozenset(kind for kind, (_, precedence) in _BINARY.items() if precedence <= 4)
 
 HANDLERS: dict[type[exp.Expr], Handler] = {
     exp.Not: _not,
@@ -201,5 +238,5 @@ HANDLERS: dict[type[exp.Expr], Handler] = {
     exp.Coalesce: _coalesce,
     exp.Nullif: _nullif,
     exp.DecodeCase: write_decode,
-    **dict.fromkeys(BINARY, _binary),
+    **dict.fromkeys(_BINARY, _binary),
 }

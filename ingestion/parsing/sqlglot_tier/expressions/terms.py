@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from sqlglot import exp
 
 from ingestion.dialects.methods import is_method
 from ingestion.parsing.sqlglot_tier.expressions.functions import is_count
 from ingestion.parsing.sqlglot_tier.expressions.types import literal_type
+from ingestion.parsing.sqlglot_tier.expressions.writer import ExpressionWriter, Handler
 from ingestion.relational.form import POSITION, QuerySlot, TypeRule
 from ingestion.relational.roles import ATOM, COMPOSED, FILTER, TRANSFORMED
-
-if TYPE_CHECKING:
-    from ingestion.parsing.sqlglot_tier.expressions.writer import ExpressionWriter, Handler
 
 
 def _column(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect as SqlglotDialect
 from sqlglot.errors import ErrorLevel, SqlglotError
 
 from ingestion.parsing.sqlglot_tier.expressions.types import literal_type
+from ingestion.parsing.sqlglot_tier.expressions.writer import ExpressionWriter
 from ingestion.relational.form import TypeRule
 from ingestion.relational.roles import ATOM
-
-if TYPE_CHECKING:
-    from ingestion.parsing.sqlglot_tier.expressions.writer import ExpressionWriter
 
 _PLACE = re.compile(r"__h(\d+)__", re.IGNORECASE)
 _LITERAL = re.compile(r"'[^']*+'|__l__|\b[0-9]++(?:\.[0-9]++)?", re.IGNORECASE)

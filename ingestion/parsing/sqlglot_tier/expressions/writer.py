@@ -2,33 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
 
 from sqlglot import exp
 
 from ingestion.model import NameKind, TableName
-from ingestion.parsing.sqlglot_tier.expressions import access, aggregates, operators, terms
-from ingestion.parsing.sqlglot_tier.expressions.aggregates import write_function
-from ingestion.parsing.sqlglot_tier.expressions.fields import fields_of_node
-from ingestion.parsing.sqlglot_tier.expressions.precedence import PRECEDENCE
+from ingestion.parsing.sqlglot_tier.expressions.context import QueryContext
 from ingestion.parsing.sqlglot_tier.names.identifiers import Names
 from ingestion.relational.form import AnySlot, CallSlot, Expression, FieldSlot, Slot, TypeRule
-from ingestion.relational.roles import ATOM, COMPOSED, IDENTITY, MASKING, TRANSFORMATION
-
-if TYPE_CHECKING:
-    from ingestion.parsing.sqlglot_tier.queries.translator import QueryTranslator
+from ingestion.relational.roles import ATOM, COMPOSED, IDENTITY, MASKING
 
 _COLUMN_PARTS: tuple[str | int, ...] = (0,)
+
+
+Handler: TypeAlias = "Callable[[ExpressionWriter, exp.Expr, int, int], TypeRule]"
+Translate: TypeAlias = Callable[[QueryContext, exp.Expr, int, dict[str, exp.Expr], frozenset[str]], Expression]
+
+
+@dataclass(frozen=True, slots=True)
+class Handlers:
+    """What writes each type of node and every other function, and what translates an expression on its own."""
+
+    by_type: Mapping[type[exp.Expr], Handler]
+    function: Handler
+    translate: Translate
 
 
 class ExpressionWriter:
     """Writes one expression; `windows` are the WINDOW clause's, `shadows` the parameters of lambdas around."""
 
-    __slots__ = ("names", "parts", "queries", "shadows", "slots", "windows")
+    __slots__ = ("handlers", "names", "parts", "queries", "shadows", "slots", "windows")
 
-    def __init__(self, queries: QueryTranslator, windows: dict[str, exp.Expr]) -> None:
+    def __init__(self, queries: QueryContext, windows: dict[str, exp.Expr], handlers: Handlers) -> None:
         self.queries = queries
+        self.handlers = handlers
         self.names = queries.names
         self.windows = windows
         self.parts: list[str | int] = []
@@ -37,10 +46,9 @@ class ExpressionWriter:
 
     def write(self, node: exp.Expr, role: int, tight: int = 0) -> TypeRule:
         """Append the node's text and slots, the columns in it playing `role`; returns its type's rule."""
-        handler = _HANDLERS.get(type(node))
-        if handler is not None:
-            return handler(self, node, role, tight)
-        return write_function(self, node, role, tight)
+        handlers = self.handlers
+        handler = handlers.by_type.get(type(node)) or handlers.function
+        return handler(self, node, role, tight)
 
     def slot(self, parts: tuple[str, ...], role: int, tight: int) -> TypeRule:
         """Append a column; its type is that of its slot."""
@@ -52,7 +60,7 @@ class ExpressionWriter:
 
     def inner(self, node: exp.Expr, role: int) -> Expression:
         """The expression of a node on its own, where this one's windows and parameters are known."""
-        return translate_expression(self.queries, node, role, self.windows, self.shadows)
+        return self.handlers.translate(self.queries, node, role, self.windows, self.shadows)
 
     def field(self, node: exp.Expr, path: tuple[str, ...], role: int, tight: int, *, said: bool) -> TypeRule:
         """Append a field inside a value; `said` is whether the text shows the path."""
@@ -87,34 +95,3 @@ def column_expression(names: Names, node: exp.Expr, parts: tuple[str, ...], role
     if names.is_niladic(node, parts):
         return Expression((".".join(parts).upper(),), (), ATOM)
     return Expression(_COLUMN_PARTS, (Slot(parts, role),), ATOM, 0)
-
-
-def translate_expression(
-    queries: QueryTranslator,
-    node: exp.Expr,
-    role: int,
-    windows: dict[str, exp.Expr],
-    shadows: frozenset[str] = frozenset(),
-) -> Expression:
-    """The expression of a node, its columns playing `role`."""
-    while type(node) is exp.Paren:
-        node = node.args["this"]
-    if type(node) is exp.Column and not shadows:
-        return column_expression(queries.names, node, queries.names.column_parts(node), role)
-    writer = ExpressionWriter(queries, windows)
-    writer.shadows = shadows
-    rule = writer.write(node, role)
-    fields = fields_of_node(writer, node) if role in (IDENTITY, TRANSFORMATION) else None
-    return Expression(tuple(writer.parts), tuple(writer.slots), PRECEDENCE.get(type(node), ATOM), rule, fields)
-
-
-Handler: TypeAlias = Callable[[ExpressionWriter, exp.Expr, int, int], TypeRule]
-
-_HANDLERS: dict[type[exp.Expr], Handler] = {
-    **terms.HANDLERS,
-    **access.HANDLERS,
-    **operators.HANDLERS,
-    **aggregates.HANDLERS,
-}
-
-__all__ = ["ATOM", "ExpressionWriter", "Handler", "column_expression", "translate_expression"]

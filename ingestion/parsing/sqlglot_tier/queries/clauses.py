@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from ingestion.parsing.sqlglot_tier.expressions.context import QueryContext
 from ingestion.relational.form import Clause
 from ingestion.relational.roles import FILTER, GROUP_BY, JOIN, SORT
 
-if TYPE_CHECKING:
-    from ingestion.parsing.sqlglot_tier.queries.translator import QueryTranslator
 
-
-def conditions(queries: QueryTranslator, node: exp.Expr | None, role: int, aliases: int = 0) -> Iterator[Clause]:
+def conditions(queries: QueryContext, node: exp.Expr | None, role: int, aliases: int = 0) -> Iterator[Clause]:
     """A condition, one clause for each of the parts that AND joins."""
     stack = [node] if node is not None else []
     while stack:
@@ -30,7 +27,7 @@ def conditions(queries: QueryTranslator, node: exp.Expr | None, role: int, alias
                 yield Clause(role, expression, 0, aliases)
 
 
-def select_clauses(queries: QueryTranslator, node: exp.Expr) -> Iterator[Clause]:
+def select_clauses(queries: QueryContext, node: exp.Expr) -> Iterator[Clause]:
     """The clauses of a SELECT in the order in which a name in them is looked up."""
     args = node.args
     for key, aliases in (("where", 3), ("prewhere", 3), ("having", 2), ("qualify", 2)):
@@ -57,7 +54,7 @@ def select_clauses(queries: QueryTranslator, node: exp.Expr) -> Iterator[Clause]
     yield from order_clauses(queries, node)
 
 
-def order_clauses(queries: QueryTranslator, node: exp.Expr) -> Iterator[Clause]:
+def order_clauses(queries: QueryContext, node: exp.Expr) -> Iterator[Clause]:
     """ORDER BY and Hive's kin of it."""
     args = node.args
     for key in ("order", "sort", "cluster"):
@@ -66,7 +63,7 @@ def order_clauses(queries: QueryTranslator, node: exp.Expr) -> Iterator[Clause]:
             yield from _keys(queries, order.expressions, SORT, 1)
 
 
-def _keys(queries: QueryTranslator, nodes: Iterable[exp.Expr], role: int, aliases: int) -> Iterator[Clause]:
+def _keys(queries: QueryContext, nodes: Iterable[exp.Expr], role: int, aliases: int) -> Iterator[Clause]:
     for node in nodes:
         key = node.this if type(node) is exp.Ordered else node
         if type(key) is exp.Literal:

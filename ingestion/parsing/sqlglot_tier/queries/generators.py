@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from ingestion.parsing.sqlglot_tier.expressions.context import QueryContext
 from ingestion.relational.form import AnySlot, Expression
 from ingestion.relational.roles import ATOM, TRANSFORMATION
-
-if TYPE_CHECKING:
-    from ingestion.parsing.sqlglot_tier.queries.translator import QueryTranslator
 
 _HIVE_FAMILY = frozenset({"spark", "databricks", "hive"})
 _TO_ROWS = (exp.Explode, exp.Posexplode)
@@ -42,7 +39,7 @@ def generated(function: exp.Expr, dialect: str) -> Generated | None:
     return None
 
 
-def generated_expressions(queries: QueryTranslator, made: Generated) -> tuple[Expression, ...]:
+def generated_expressions(queries: QueryContext, made: Generated) -> tuple[Expression, ...]:
     """The expression of each column; one that only literals go to uses nothing."""
     return tuple(
         merged(made.label, [queries.expression(cell, TRANSFORMATION) for cell in column]) for column in made.cells

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from sqlglot import exp
 
+from ingestion.parsing.sqlglot_tier.expressions.context import QueryContext
 from ingestion.relational.form import (
     AnySlot,
     Clause,
@@ -19,13 +18,8 @@ from ingestion.relational.form import (
 )
 from ingestion.relational.roles import FILTER, WINDOW
 
-if TYPE_CHECKING:
-    from ingestion.parsing.sqlglot_tier.queries.translator import QueryTranslator
 
-
-def matched(
-    queries: QueryTranslator, node: exp.Expr, relations: tuple[RelationSource, ...]
-) -> tuple[RelationSource, ...]:
+def matched(queries: QueryContext, node: exp.Expr, relations: tuple[RelationSource, ...]) -> tuple[RelationSource, ...]:
     """What MATCH_RECOGNIZE makes of the relations of FROM."""
     args = node.args
     variables = {queries.names.relation(item.args["alias"]) for item in args.get("define") or ()}

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from sqlglot import exp
 
+from ingestion.parsing.sqlglot_tier.expressions.context import QueryContext
 from ingestion.parsing.sqlglot_tier.queries.projections import translate_columns
 from ingestion.relational.form import Expression, Pivot, Projection
 from ingestion.relational.roles import ATOM, CONDITIONAL
 
-if TYPE_CHECKING:
-    from ingestion.parsing.sqlglot_tier.queries.translator import QueryTranslator
 
-
-def translate_pivots(queries: QueryTranslator, node: exp.Expr) -> tuple[Pivot, ...]:
+def translate_pivots(queries: QueryContext, node: exp.Expr) -> tuple[Pivot, ...]:
     """The pivots of a FROM item, in order."""
     nodes = [node] if type(node) is exp.Pivot else node.args.get("pivots") or []
     return tuple(_unpivot(queries, item) if item.args.get("unpivot") else _pivot(queries, item) for item in nodes)
 
 
-def _pivot(queries: QueryTranslator, node: exp.Expr) -> Pivot:
+def _pivot(queries: QueryContext, node: exp.Expr) -> Pivot:
     args = node.args
     simplified = args.get("using")  # DuckDB: PIVOT t ON a USING sum(b) GROUP BY c
     aggregates = simplified or args.get("expressions") or []
@@ -60,7 +56,7 @@ def _simplified_names(keys: list[exp.Expr], aggregates: list[exp.Expr]) -> list[
     return [f"{value.alias_or_name}{ending}" for value in keys[0].expressions for ending in endings]
 
 
-def _unpivot(queries: QueryTranslator, node: exp.Expr) -> Pivot:
+def _unpivot(queries: QueryContext, node: exp.Expr) -> Pivot:
     args = node.args
     into = args.get("into")
     if into is not None:  # DuckDB: UNPIVOT t ON a, b INTO NAME n VALUE v
@@ -100,13 +96,13 @@ def _one_of(expressions: list[Expression]) -> Expression:
     return Expression(tuple(parts), slots, 0 if len(slots) > 1 else ATOM, ("widest", *range(len(slots))))
 
 
-def _name(queries: QueryTranslator, node: exp.Expr) -> str:
+def _name(queries: QueryContext, node: exp.Expr) -> str:
     if type(node) is exp.Column:
         return queries.names.column_parts(node)[-1]
     return queries.names.column(node) if type(node) is exp.Identifier else str(node.name)
 
 
-def _alias(queries: QueryTranslator, alias: exp.Expr | None) -> tuple[str, tuple[str, ...]]:
+def _alias(queries: QueryContext, alias: exp.Expr | None) -> tuple[str, tuple[str, ...]]:
     if alias is None:
         return "", ()
     name = queries.names.relation(alias.this) if type(alias.this) is exp.Identifier else ""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import fnmatch
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from ingestion.parsing.sqlglot_tier.expressions.context import QueryContext
 from ingestion.parsing.sqlglot_tier.expressions.writer import column_expression
 from ingestion.parsing.sqlglot_tier.names.identifiers import Names
 from ingestion.parsing.sqlglot_tier.names.output_names import output_name
@@ -16,16 +16,13 @@ from ingestion.parsing.sqlglot_tier.queries.generators import Generated, generat
 from ingestion.relational.form import Projection, Star
 from ingestion.relational.roles import IDENTITY, TRANSFORMATION
 
-if TYPE_CHECKING:
-    from ingestion.parsing.sqlglot_tier.queries.translator import QueryTranslator
-
 _NAMED_GENERATORS = frozenset({"spark", "databricks", "hive"})
 _LIKENESS = (exp.Like, exp.ILike, exp.SimilarTo, exp.Glob)
 _NAMES_IN_QUOTES = frozenset({"tsql", "fabric"})
 _COLUMNS_DIALECTS = frozenset({"duckdb", "clickhouse"})
 
 
-def translate_projections(queries: QueryTranslator, nodes: list[exp.Expr]) -> Iterator[Projection | Star]:
+def translate_projections(queries: QueryContext, nodes: list[exp.Expr]) -> Iterator[Projection | Star]:
     """The output columns of a select list."""
     names = queries.names
     for number, node in enumerate(nodes):
@@ -60,7 +57,7 @@ def fields_of(nodes: list[exp.Expr]) -> list[exp.Expr]:
     ]
 
 
-def _unnamed(queries: QueryTranslator, node: exp.Expr, number: int) -> Iterator[Projection | Star]:
+def _unnamed(queries: QueryContext, node: exp.Expr, number: int) -> Iterator[Projection | Star]:
     kind = type(node)
     if kind is exp.Aliases:  # one function that gives several columns
         expression = queries.expression(node.this)
@@ -102,7 +99,7 @@ def _unnamed(queries: QueryTranslator, node: exp.Expr, number: int) -> Iterator[
         yield Projection(output_name(queries.names, node, expression, number), expression)
 
 
-def _made(queries: QueryTranslator, node: exp.Expr, made: Generated) -> Iterator[Projection]:
+def _made(queries: QueryContext, node: exp.Expr, made: Generated) -> Iterator[Projection]:
     own = [exp.to_identifier(name) for name in made.names]
     aliases = node.expressions if type(node) is exp.Aliases else own
     for alias, expression in zip(aliases, generated_expressions(queries, made), strict=False):
@@ -115,7 +112,7 @@ def _is_assigned(names: Names, node: exp.Expr) -> bool:
     )
 
 
-def _assigned(queries: QueryTranslator, node: exp.Expr) -> Iterator[Projection]:
+def _assigned(queries: QueryContext, node: exp.Expr) -> Iterator[Projection]:
     """T-SQL: 'name' = value is a column; @x = value gives none."""
     if type(node.this) is exp.Literal:
         name = queries.names.column(exp.to_identifier(node.this.name, quoted=True))
@@ -150,7 +147,7 @@ def like_pattern(text: str) -> str:
     return "".join({"%": ".*", "_": "."}.get(letter) or re.escape(letter) for letter in text)
 
 
-def translate_columns(queries: QueryTranslator, node: exp.Expr) -> Star:
+def translate_columns(queries: QueryContext, node: exp.Expr) -> Star:
     """The star that COLUMNS(…) stands for."""
     inner = node.this
     if type(inner) is exp.Star:
@@ -158,7 +155,7 @@ def translate_columns(queries: QueryTranslator, node: exp.Expr) -> Star:
     return Star(pattern=inner.name if type(inner) is exp.Literal else "")
 
 
-def _star(queries: QueryTranslator, node: exp.Expr, qualifier: tuple[str, ...]) -> Star:
+def _star(queries: QueryContext, node: exp.Expr, qualifier: tuple[str, ...]) -> Star:
     args = node.args
     ilike = args.get("ilike")  # Snowflake: * ILIKE 'pattern'
     pattern = rf"\A(?i:{like_pattern(ilike.name)})\Z" if ilike is not None else None

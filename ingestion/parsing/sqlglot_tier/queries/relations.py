@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from ingestion.dialects.definition import keywords
 from ingestion.model import NameKind, TableName
+from ingestion.parsing.sqlglot_tier.expressions.context import QueryContext
 from ingestion.parsing.sqlglot_tier.names.identifiers import named_by_text
 from ingestion.parsing.sqlglot_tier.queries.clauses import conditions
 from ingestion.parsing.sqlglot_tier.queries.pivots import translate_pivots
@@ -27,9 +27,6 @@ from ingestion.relational.form import (
 )
 from ingestion.relational.roles import ATOM, IDENTITY, JOIN, TRANSFORMATION
 
-if TYPE_CHECKING:
-    from ingestion.parsing.sqlglot_tier.queries.translator import QueryTranslator
-
 _APPLIES_MODEL = (exp.Predict, exp.MLTranslate, exp.GenerateEmbedding, exp.GenerateText, exp.GenerateTable)
 _PASS_ON = keywords(
     "APPENDS CHANGES DETECT_ANOMALIES RECONSTRUCTION_LOSS TRANSFORM GENERATE_BOOL GENERATE_DOUBLE GENERATE_INT"
@@ -37,12 +34,12 @@ _PASS_ON = keywords(
 """BigQuery's functions that add columns to the rows that they are given."""
 
 
-def translate_relations(queries: QueryTranslator, nodes: list[exp.Expr]) -> tuple[RelationSource, ...]:
+def translate_relations(queries: QueryContext, nodes: list[exp.Expr]) -> tuple[RelationSource, ...]:
     """The relations of FROM, JOIN and LATERAL VIEW items, in order; bracketed joins are laid flat."""
     return tuple(relation for node in nodes for relation in _item(queries, node))
 
 
-def _item(queries: QueryTranslator, node: exp.Expr) -> Iterator[RelationSource]:
+def _item(queries: QueryContext, node: exp.Expr) -> Iterator[RelationSource]:
     if type(node) is exp.Join:
         yield from _join(queries, node)
         return
@@ -79,7 +76,7 @@ def _is_bracketed_join(node: exp.Expr) -> bool:
     )
 
 
-def _bracketed(queries: QueryTranslator, node: exp.Expr) -> Iterator[RelationSource]:
+def _bracketed(queries: QueryContext, node: exp.Expr) -> Iterator[RelationSource]:
     """`(a JOIN b)`: its relations are visible outside, unless an alias hides them."""
     relations = tuple(_item(queries, node.this))
     alias, columns = alias_of(queries, node)
@@ -92,7 +89,7 @@ def _bracketed(queries: QueryTranslator, node: exp.Expr) -> Iterator[RelationSou
         yield RelationSource(Select((Star(),), relations), alias, columns, pivots=pivots)
 
 
-def _join(queries: QueryTranslator, node: exp.Expr) -> Iterator[RelationSource]:
+def _join(queries: QueryContext, node: exp.Expr) -> Iterator[RelationSource]:
     args = node.args
     this = args["this"]
     if args.get("kind") == "ARRAY":  # ClickHouse: ARRAY JOIN arr AS x
@@ -120,7 +117,7 @@ def _join(queries: QueryTranslator, node: exp.Expr) -> Iterator[RelationSource]:
     yield from relations
 
 
-def _array_join(queries: QueryTranslator, node: exp.Expr) -> RelationSource:
+def _array_join(queries: QueryContext, node: exp.Expr) -> RelationSource:
     name = queries.names.column(node.args["alias"]) if type(node) is exp.Alias else ""
     array = node.this if type(node) is exp.Alias else node
     name = name or (queries.names.column_parts(array)[-1] if type(array) is exp.Column else "")
@@ -129,7 +126,7 @@ def _array_join(queries: QueryTranslator, node: exp.Expr) -> RelationSource:
     )
 
 
-def alias_of(queries: QueryTranslator, node: exp.Expr) -> tuple[str, tuple[str, ...]]:
+def alias_of(queries: QueryContext, node: exp.Expr) -> tuple[str, tuple[str, ...]]:
     """The alias of a FROM item and its column list."""
     alias = node.args.get("alias")
     if alias is None:
@@ -145,7 +142,7 @@ def alias_of(queries: QueryTranslator, node: exp.Expr) -> tuple[str, tuple[str, 
     return name, columns
 
 
-def _relation(queries: QueryTranslator, node: exp.Expr) -> RelationSource:
+def _relation(queries: QueryContext, node: exp.Expr) -> RelationSource:
     kind = type(node)
     alias, columns = alias_of(queries, node)
     if kind is exp.Table and isinstance(node.this, exp.Values | exp.SemanticView):
@@ -175,7 +172,7 @@ def _relation(queries: QueryTranslator, node: exp.Expr) -> RelationSource:
     return translate_function(queries, node, alias, columns, pivots)
 
 
-def _semantic(queries: QueryTranslator, node: exp.Expr) -> Select:
+def _semantic(queries: QueryContext, node: exp.Expr) -> Select:
     """Snowflake: SEMANTIC_VIEW(view METRICS … DIMENSIONS … WHERE …) gives what it names of the view."""
     given = [item for key in ("metrics", "facts", "dimensions") for item in node.args.get(key) or ()]
     given.sort(key=lambda item: item.find(exp.Identifier).meta.get("start", 0) if item.find(exp.Identifier) else 0)
@@ -184,7 +181,7 @@ def _semantic(queries: QueryTranslator, node: exp.Expr) -> Select:
     return Select(projections, (RelationSource(view),))
 
 
-def _of_view(queries: QueryTranslator, node: exp.Expr) -> Projection | Star:
+def _of_view(queries: QueryContext, node: exp.Expr) -> Projection | Star:
     inner = node.this if type(node) is exp.Alias else node
     name = queries.names.column_parts(inner)[-1] if type(inner) is exp.Column else ""
     if name == "*":
@@ -209,7 +206,7 @@ def _passed_on(node: exp.Expr) -> exp.Expr | None:
     return given if isinstance(given, exp.Query | exp.Table) else None
 
 
-def _navigated(queries: QueryTranslator, node: exp.Expr) -> RelationSource:
+def _navigated(queries: QueryContext, node: exp.Expr) -> RelationSource:
     """Redshift's `array AS element AT index` and `UNPIVOT object AS value AT attribute`: a row for each part of it."""
     label, item = ("unpivot", node.this) if type(node) is exp.Pivot else ("unnest", node)
     at = [item.expression] if type(item) is exp.AtIndex else []
@@ -236,12 +233,12 @@ def _without_alias(node: exp.Expr) -> exp.Expr:
     return bare
 
 
-def _table(queries: QueryTranslator, node: exp.Expr, alias: str, columns: tuple[str, ...]) -> RelationSource:
+def _table(queries: QueryContext, node: exp.Expr, alias: str, columns: tuple[str, ...]) -> RelationSource:
     pivots = translate_pivots(queries, node) if node.args.get("pivots") else ()
     return RelationSource(_named(queries, node, alias), alias, columns, pivots=pivots)
 
 
-def _named(queries: QueryTranslator, node: exp.Expr, alias: str) -> TableName:
+def _named(queries: QueryContext, node: exp.Expr, alias: str) -> TableName:
     name = queries.names.table(node)
     if alias and name.kind is NameKind.TABLE:
         queries.aliases.append((alias, str(name)))

@@ -7,20 +7,17 @@ a connection's text, which is no name and may hold a password: its sources are n
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect as SqlglotDialect
 
 from ingestion.dialects import Dialect, fold
 from ingestion.model import NameKind, TableName
+from ingestion.parsing.sqlglot_tier.expressions.context import QueryContext
 from ingestion.parsing.sqlglot_tier.names.identifiers import Names
 from ingestion.parsing.sqlglot_tier.names.paths import function_name
 from ingestion.parsing.sqlglot_tier.repairs.edits import REFUSALS
 from ingestion.relational.form import Query, RelationSource, Select, Star
-
-if TYPE_CHECKING:
-    from ingestion.parsing.sqlglot_tier.queries.translator import QueryTranslator
 
 _DIALECTS = frozenset({"tsql", "fabric"})
 _NAMED = "openquery"
@@ -55,9 +52,7 @@ def is_remote(function: exp.Expr, dialect: Dialect) -> bool:
     return dialect.name in _DIALECTS and function_name(function) in _FUNCTIONS
 
 
-def remote_relation(
-    queries: QueryTranslator, function: exp.Expr, alias: str, columns: tuple[str, ...]
-) -> RelationSource:
+def remote_relation(queries: QueryContext, function: exp.Expr, alias: str, columns: tuple[str, ...]) -> RelationSource:
     """The rows that the other server gives: those of the query, or a function whose sources are not known."""
     name = function_name(function).lower()
     query = _query(queries, name, list(function.expressions))
@@ -67,7 +62,7 @@ def remote_relation(
     return RelationSource(TableName((name,), name, NameKind.FUNCTION), alias, columns)
 
 
-def _query(queries: QueryTranslator, name: str, arguments: list[exp.Expr]) -> Query | None:
+def _query(queries: QueryContext, name: str, arguments: list[exp.Expr]) -> Query | None:
     """The query that the arguments of the function `name` hold; None where that is no plain query of a named server."""
     server, text = arguments if name == _NAMED and len(arguments) == 2 else (None, None)
     if not isinstance(server, exp.Expr) or type(text) is not exp.Literal or not text.args.get("is_string"):
@@ -77,7 +72,7 @@ def _query(queries: QueryTranslator, name: str, arguments: list[exp.Expr]) -> Qu
         return None
     dialect = queries.names.dialect
     common = frozenset(fold(item.alias, False, dialect) for item in node.find_all(exp.CTE))
-    inner = type(queries)(_RemoteNames(dialect, server.name, common))
+    inner = queries.with_names(_RemoteNames(dialect, server.name, common))
     query = inner.query(node)
     queries.problems += [problem for problem in inner.problems if problem not in queries.problems]
     return query
@@ -93,7 +88,7 @@ def _trees(text: str) -> Iterator[exp.Expr]:
             yield nodes[0]
 
 
-def remote_target(queries: QueryTranslator, node: exp.Expr) -> tuple[TableName, tuple[str, ...] | None] | None:
+def remote_target(queries: QueryContext, node: exp.Expr) -> tuple[TableName, tuple[str, ...] | None] | None:
     """The table and columns that INSERT OPENQUERY(server, 'SELECT columns FROM table') fills; None where it is none."""
     function = node.this.this if type(node.this) is exp.Table else None
     if queries.names.dialect.name not in _DIALECTS or type(function) is not exp.Identifier:

@@ -4,27 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from ingestion.dialects.definition import keywords
 from ingestion.model import NameKind, TableName
 from ingestion.names.storage_paths import location
-from ingestion.parsing.sqlglot_tier.expressions.function_tables import (
+from ingestion.parsing.sqlglot_tier.expressions.context import QueryContext
+from ingestion.parsing.sqlglot_tier.expressions.types import type_name
+from ingestion.parsing.sqlglot_tier.names.function_tables import (
     function_elsewhere,
     query_of_view,
     table_elsewhere,
 )
-from ingestion.parsing.sqlglot_tier.expressions.types import type_name
 from ingestion.parsing.sqlglot_tier.names.paths import function_as_written, function_name, is_reader, path_of
 from ingestion.parsing.sqlglot_tier.queries.generators import generated, generated_expressions
 from ingestion.parsing.sqlglot_tier.queries.remote import is_remote, remote_relation
 from ingestion.relational.form import Expression, Pivot, QuerySlot, RelationSource, TableFunction, TypeRule, Values
 from ingestion.relational.roles import ATOM, TRANSFORMATION
-
-if TYPE_CHECKING:
-    from ingestion.parsing.sqlglot_tier.queries.translator import QueryTranslator
 
 _BUILTIN = keywords(
     "GENERATE_SERIES RANGE NUMBERS GENERATOR SPLIT_TO_TABLE STRTOK_SPLIT_TO_TABLE FLATTEN UNNEST JSON_EACH "
@@ -45,7 +42,7 @@ def is_function(node: exp.Expr) -> bool:
 
 
 def translate_function(
-    queries: QueryTranslator, node: exp.Expr, alias: str, columns: tuple[str, ...], pivots: tuple[Pivot, ...]
+    queries: QueryContext, node: exp.Expr, alias: str, columns: tuple[str, ...], pivots: tuple[Pivot, ...]
 ) -> RelationSource:
     """The relation that a function makes; a reader of files is the path that it reads."""
     function = node
@@ -92,7 +89,7 @@ def translate_function(
     return RelationSource(source, alias, columns, "", lateral=True, pivots=pivots)
 
 
-def _elsewhere(queries: QueryTranslator, function: exp.Expr) -> RelationSource | None:
+def _elsewhere(queries: QueryContext, function: exp.Expr) -> RelationSource | None:
     """The relation behind ClickHouse's cluster(…), remote(…) and view(…)."""
     inner = function_elsewhere(function, queries.names)
     if inner is not None:
@@ -106,16 +103,14 @@ def _elsewhere(queries: QueryTranslator, function: exp.Expr) -> RelationSource |
     return None if named is None else RelationSource(named)
 
 
-def _argument(queries: QueryTranslator, node: exp.Expr, function: str) -> Expression:
+def _argument(queries: QueryContext, node: exp.Expr, function: str) -> Expression:
     """An argument; a query is one of rows, whose columns are its fields, but where a value is taken apart."""
     if not isinstance(node, exp.Query) or function in _BUILTIN:
         return queries.expression(node, TRANSFORMATION)
     return Expression((0,), (QuerySlot(queries.query(node), TRANSFORMATION, struct=True),), ATOM)
 
 
-def _array_relation(
-    queries: QueryTranslator, function: exp.Expr, alias: str, columns: tuple[str, ...]
-) -> RelationSource:
+def _array_relation(queries: QueryContext, function: exp.Expr, alias: str, columns: tuple[str, ...]) -> RelationSource:
     return RelationSource(TableFunction((queries.expression(function, TRANSFORMATION),)), alias, columns, lateral=True)
 
 
@@ -140,7 +135,7 @@ def _arguments(node: exp.Expr, function: exp.Expr) -> list[exp.Expr]:
     return found
 
 
-def _own_columns(queries: QueryTranslator, function: exp.Expr) -> tuple[tuple[str, TypeRule], ...]:
+def _own_columns(queries: QueryContext, function: exp.Expr) -> tuple[tuple[str, TypeRule], ...]:
     definitions = function.args.get("columns") or function.args.get("expressions") or []
     schema = function.args.get("schema")
     if isinstance(schema, exp.Expr):
@@ -148,7 +143,7 @@ def _own_columns(queries: QueryTranslator, function: exp.Expr) -> tuple[tuple[st
     return tuple(_declared(queries, definitions)) if isinstance(definitions, list) else ()
 
 
-def _declared(queries: QueryTranslator, definitions: list[exp.Expr]) -> Iterator[tuple[str, TypeRule]]:
+def _declared(queries: QueryContext, definitions: list[exp.Expr]) -> Iterator[tuple[str, TypeRule]]:
     for item in definitions:
         if not isinstance(item, exp.ColumnDef | exp.OpenJSONColumnDef | exp.JSONColumnDef):
             continue

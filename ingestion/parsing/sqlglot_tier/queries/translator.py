@@ -9,7 +9,7 @@ from sqlglot import exp
 from ingestion.dialects.reserved_words import reserved_words
 from ingestion.errors import Unparsable
 from ingestion.model import Problem, ProblemKind
-from ingestion.parsing.sqlglot_tier.expressions.writer import translate_expression
+from ingestion.parsing.sqlglot_tier.expressions.handlers import translate_expression
 from ingestion.parsing.sqlglot_tier.names.identifiers import Names
 from ingestion.parsing.sqlglot_tier.queries.clauses import order_clauses, select_clauses
 from ingestion.parsing.sqlglot_tier.queries.match_recognize import matched
@@ -55,6 +55,10 @@ class QueryTranslator:
         problem = Problem(ProblemKind.UNSUPPORTED, what)
         if problem not in self.problems:
             self.problems.append(problem)
+
+    def with_names(self, names: Names) -> QueryTranslator:
+        """A translator of its own for a query in which other names hold."""
+        return QueryTranslator(names)
 
     def query(self, node: exp.Expr) -> Query:
         """The query of a node: SELECT, set operation, VALUES, TABLE, or one of them in brackets."""

@@ -9,7 +9,7 @@ from sqlglot import parse_one
 from sqlglot.tokenizer_core import Token, TokenType
 
 from ingestion.dialects import dialect_of
-from ingestion.parsing.sqlglot_tier.expressions.function_tables import table_elsewhere
+from ingestion.parsing.sqlglot_tier.names.function_tables import table_elsewhere
 from ingestion.parsing.sqlglot_tier.names.identifiers import Names
 from ingestion.parsing.sqlglot_tier.names.paths import path_of
 from ingestion.parsing.sqlglot_tier.repairs.edits import Edit, at_depth_zero, matching, span, words

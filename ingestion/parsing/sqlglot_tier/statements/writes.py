@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from ingestion.model import NameKind, StatementKind, TableName, Target, WriteMode
 from ingestion.names.storage_paths import location
-from ingestion.parsing.sqlglot_tier.expressions.function_tables import table_elsewhere
+from ingestion.parsing.sqlglot_tier.names.function_tables import table_elsewhere
 from ingestion.parsing.sqlglot_tier.names.paths import function_as_written, path_of
 from ingestion.parsing.sqlglot_tier.queries.clauses import conditions
 from ingestion.parsing.sqlglot_tier.queries.remote import remote_target
