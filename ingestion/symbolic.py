@@ -13,7 +13,7 @@ from ingestion.relational.form import RelationalStatement
 Symbolic = RelationalStatement | StatementLineage
 """What a parse gives: a relational form to be analysed, or lineage that a plan had settled already."""
 
-_TRUSTED_MODULES = ("ingestion.model", "ingestion.dialects.types", "ingestion.relational.form")
+_TRUSTED_MODULES = ("ingestion.model", "ingestion.relational.form")
 
 
 class _SymbolicUnpickler(pickle.Unpickler):
@@ -21,7 +21,9 @@ class _SymbolicUnpickler(pickle.Unpickler):
 
     def find_class(self, module: str, name: str) -> Any:  # Any: the type that pickle itself declares
         if module in _TRUSTED_MODULES and "." not in name:
-            return super().find_class(module, name)
+            found = super().find_class(module, name)
+            if isinstance(found, type) and found.__module__ == module:
+                return found
         msg = f"stored lineage names {module}.{name}, which is no part of the lineage vocabulary"
         raise Unparsable(msg)
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import pickle
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from xdist.remote import Producer
 
+    from ingestion.symbolic import Symbolic
     from tests.connectors.spark_history.conftest import History
 
 
@@ -72,3 +74,19 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> History:
     from tests.connectors.spark_history.conftest import made_history
 
     return made_history(("sources",), tmp_path_factory.mktemp("history"))
+
+
+@pytest.fixture
+def old_layout() -> Callable[[Symbolic], bytes]:
+    """Symbolic lineage as bytes in which the classes of the relational form are where they were once."""
+    from ingestion.relational import form
+
+    def written(symbolic: Symbolic) -> bytes:
+        own = [found for found in vars(form).values() if getattr(found, "__module__", "") == form.__name__]
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setitem(sys.modules, "ingestion.parsing.relational", form)
+            for each in own:
+                patched.setattr(each, "__module__", "ingestion.parsing.relational")
+            return pickle.dumps(symbolic, protocol=pickle.HIGHEST_PROTOCOL)
+
+    return written

@@ -1,0 +1,92 @@
+"""Which code reads: what decides which statements a log has, and what a parse or a plan gives of each."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import ingestion
+
+READING_CODE = (
+    "connectors.base",
+    "connectors.spark_history",
+    "ingestion.analysis",
+    "ingestion.binding.external_tables",
+    "ingestion.binding.statement_names",
+    "ingestion.dialects",
+    "ingestion.errors",
+    "ingestion.isolation",
+    "ingestion.lexing",
+    "ingestion.masking",
+    "ingestion.model",
+    "ingestion.names.engine_names",
+    "ingestion.names.fqn",
+    "ingestion.names.jdbc_urls",
+    "ingestion.names.namespaces",
+    "ingestion.names.storage_paths",
+    "ingestion.parsing.parser_pool",
+    "ingestion.parsing.sandbox",
+    "ingestion.parsing.sqlfluff_tier",
+    "ingestion.parsing.sqlglot_tier",
+    "ingestion.parsing.sqlparse_tier",
+    "ingestion.parsing.tiers",
+    "ingestion.plans",
+    "ingestion.relational",
+    "ingestion.routines.__init__",
+    "ingestion.routines.bodies",
+    "ingestion.routines.body_reader",
+    "ingestion.routines.definition",
+    "ingestion.routines.inline_functions",
+    "ingestion.routines.registry",
+    "ingestion.routines.signature",
+    "ingestion.routines.steps",
+    "ingestion.routines.triggers",
+    "ingestion.routines.tsql_reader",
+    "ingestion.routines.variables",
+    "ingestion.statements",
+    "ingestion.symbolic",
+    "workflows.reading.statements",
+    "workflows.state.record_digests",
+    "workflows.templates.parsing",
+)
+"""Rooms, with all that is in them, and single modules of others: all that a parse or an evaluation imports."""
+
+_PARSERS = ("sqlglot", "sqlfluff", "sqlparse")
+_HOME = Path(ingestion.__file__).parents[1]
+
+
+@cache
+def parsing_version() -> str:
+    """Changes whenever a statement may be read or parsed differently: our own code, or a parser's release."""
+    parsers = ", ".join(f"{name} {_release(name)}" for name in _PARSERS)
+    return f"headwater {code_digest(source_files(READING_CODE, _HOME), _HOME)}, {parsers}"
+
+
+def source_files(names: Iterable[str], home: Path) -> Iterator[Path]:
+    """The files of modules, and of rooms with all that is in them, below `home`. Raises FileNotFoundError."""
+    for name in names:
+        place = home.joinpath(*name.split("."))
+        if place.is_dir():
+            yield from place.rglob("*.py")
+        elif place.with_suffix(".py").is_file():
+            yield place.with_suffix(".py")
+        else:
+            raise FileNotFoundError(f"{name} reads, and is no module")
+
+
+def code_digest(files: Iterable[Path], home: Path) -> str:
+    """A digest of code, so that no release can forget to say that it changed."""
+    digest = hashlib.blake2b(digest_size=8)
+    for source in sorted(files):
+        digest.update(source.relative_to(home).as_posix().encode() + b"\0" + source.read_bytes())
+    return digest.hexdigest()
+
+
+def _release(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "none"
