@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -12,7 +12,8 @@ from pyspark.sql.types import StructType
 
 from connectors.spark_history import UNFINISHED, UNREAD
 from workflows.reading.statements import ARROW_SCHEMA, STATEMENT_SCHEMA
-from workflows.state.journal import Segment, rows_of, segment_of
+from workflows.state.journal import Segment, fingerprints_of, rows_of, segment_of
+from workflows.state.read_state import ReadState
 
 _LEFT_OUT = frozenset({"source_id", "text", "symbolic"})
 """Texts hold literals; a source id is its file and line."""
@@ -40,6 +41,42 @@ def journal_frame(spark: SparkSession, contents: Iterable[bytes], since: float |
 def without_texts(statements: DataFrame) -> DataFrame:
     """The statements as the journal has them."""
     return statements.select(JOURNAL_SCHEMA.fieldNames())
+
+
+_RECORD_PLACE = ("file", "line", "session", "time")
+_NOT_TOLD = ""
+"""Stands for the template of a record that was met again and could not be read."""
+
+
+def replaced_templates(
+    statements: DataFrame, past: ReadState, current: Collection[str]
+) -> Mapping[str, frozenset[str]]:
+    """The templates (by fingerprint) that the journal has and `current` lacks, each with those of its records now.
+
+    `statements` are those that this run read. A template of which a record was not met again is left out, for nothing
+    is known of what that would say now. A record is met again where its digest is, or one at its place and time.
+    """
+    stale = {fingerprint for fingerprint, _dialect in fingerprints_of(past.journal)}.difference(current)
+    if not past.rereads or not stale:
+        return {}
+    spark = statements.sparkSession
+    gone = F.broadcast(spark.createDataFrame([(fingerprint,) for fingerprint in sorted(stale)], "fingerprint string"))
+    journal = journal_frame(spark, past.journal, None)
+    before = journal.join(gone, "fingerprint", "left_semi").select("fingerprint", "digest", *_RECORD_PLACE)
+    unread = F.col("dead").isNotNull() | F.coalesce(F.col("skipped").isin(*NOT_READ), F.lit(False))
+    now = F.when(unread, _NOT_TOLD).otherwise(F.col("fingerprint")).alias("now")
+    kept = journal.where(F.col("fingerprint").isNotNull()).join(gone, "fingerprint", "left_anti")
+    again = without_texts(statements.where(F.col("digest").isNotNull())).unionByName(kept)
+    by_digest = before.join(again.select("digest", now), "digest")
+    by_place = before.where("time > 0").join(again.select(*_RECORD_PLACE, now), list(_RECORD_PLACE))
+    met = by_digest.select("fingerprint", "digest", "now").union(by_place.select("fingerprint", "digest", "now"))
+    missed = before.join(met, ["fingerprint", "digest"], "left_anti").select("fingerprint").distinct()
+    missing = {row["fingerprint"] for row in missed.toLocalIterator()}
+    found: dict[str, set[str]] = {fingerprint: set() for fingerprint in stale - missing}
+    for row in met.select("fingerprint", "now").distinct().toLocalIterator():
+        if row["fingerprint"] in found and row["now"] is not None:
+            found[row["fingerprint"]].add(row["now"])
+    return {fingerprint: frozenset(templates) for fingerprint, templates in found.items()}
 
 
 def _pack(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

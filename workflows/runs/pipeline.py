@@ -35,7 +35,7 @@ from workflows.publishing.openlineage_events import EventSink
 from workflows.publishing.query_records import file_log_queries
 from workflows.publishing.warnings import ahead_of_time, lost, schemaless
 from workflows.reading.called_routines import unread_routines
-from workflows.reading.journal_frames import segments
+from workflows.reading.journal_frames import replaced_templates, segments
 from workflows.reading.live_sources import live_definitions, spark_catalog
 from workflows.reading.reader import Statements, files_done, read_statements
 from workflows.report.counts import RunCounts, total
@@ -143,7 +143,8 @@ class Pipeline:
         entities, registered = self._names.resolve(source, resolver, self._progress)
         routine_entities = self._names.routines()
         routines = routine_entities.resolve(source.routine_statements(), self._config.filters)
-        delivery = self._publish(source, entities, routines)
+        replaced = replaced_templates(statements.frame, self._memory.past, templates)
+        delivery = self._publish(source, entities, routines, replaced)
         warnings = [*delivery.warnings, *lost("routines could not be filed", routines.failures.values())]
         if self._target.writes:
             warnings += publish_ddl_events(self._target, source.log.events, self._names.resolver(), self._probe)
@@ -277,7 +278,13 @@ class Pipeline:
                 source = LineageSource({**templates, **settled}, occurrences, self._settings, before, self._probe)
         return source, resolver
 
-    def _publish(self, source: LineageSource, entities: RelationEntities, routines: RoutineEntities) -> PublishResult:
+    def _publish(
+        self,
+        source: LineageSource,
+        entities: RelationEntities,
+        routines: RoutineEntities,
+        replaced: Mapping[str, frozenset[str]],
+    ) -> PublishResult:
         with self._progress.stage("publish") as stage:
             requests = list(source.requests(entities, routines))
             stage.expect(len(requests))
@@ -293,7 +300,7 @@ class Pipeline:
                 self._options,
             )
             units = target_batches(requests, source.replacements(entities))
-            delivery = deliverer.deliver(units, memory.rebound(source.rebound(entities)), stage.advance)
+            delivery = deliverer.deliver(units, memory.rebound(source.rebound(entities), replaced), stage.advance)
             delivery.edges.update(source.failed_edges)
         if self._events is not None:
             with self._progress.stage("events") as stage:

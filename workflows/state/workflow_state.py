@@ -107,9 +107,14 @@ class WorkflowState:
         changed = self.position.settings != self._settings or self.position.version != self._version
         return changed or bool(self.position.unsettled) or self._extent != Backfill()
 
-    def rebound(self, templates: frozenset[str]) -> CompleteScope:
-        """What a run that bound these templates over the whole journal knows the whole of."""
-        return CompleteScope(templates, self.position.complete_since)
+    def rebound(self, templates: frozenset[str], replaced: Mapping[str, frozenset[str]]) -> CompleteScope:
+        """What a run that bound these templates over the whole journal knows the whole of.
+
+        That are the templates too which others replaced (by fingerprint) that it bound: nothing has their keys any
+        more, and what they said is said under others or is not true.
+        """
+        ended = {before for before, now in replaced.items() if now <= templates}
+        return CompleteScope(templates | ended, self.position.complete_since)
 
     def acknowledged(self, sink: str) -> dict[str, PublishedState]:
         """What the sink has acknowledged, by target; of no content where everything is to be sent again."""

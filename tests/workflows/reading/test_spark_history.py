@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import sqlite3
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from pyspark.sql import SparkSession
+from sqlalchemy import select, update
 
 from connectors.spark_history.event_logs.codecs import decoded
 from tests.connectors.spark_history.conftest import History
 from tests.support.growing_log import told_by
 from tests.support.spark_history_runs import configuration, edges_of, run
+from workflows.state.journal import rows_of, segment_of
+from workflows.state.schema import acknowledged, journal, positions, templates
+from workflows.state.store import open_state
 
 pytestmark = pytest.mark.spark
 EXECUTION_START = b'org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart"'
@@ -111,3 +119,86 @@ def test_a_run_names_the_files_that_are_no_logs_and_the_writes_that_it_did_not_u
         "3 writes not understood: VendorInsertInto 2, PhotonWriteStage 1",
     )
     assert run(file, "again").counts.statements == 0
+
+
+PLAN = """== Physical Plan ==
+Execute InsertIntoHadoopFsRelationCommand (3)
++- WriteFiles (2)
+   +- Scan parquet spark_catalog.sales.orders (1)
+
+
+(1) Scan parquet spark_catalog.sales.orders
+Output [1]: [day#1]
+Location: InMemoryFileIndex [file:/w/orders]
+
+(2) WriteFiles
+Input [1]: [day#1]
+
+(3) Execute InsertIntoHadoopFsRelationCommand
+Input: []
+Arguments: file:/w/t, false, Parquet, [path=file:/w/t], Append, `spark_catalog`.`mart`.`%s`, x, [day]
+"""
+
+
+def log_of(*targets: str) -> str:
+    """The event log of an application that writes each of these tables out of the orders."""
+    sql = "org.apache.spark.sql.execution.ui.SparkListenerSQLExecution"
+    events: list[dict[str, object]] = [
+        {"Event": "SparkListenerApplicationStart", "App Name": "a", "App ID": "local-1", "Timestamp": 1, "User": "u"}
+    ]
+    for number, target in enumerate(targets):
+        begun = 1_700_000_000_000 + number * 1000
+        start = {"Event": f"{sql}Start", "executionId": number, "description": "save at Job.scala:1", "details": ""}
+        events.append({**start, "physicalPlanDescription": PLAN % target, "sparkPlanInfo": {}, "time": begun})
+        events.append({"Event": f"{sql}End", "executionId": number, "time": begun + 500})
+    return "".join(json.dumps(event, separators=(",", ":")) + "\n" for event in events)
+
+
+def as_an_older_version_left_it(state: Path, catalog: Path) -> None:
+    """Other fingerprints for the plans, and with them other record digests, in all that a run leaves."""
+    store = open_state(str(state))
+    with store.write() as connection:
+        connection.execute(update(positions).values(version="an older one"))
+        connection.execute(update(templates).values(version="an older one", symbolic=b"of old modules"))
+        for segment in connection.execute(select(journal)).all():
+            rows = rows_of(bytes(segment.content))
+            old = pc.binary_join_element_wise(pa.scalar("old"), rows["fingerprint"], "")
+            rows = rows.set_column(rows.schema.get_field_index("fingerprint"), rows.schema.field("fingerprint"), old)
+            other = pc.add(rows["digest"], 1)
+            rows = rows.set_column(rows.schema.get_field_index("digest"), rows.schema.field("digest"), other)
+            changed = update(journal).where(journal.c.id == segment.id)
+            connection.execute(changed.values(content=segment_of(rows).content))
+        for row in connection.execute(select(acknowledged)).all():
+            words = [[kind, f"old{key}", *rest] for kind, key, *rest in json.loads(row.words)]
+            changed = update(acknowledged).where(acknowledged.c.target == row.target)
+            connection.execute(changed.values(words=json.dumps(words), digest="of old keys"))
+    store.close()
+    with sqlite3.connect(catalog) as connection:
+        connection.execute("update contributions set key = 'old' || key")
+
+
+def plans_by_target(folder: Path) -> dict[str, list[str]]:
+    """The keys of the plans that speak of each table now."""
+    found: dict[str, list[str]] = {}
+    for said in sorted(told_by(folder / "catalog.db"), key=lambda said: (said.target, said.producer)):
+        found.setdefault(said.target.rpartition(".")[2], []).append(said.producer.removeprefix("plan "))
+    return found
+
+
+def test_what_was_published_under_older_keys_ends_where_its_records_are_read_again(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    (logs / "local-1").write_text(log_of("daily", "weekly"))
+    (logs / "local-2").write_text(log_of("monthly").replace("local-1", "local-2"))
+    file = configuration(tmp_path, logs)
+    run(file, "first")
+    before = plans_by_target(tmp_path)
+    assert [len(keys) for keys in before.values()] == [1, 1, 1]
+    as_an_older_version_left_it(tmp_path / "state.db", tmp_path / "catalog.db")
+    (logs / "local-2").unlink()
+    run(file, "second")
+    found = plans_by_target(tmp_path)
+    # Of the record that is gone nothing says that it is not true any more.
+    assert found == {**before, "monthly": [f"old{key}" for key in before["monthly"]]}
