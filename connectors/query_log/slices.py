@@ -125,12 +125,21 @@ def _surveyed_by_tasks(spark: SparkSession, jobs: list[tuple[int, FileSlice, int
                 yield _as_batch(_examine(part, index, start, end))
 
     rows = spark.range(0, len(jobs), 1, len(jobs)).mapInArrow(survey, _CUT_DDL).collect()
-    return [Cut(row.file, row.start, row.quotes, row.newlines, _pair(row, "even"), _pair(row, "odd")) for row in rows]
+    return [
+        Cut(
+            row.file,
+            row.start,
+            row.quotes,
+            row.newlines,
+            _first_record(row.even_cut, row.even_newlines),
+            _first_record(row.odd_cut, row.odd_newlines),
+        )
+        for row in rows
+    ]
 
 
-def _pair(row: object, parity: str) -> tuple[int, int] | None:
-    offset = getattr(row, f"{parity}_cut")
-    return None if offset is None else (offset, getattr(row, f"{parity}_newlines"))
+def _first_record(offset: int | None, newlines: int) -> tuple[int, int] | None:
+    return None if offset is None else (offset, newlines)
 
 
 def _as_batch(found: Cut) -> pa.RecordBatch:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from connectors.spark_history.applications.connect_text import connect_sql
@@ -45,9 +45,9 @@ class ApplicationLog:
 
     def read(self, line: EventLine) -> Iterator[ExecutedStatement]:
         """Take one event; give the statements that it completes."""
-        handler = getattr(self, f"_{line.kind}", None)
+        handler = HANDLERS.get(line.kind)
         if handler is not None:
-            yield from handler(json.loads(line.json))
+            yield from handler(self, json.loads(line.json))
 
     def finish(self) -> Iterator[ExecutedStatement]:
         """The statements that had not ended when the log did."""
@@ -258,3 +258,22 @@ class ApplicationLog:
             environment=self.environment,
             spark_session=self._spark_session(operation.session, operation.executions),
         )
+
+
+HANDLERS: Mapping[str, Callable[[ApplicationLog, dict[str, Any]], Iterator[ExecutedStatement]]] = {
+    "application_start": ApplicationLog._application_start,
+    "environment": ApplicationLog._environment,
+    "start": ApplicationLog._start,
+    "end": ApplicationLog._end,
+    "job_start": ApplicationLog._job_start,
+    "job_end": ApplicationLog._job_end,
+    "thrift_session": ApplicationLog._thrift_session,
+    "thrift_start": ApplicationLog._thrift_start,
+    "thrift_parsed": ApplicationLog._thrift_parsed,
+    "thrift_finish": ApplicationLog._thrift_finish,
+    "thrift_error": ApplicationLog._thrift_error,
+    "connect_start": ApplicationLog._connect_start,
+    "connect_error": ApplicationLog._connect_error,
+    "progress": ApplicationLog._progress,
+}
+"""What is done at an event, by the kind of its line."""

@@ -85,3 +85,14 @@ def test_who_else_spoke_there_is_told(others: list[AddLineageRequest], rebound: 
 def test_a_procedure_of_which_not_all_is_known_ends_nothing() -> None:
     assert delivered(says(LOAD, "a"), says(LOAD, "b"), replace(ALL, since=15.0)) == ()
     assert delivered(says(LOAD, "a"), says(LOAD, "b"), CompleteScope()) == ()
+
+
+@pytest.mark.parametrize("kind", [ProducerKind.PLAN, ProducerKind.EXTERNAL_TABLE, ProducerKind.QUERY])
+@pytest.mark.parametrize("still_said", [True, False])
+def test_what_was_said_under_a_replaced_key_ends(kind: ProducerKind, still_said: bool) -> None:
+    """Whether the same edge is said under the new key, or nothing is said of the target any more."""
+    old, new = Producer(kind, "old"), Producer(kind, "new")
+    now = says(new, "a") if still_said else []
+    (order,) = delivered(says(old, "a"), now, CompleteScope(frozenset({"old", "new"})))
+    assert (order.to_entity.id, order.producer, order.shared) == (TARGET.id, old, False)
+    assert delivered(says(old, "a"), now, CompleteScope(frozenset({"new"}))) == ()
