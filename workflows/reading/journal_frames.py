@@ -49,19 +49,20 @@ _NOT_TOLD = ""
 
 
 def replaced_templates(
-    statements: DataFrame, past: ReadState, current: Collection[str]
+    statements: DataFrame, past: ReadState, current: Collection[str], since: float | None
 ) -> Mapping[str, frozenset[str]]:
     """The templates (by fingerprint) that the journal has and `current` lacks, each with those of its records now.
 
-    `statements` are those that this run read. A template of which a record was not met again is left out, for nothing
-    is known of what that would say now. A record is met again where its digest is, or one at its place and time.
+    `statements` are those that this run read; records before `since` (seconds since the epoch) are left out. So is a
+    template of which a later record was not met again, for nothing is known of what that would say now. A record is met
+    again where its digest is, or one at its place and time.
     """
     stale = {fingerprint for fingerprint, _dialect in fingerprints_of(past.journal)}.difference(current)
     if not past.rereads or not stale:
         return {}
     spark = statements.sparkSession
     gone = F.broadcast(spark.createDataFrame([(fingerprint,) for fingerprint in sorted(stale)], "fingerprint string"))
-    journal = journal_frame(spark, past.journal, None)
+    journal = journal_frame(spark, past.journal, since)
     before = journal.join(gone, "fingerprint", "left_semi").select("fingerprint", "digest", *_RECORD_PLACE)
     unread = F.col("dead").isNotNull() | F.coalesce(F.col("skipped").isin(*NOT_READ), F.lit(False))
     now = F.when(unread, _NOT_TOLD).otherwise(F.col("fingerprint")).alias("now")
@@ -72,10 +73,10 @@ def replaced_templates(
     met = by_digest.select("fingerprint", "digest", "now").union(by_place.select("fingerprint", "digest", "now"))
     missed = before.join(met, ["fingerprint", "digest"], "left_anti").select("fingerprint").distinct()
     missing = {row["fingerprint"] for row in missed.toLocalIterator()}
-    found: dict[str, set[str]] = {fingerprint: set() for fingerprint in stale - missing}
+    found: dict[str, set[str]] = {}
     for row in met.select("fingerprint", "now").distinct().toLocalIterator():
-        if row["fingerprint"] in found and row["now"] is not None:
-            found[row["fingerprint"]].add(row["now"])
+        if row["fingerprint"] not in missing:
+            found.setdefault(row["fingerprint"], set()).update({row["now"]} - {None})
     return {fingerprint: frozenset(templates) for fingerprint, templates in found.items()}
 
 

@@ -143,7 +143,7 @@ class Pipeline:
         entities, registered = self._names.resolve(source, resolver, self._progress)
         routine_entities = self._names.routines()
         routines = routine_entities.resolve(source.routine_statements(), self._config.filters)
-        replaced = replaced_templates(statements.frame, self._memory.past, templates)
+        replaced = replaced_templates(statements.frame, self._memory.past, templates, self._memory.window)
         delivery = self._publish(source, entities, routines, replaced)
         warnings = [*delivery.warnings, *lost("routines could not be filed", routines.failures.values())]
         if self._target.writes:

@@ -76,14 +76,19 @@ def acknowledge(connection: Connection, workflow: str, sink: str, done: Mapping[
 class CompleteScope:
     """What this run knows the whole of: these templates, as far as they were first seen at `since` or later.
 
-    `since` None: however early.
+    `since` None: however early. No statement that was seen since `window` (None: ever) has one of the `ended`
+    templates any more: what those said then, however early they began, is said under another key or is not true.
     """
 
     templates: frozenset[str] = frozenset()
     since: float | None = None
+    ended: frozenset[str] = frozenset()
+    window: float | None = None
 
     def covers(self, speaker: ContributionKey, word: ContributionDigest) -> bool:
         """Whether all that the speaker ever said is said again now, or is not true any more."""
+        if speaker.key in self.ended:
+            return self.window is None or (word.last_seen is not None and word.last_seen >= self.window)
         if speaker.key not in self.templates:
             return False
         return self.since is None or (word.first_seen is not None and word.first_seen >= self.since)

@@ -110,11 +110,16 @@ class WorkflowState:
     def rebound(self, templates: frozenset[str], replaced: Mapping[str, frozenset[str]]) -> CompleteScope:
         """What a run that bound these templates over the whole journal knows the whole of.
 
-        That are the templates too which others replaced (by fingerprint) that it bound: nothing has their keys any
-        more, and what they said is said under others or is not true.
+        Templates that were replaced by others (by fingerprint) that it bound have ended: what they said is said under
+        other keys, or is not true.
         """
-        ended = {before for before, now in replaced.items() if now <= templates}
-        return CompleteScope(templates | ended, self.position.complete_since)
+        ended = frozenset(before for before, now in replaced.items() if now <= templates)
+        return CompleteScope(templates, self.position.complete_since, ended, self.window)
+
+    @property
+    def window(self) -> float | None:
+        """Where the window begins that was read before; None where all of it counts."""
+        return self._horizon(self.past.newest)
 
     def acknowledged(self, sink: str) -> dict[str, PublishedState]:
         """What the sink has acknowledged, by target; of no content where everything is to be sent again."""

@@ -93,6 +93,7 @@ def test_what_was_said_under_a_replaced_key_ends(kind: ProducerKind, still_said:
     """Whether the same edge is said under the new key, or nothing is said of the target any more."""
     old, new = Producer(kind, "old"), Producer(kind, "new")
     now = says(new, "a") if still_said else []
-    (order,) = delivered(says(old, "a"), now, CompleteScope(frozenset({"old", "new"})))
+    (order,) = delivered(says(old, "a"), now, CompleteScope(ended=frozenset({"old"}), since=50.0, window=10.0))
     assert (order.to_entity.id, order.producer, order.shared) == (TARGET.id, old, False)
+    assert delivered(says(old, "a"), now, CompleteScope(ended=frozenset({"old"}), window=11.0)) == ()
     assert delivered(says(old, "a"), now, CompleteScope(frozenset({"new"}))) == ()

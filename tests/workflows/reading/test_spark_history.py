@@ -155,10 +155,10 @@ def log_of(*targets: str) -> str:
 
 
 def as_an_older_version_left_it(state: Path, catalog: Path) -> None:
-    """Other fingerprints for the plans, and with them other record digests, in all that a run leaves."""
+    """Other fingerprints for the plans, which were seen long ago too, and with them other record digests."""
     store = open_state(str(state))
     with store.write() as connection:
-        connection.execute(update(positions).values(version="an older one"))
+        connection.execute(update(positions).values(version="an older one", complete_since=1000.0))
         connection.execute(update(templates).values(version="an older one", symbolic=b"of old modules"))
         for segment in connection.execute(select(journal)).all():
             rows = rows_of(bytes(segment.content))
@@ -169,7 +169,8 @@ def as_an_older_version_left_it(state: Path, catalog: Path) -> None:
             changed = update(journal).where(journal.c.id == segment.id)
             connection.execute(changed.values(content=segment_of(rows).content))
         for row in connection.execute(select(acknowledged)).all():
-            words = [[kind, f"old{key}", *rest] for kind, key, *rest in json.loads(row.words)]
+            told = json.loads(row.words)
+            words = [[kind, f"old{key}", *rest, 1.0, last] for kind, key, *rest, _first, last in told]
             changed = update(acknowledged).where(acknowledged.c.target == row.target)
             connection.execute(changed.values(words=json.dumps(words), digest="of old keys"))
     store.close()
