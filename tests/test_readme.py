@@ -33,6 +33,16 @@ def is_endless(command: str) -> bool:
     return any(f"ingest {name}" in command and "--help" not in command for name in FOREVER)
 
 
+def test_what_the_readme_names_is_there() -> None:
+    named = set(
+        re.findall(r"`((?:ingestion|connectors|workflows|config|docs)/[\w/.]+)`|\]\(((?!http)[\w/.]+)\)", README)
+    )
+    paths = {path or link for path, link in named}
+    assert {path for path in paths if not (REPOSITORY / path).exists()} == set()
+    assert len(paths) > 10
+    assert len(README.splitlines()) < 200
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What a clone has and the commands need, with the interpreter that runs the tests as its .venv."""
