@@ -8,9 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from ingestion.entities import EntityReference
-from ingestion.model import LineageType, Subtype, Transformation
-
-Json = dict[str, Any]
+from ingestion.model import Json, LineageType, Subtype, Transformation
 
 
 class ProducerKind(StrEnum):

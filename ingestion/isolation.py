@@ -16,7 +16,7 @@ Key = TypeVar("Key")
 Item = TypeVar("Item")
 
 
-class Stage(StrEnum):
+class FailureStage(StrEnum):
     """What was being done; the order is that of a run."""
 
     PARSING = "parsing"
@@ -33,11 +33,11 @@ class Stage(StrEnum):
     EVENTS = "events"
 
 
-Probe = Callable[[Stage, object], None]
+Probe = Callable[[FailureStage, object], None]
 """Is told of each subject before a stage works on it; what it raises counts as the stage's own."""
 
 
-def unprobed(_stage: Stage, _subject: object) -> None:
+def unprobed(_stage: FailureStage, _subject: object) -> None:
     """The probe that never raises."""
 
 
@@ -46,7 +46,7 @@ class Failure:
     """Why a statement, name or edge was given up on; `place` is the exception's type and its line, nothing of its
     message, which may quote a statement."""
 
-    stage: Stage
+    stage: FailureStage
     place: str
 
     @property
@@ -65,7 +65,7 @@ class Isolation(Generic[Key]):
         self.failures: dict[Key, Failure] = {}
 
     @contextmanager
-    def around(self, stage: Stage, key: Key) -> Iterator[None]:
+    def around(self, stage: FailureStage, key: Key) -> Iterator[None]:
         """Keeps what is raised in the block to `key`; the first failure of a key stands."""
         try:
             yield
@@ -76,7 +76,7 @@ class Isolation(Generic[Key]):
 
 
 def in_parts(
-    items: Sequence[Item], work: Callable[[Sequence[Item]], None], stage: Stage, probe: Probe = unprobed
+    items: Sequence[Item], work: Callable[[Sequence[Item]], None], stage: FailureStage, probe: Probe = unprobed
 ) -> list[tuple[Item, Failure]]:
     """Does the `work` on all items at once; where that fails, on each half by itself, the first one first.
 

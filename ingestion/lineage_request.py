@@ -14,8 +14,7 @@ from typing import Any
 
 from ingestion.contribution import Contribution, Producer, merge_contributions
 from ingestion.entities import EntityReference
-
-Json = dict[str, Any]
+from ingestion.model import Json
 
 
 class EdgeSource(StrEnum):

@@ -7,6 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
+
+Json = dict[str, Any]
+"""An object of a JSON document."""
 
 
 class LineageType(StrEnum):

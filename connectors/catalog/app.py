@@ -14,7 +14,7 @@ from connectors.catalog.api import ROUTERS
 from connectors.catalog.contract.errors import ApiError
 from connectors.catalog.store.database import Database
 
-_log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 _TOO_COMPLEX = (
     "expression tree",
     "too many sql variables",
@@ -82,7 +82,7 @@ async def _busy(_: Request, error: Exception) -> JSONResponse:
     said = str(error.__cause__ or error).lower()
     if any(sign in said for sign in _TOO_COMPLEX):
         return failure(400, "the filter or pattern is too large: ask for less at a time")
-    _log.warning("the store refused a call: %s", type(error.__cause__ or error).__name__)
+    logger.warning("the store refused a call: %s", type(error.__cause__ or error).__name__)
     return failure(503, "the store is busy or its disk is full: try again")
 
 

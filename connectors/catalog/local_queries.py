@@ -12,7 +12,7 @@ from sqlalchemy import Connection, or_, select
 
 from connectors.catalog.contract import fqn
 from connectors.catalog.explorer.neighbourhood import NeighbourhoodStep, picture
-from connectors.catalog.store.database import Json, open_database
+from connectors.catalog.store.database import open_database
 from connectors.catalog.store.entities.entities import EntityRow
 from connectors.catalog.store.lineage.column_names import column_names
 from connectors.catalog.store.queries import diff, impact
@@ -20,6 +20,7 @@ from connectors.catalog.store.queries.explore import MAX_CARDS
 from connectors.catalog.store.queries.window import window
 from connectors.catalog.store.schema import entities
 from ingestion.errors import ConfigError
+from ingestion.model import Json
 
 _LINEAGE_TYPES = ("table", "container")
 _NAMED = 3

@@ -14,7 +14,7 @@ from urllib.parse import unquote
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-_log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _OPEN_PATHS = frozenset({"/", "/healthz", "/readyz"})
 _OPEN_FILES = "/explorer/"  # the page itself holds no lineage: it asks for the token before it can show any
@@ -82,7 +82,7 @@ class AccessMiddleware:
         try:
             await self._app(scope, receive_bounded, send_safely)
         except Exception as error:  # noqa: BLE001 — the border: a traceback may quote what the client sent
-            _log.error("call failed: %s", type(error).__name__)
+            logger.error("call failed: %s", type(error).__name__)
             if not started:
                 await _answer(send_safely, 500, "the call failed inside the catalog")
 

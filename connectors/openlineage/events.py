@@ -24,7 +24,7 @@ from openlineage.client.serde import Serde
 from connectors.openlineage.datasets import DatasetNames, column_name
 from ingestion.contribution import ColumnEvidence, Contribution, Producer
 from ingestion.entities import TableEntity
-from ingestion.isolation import Isolation, Stage
+from ingestion.isolation import FailureStage, Isolation
 from ingestion.lineage_request import AddLineageRequest
 
 PRODUCER = "https://pypi.org/project/headwater"
@@ -91,8 +91,8 @@ def job_runs(
             said.setdefault(contribution.producer, _Spoken()).words.append((*ends, contribution))
     for producer in sorted(said):
         job = None
-        with isolation.around(Stage.EVENTS, producer):
-            isolation.probe(Stage.EVENTS, producer)
+        with isolation.around(FailureStage.EVENTS, producer):
+            isolation.probe(FailureStage.EVENTS, producer)
             job = _job_run(producer, said[producer], origin)
         if job is not None:
             yield job

@@ -10,8 +10,7 @@ from connectors.openmetadata.transport.http import Call, Http, path_of
 from connectors.openmetadata.transport.responses import NotFound
 from ingestion.entities import EntityReference
 from ingestion.lineage_request import EntitiesEdge, LineageDetails
-
-Json = dict[str, Any]
+from ingestion.model import Json
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ import networkx as nx
 
 from ingestion.analysis.analyzer import analyze
 from ingestion.binding.timeline import NameEvent, Occurrence, Order, Relation, SchemaProvider, Timeline, read_timeline
-from ingestion.isolation import Failure, Isolation, Stage
+from ingestion.isolation import Failure, FailureStage, Isolation
 from ingestion.model import Column, Flow, StatementLineage, TableChange, TableName, WriteMode
 
 Schema = tuple[Column, ...]
@@ -134,8 +134,8 @@ class _Binder:
         """The statement, bound; None where it cannot be."""
         occurrence = self._occurrences[number]
         if number not in self._bound and occurrence.order not in self._isolation.failures:
-            with self._isolation.around(Stage.ANALYSIS, occurrence.order):
-                self._isolation.probe(Stage.ANALYSIS, occurrence)
+            with self._isolation.around(FailureStage.ANALYSIS, occurrence.order):
+                self._isolation.probe(FailureStage.ANALYSIS, occurrence)
                 self._bound[number] = self._bind(number, occurrence)
         return self._bound.get(number)
 
@@ -199,7 +199,7 @@ class _Binder:
         for relation in self._timeline.relations:
             # Of what the log did not make, a failure costs no statement: its columns are not known.
             failures = self._isolation if relation.creator is not None else Isolation[Order]()
-            with failures.around(Stage.BINDING, relation.created or end):
+            with failures.around(FailureStage.BINDING, relation.created or end):
                 schema = self.schema_at(relation.number, end)
                 if schema:
                     found[relation.number] = schema

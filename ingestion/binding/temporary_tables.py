@@ -24,7 +24,7 @@ from ingestion.binding.composition import (
     read_through,
 )
 from ingestion.binding.timeline import Occurrence, Order, Relation, SchemaProvider
-from ingestion.isolation import Isolation, Stage
+from ingestion.isolation import FailureStage, Isolation
 from ingestion.model import ColumnRef, Flow, NameKind, Reference, TableName, WriteMode
 
 DEPTH_LIMIT = 20
@@ -125,7 +125,7 @@ class _Folding:
             for _round in range(DEPTH_LIMIT if looped else 1):
                 before = [states.get(m) if isinstance(m, _State) else contents.get(m) for m in members]
                 for member in members:
-                    with self._isolation.around(Stage.FOLDING, self._orders[member]):
+                    with self._isolation.around(FailureStage.FOLDING, self._orders[member]):
                         if isinstance(member, _State):
                             states[member] = self._state_content(member, states, contents)
                         else:
@@ -137,8 +137,8 @@ class _Folding:
     def _build(self) -> None:
         versions: dict[int, int] = {}
         for number, statement in enumerate(self._log.statements):
-            with self._isolation.around(Stage.FOLDING, statement.occurrence.order):
-                self._isolation.probe(Stage.FOLDING, statement.occurrence)
+            with self._isolation.around(FailureStage.FOLDING, statement.occurrence.order):
+                self._isolation.probe(FailureStage.FOLDING, statement.occurrence)
                 for flow in statement.lineage.flows:
                     if flow.target is not None:
                         self._add(number, flow, versions)

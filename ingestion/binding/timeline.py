@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from ingestion.binding.statement_names import CREATING_KINDS, TableUsageNames, mentions
-from ingestion.isolation import Isolation, Stage
+from ingestion.isolation import FailureStage, Isolation
 from ingestion.model import Column, StatementKind, TableChange, TableName, WriteMode
 from ingestion.names.namespaces import Namespace, RelationKey, place_created, place_meant
 from ingestion.symbolic import Symbolic
@@ -103,16 +103,16 @@ def read_timeline(
     named = _mentioned(occurrences, isolation)
     if len(isolation.failures) > failed:
         return None
-    with Isolation[str]().around(Stage.BINDING, "expected"):  # only to be quick: each is asked for once more
+    with Isolation[str]().around(FailureStage.BINDING, "expected"):  # only to be quick: each is asked for once more
         before.expect(dict.fromkeys(_expected(occurrences, named)))
     for occurrence, names in zip(occurrences, named, strict=True):
-        with isolation.around(Stage.BINDING, occurrence.order):
-            isolation.probe(Stage.BINDING, occurrence)
+        with isolation.around(FailureStage.BINDING, occurrence.order):
+            isolation.probe(FailureStage.BINDING, occurrence)
             reader.announce(occurrence, names)
     meanings = []
     for number, (occurrence, names) in enumerate(zip(occurrences, named, strict=True)):
         if occurrence.order not in isolation.failures:
-            with isolation.around(Stage.BINDING, occurrence.order):
+            with isolation.around(FailureStage.BINDING, occurrence.order):
                 meanings.append(reader.read(number, occurrence, names))
     if len(isolation.failures) > failed:
         return None
@@ -126,7 +126,7 @@ def _mentioned(occurrences: Sequence[Occurrence], isolation: Isolation[Order]) -
     by_symbolic: dict[int, TableUsageNames] = {}
     named = []
     for occurrence in occurrences:
-        with isolation.around(Stage.ANALYSIS, occurrence.order):
+        with isolation.around(FailureStage.ANALYSIS, occurrence.order):
             known = by_symbolic.get(id(occurrence.symbolic))
             if known is None:
                 known = by_symbolic[id(occurrence.symbolic)] = mentions(occurrence.symbolic)

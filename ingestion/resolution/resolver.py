@@ -11,16 +11,15 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from ingestion.entities import TableEntity
-from ingestion.isolation import Isolation, Probe, Stage, unprobed
+from ingestion.isolation import FailureStage, Isolation, Probe, unprobed
 from ingestion.model import NameKind, TableName
 from ingestion.names.engine_names import EngineNameRules
 from ingestion.names.fqn import build_fqn, split_fqn
-from ingestion.names.namespaces import Namespace
+from ingestion.names.namespaces import QUALIFIED_PARTS, Namespace
 from ingestion.names.storage_paths import canonical_path, containers_of
 from ingestion.resolution.cached_search import EntitySearch, Hits, LookupCounts, PartialName, RememberedSearch
 
 PREFETCHED = 250
-QUALIFIED_PARTS = 3
 
 
 class FoundBy(StrEnum):
@@ -121,8 +120,8 @@ class Resolver:
         A catalog that is down passes through: it is never a missing table.
         """
         isolation = Isolation[TableName](self._probe)
-        with isolation.around(Stage.RESOLUTION, name):
-            isolation.probe(Stage.RESOLUTION, name)
+        with isolation.around(FailureStage.RESOLUTION, name):
+            isolation.probe(FailureStage.RESOLUTION, name)
             return self._resolve(name, namespace)
         return Unresolved(Missing.LOOKUP_FAILED, name.dotted)
 
@@ -143,7 +142,7 @@ class Resolver:
         resolutions: list[Resolution] = []
         for start in range(0, len(wanted), PREFETCHED):
             chunk = wanted[start : start + PREFETCHED]
-            with Isolation[int]().around(Stage.RESOLUTION, start):  # only to be quick: each is asked for by itself
+            with Isolation[int]().around(FailureStage.RESOLUTION, start):  # each is asked for by itself too
                 self._prefetch(chunk)
             resolutions += [self.resolve(name, namespace) for name, namespace in chunk]
         return resolutions

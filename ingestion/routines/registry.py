@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from ingestion.dialects import dialect_of
 from ingestion.dialects.definition import DollarQuotes
-from ingestion.isolation import Isolation, Stage
+from ingestion.isolation import FailureStage, Isolation
 from ingestion.model import TableName
 from ingestion.names.fqn import build_fqn
 from ingestion.names.namespaces import Namespace, candidates
@@ -145,13 +145,13 @@ def known_routines(
     found: dict[str, list[KnownRoutine]] = {}
     filed: dict[str, KnownRoutine] = {}
     for definition in definitions:
-        with isolation.around(Stage.ROUTINES, definition.text):
-            isolation.probe(Stage.ROUTINES, definition)
+        with isolation.around(FailureStage.ROUTINES, definition.text):
+            isolation.probe(FailureStage.ROUTINES, definition)
             for routine in routines_of(definition, dialect):
                 _file(_defined(definition, routine), found, filed)
     for text, database, path, time in logged:
-        with isolation.around(Stage.ROUTINES, text):
-            isolation.probe(Stage.ROUTINES, text)
+        with isolation.around(FailureStage.ROUTINES, text):
+            isolation.probe(FailureStage.ROUTINES, text)
             for routine in routines_in(text, dialect):
                 parts = candidates(TableName(routine.name), namespace_of(database, path))[0].parts[-3:]
                 place = parts[0], parts[1], parts[2]

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ingestion.model import Json
 from ingestion.names.fqn import split_fqn
 
-Json = dict[str, Any]
 JSON_VERSION = 1
 
 

@@ -14,11 +14,9 @@ from ingestion.binding.composition import RelationReference
 from ingestion.binding.temporary_tables import PersistedFlow
 from ingestion.binding.timeline import Order, Relation
 from ingestion.contribution import Producer, ProducerKind
-from ingestion.isolation import Isolation, Stage
-from ingestion.model import Column, NameKind
+from ingestion.isolation import FailureStage, Isolation
+from ingestion.model import Column, Json, NameKind
 from ingestion.names.fqn import build_fqn
-
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +64,8 @@ class _Document:
         edges: list[Json] = []
         for flow in self._flows:
             occurrence = self._log.statements[flow.statement].occurrence
-            with self._isolation.around(Stage.EVIDENCE, occurrence.order):
-                self._isolation.probe(Stage.EVIDENCE, occurrence)
+            with self._isolation.around(FailureStage.EVIDENCE, occurrence.order):
+                self._isolation.probe(FailureStage.EVIDENCE, occurrence)
                 edges += list(self._edges(flow)) if flow.target in self._names else []
         merged: dict[tuple[str, str], Json] = {}
         for edge in edges:

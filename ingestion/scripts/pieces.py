@@ -13,6 +13,7 @@ from ingestion.routines import RoutineStep, block_steps, routines_in
 from ingestion.routines.definition import quoted
 from ingestion.scripts.dbt_templates import untemplated
 from ingestion.statements import SkipReason, classify, split
+from ingestion.statements.skip_reasons import BLOCKS
 
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _WITHOUT_LINEAGE = frozenset(
@@ -35,7 +36,6 @@ _WITHOUT_LINEAGE = frozenset(
     }
 )
 """What a parser need not understand: such a statement neither moves data nor makes a relation."""
-_BLOCKS = frozenset({SkipReason.ANONYMOUS_BLOCK, SkipReason.DYNAMIC_SQL})
 _LONE_QUERY = re.compile(r"[\s(]*+(select|with|from|values)\b", re.IGNORECASE)
 
 
@@ -87,7 +87,7 @@ def _outcome(piece: Piece, parsed: ParseOutcome | None, dialect: Dialect) -> Par
 
 def _steps(text: str, dialect: Dialect) -> Iterator[RoutineStep]:
     reason = classify(text, dialect).skip_reason
-    if reason in _BLOCKS:
+    if reason in BLOCKS:
         yield from block_steps(text, dialect)
         return
     routines = routines_in(text, dialect) if reason is SkipReason.ROUTINE_DEFINITION else ()

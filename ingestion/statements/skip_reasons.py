@@ -47,6 +47,10 @@ class SkipReason(StrEnum):
     VARIABLE = "variable"
 
 
+BLOCKS = frozenset({SkipReason.ANONYMOUS_BLOCK, SkipReason.DYNAMIC_SQL})
+"""Statements that hold statements, which are read one by one."""
+
+
 @dataclass(frozen=True, slots=True)
 class Classification:
     """What a statement is, why it is skipped (None: it is to be parsed), and what it changes for its session."""

@@ -98,7 +98,8 @@ class Expressions:
         return f"{before}{self.value(INT, scope, depth)}, {self.value(INT, scope, depth)}{after}"
 
     def _pair(self, scope: Scope, depth: int) -> str:
-        return f"named_struct('x', {self.value(INT, scope, depth)}, 'y', {self.value(TEXT, scope, depth)})"
+        """A struct as a table has it: fields of built ones, which are told apart, are compared in fixed statements."""
+        return self._atom(PAIR, scope)
 
     def scalar_subquery(self, kind: str, scope: Scope, depth: int) -> str:
         """An aggregate of one relation, often correlated with the query around it."""

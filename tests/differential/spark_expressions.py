@@ -107,6 +107,40 @@ def _pivoted(node: Node, scope: Scope) -> Uses:
     return uses if picked else playing("TRANSFORMATION", uses)
 
 
+def _field(node: Node, scope: Scope) -> Uses:
+    """A field of a struct that is built where it is read is what it was built of.
+
+    Of `max(struct(a, b)).b` it is b; a only says which row.
+    """
+    child, number = node.children[0], int(node.fields["ordinal"])
+    if child.name == "CreateNamedStruct":
+        return uses_of(_fields(child)[number], scope)
+    function = child.children[0] if child.name == "AggregateExpression" else child
+    if function.name in ("Max", "Min") and function.children[0].name == "CreateNamedStruct":
+        fields = _fields(function.children[0])
+        others = [value for place, value in enumerate(fields) if place != number]
+        return playing("AGGREGATION", uses_of(fields[number], scope)) | playing("SORT", _merged(others, scope))
+    return playing("TRANSFORMATION", uses_of(child, scope))
+
+
+def _fields(struct: Node) -> tuple[Node, ...]:
+    return struct.children[1::2]
+
+
+def generated(generator: Node, width: int, scope: Scope) -> list[Uses]:
+    """What each of the columns is made of that a generator gives, as far as its arguments are told apart."""
+    rows: list[Sequence[Node]] = []
+    if generator.name == "Stack":
+        values = generator.children[1:]
+        rows = [values[start : start + width] for start in range(0, len(values), width)]
+    elif generator.name == "Inline" and generator.children[0].name == "CreateArray":
+        structs = generator.children[0].children
+        rows = [_fields(struct) for struct in structs if struct.name == "CreateNamedStruct"]
+    if not rows or any(len(row) > width for row in rows):
+        return [uses_of(generator, scope)] * width
+    return [_merged([row[place] for row in rows if place < len(row)], scope) for place in range(width)]
+
+
 def _scalar_subquery(node: Node, scope: Scope) -> Uses:
     outputs, rows = scope.plan(node.nodes("plan")[0], scope.attributes)
     return outputs[0] | rows
@@ -147,6 +181,7 @@ _SPECIAL: dict[str, Callable[[Node, Scope], Uses]] = {
     "MinBy": _ordered_by_second,
     "ListAgg": _list_agg,
     "PivotFirst": _pivot_first,
+    "GetStructField": _field,
     "GetArrayItem": _pivoted,
     "ExtractValue": _pivoted,
     "ScalarSubquery": _scalar_subquery,

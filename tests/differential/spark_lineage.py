@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from tests.differential.lineage_facts import NOTHING, Facts, Use, Uses, playing
-from tests.differential.spark_expressions import Scope, uses_of
+from tests.differential.spark_expressions import Scope, generated, uses_of
 from tests.differential.spark_plan import Node, words
 
 
@@ -162,8 +162,12 @@ class PlanWalk:
     def _walk_generate(self, plan: Node, outer: Mapping[int, Uses]) -> Relation:
         child = self._relation(plan.children[0], outer)
         (generator,) = plan.nodes("generator")
-        uses = playing("TRANSFORMATION", self._uses(generator, {**outer, **child.by_id()}))
-        made = tuple((node.fields["name"], node.id, uses) for node in plan.nodes("generatorOutput"))
+        outputs = plan.nodes("generatorOutput")
+        uses = generated(generator, len(outputs), Scope({**outer, **child.by_id()}, self._subquery))
+        made = tuple(
+            (node.fields["name"], node.id, playing("TRANSFORMATION", own))
+            for node, own in zip(outputs, uses, strict=True)
+        )
         return Relation((*child.columns, *made), child.rows)
 
     def _walk_expand(self, plan: Node, outer: Mapping[int, Uses]) -> Relation:

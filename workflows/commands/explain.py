@@ -24,7 +24,7 @@ _LINES = 12
 """Of a statement, likewise."""
 
 
-class Format(StrEnum):
+class ExplainFormat(StrEnum):
     """How an explanation is written."""
 
     TREE = "tree"
@@ -54,7 +54,7 @@ def explain(
             help='Known tables: CREATE TABLE statements, or JSON {"s.t": {"column": "type"}}.',
         ),
     ] = None,
-    output: Annotated[Format, typer.Option("--format", help="How to write it.")] = Format.TREE,
+    output: Annotated[ExplainFormat, typer.Option("--format", help="How to write it.")] = ExplainFormat.TREE,
     full: Annotated[bool, typer.Option("--full", help="Cut no long expression and no long statement.")] = False,
     timeout: Annotated[float, typer.Option(min=0.1, help="Seconds for one parser on one statement.")] = 30.0,
 ) -> None:
@@ -80,7 +80,7 @@ def explain(
         found = explain_in_catalog(column, catalog or DEFAULT_CATALOG, millis(as_of) if as_of else None, days)
     else:
         found, failures = explain_in_sql(column, SqlOptions(sql, dialect, schema, timeout))
-    if output is Format.JSON:
+    if output is ExplainFormat.JSON:
         typer.echo(json.dumps(found.to_json(), indent=2, ensure_ascii=False))
     else:
         _print_tree(found, full=full)

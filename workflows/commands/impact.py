@@ -23,7 +23,7 @@ BREAKING = 4
 CatalogFile = Annotated[Path, typer.Option("--catalog", metavar="FILE", help="The catalog's file.")]
 
 
-class Format(StrEnum):
+class ImpactFormat(StrEnum):
     """How an answer is written."""
 
     TREE = "tree"
@@ -35,7 +35,7 @@ class Format(StrEnum):
 def impact(
     name: Annotated[str, typer.Argument(metavar="TABLE[.COLUMN]", help="A full name, or as much of its end as tells.")],
     catalog: CatalogFile = DEFAULT_CATALOG,
-    output: Annotated[Format, typer.Option("--format", help="How to write it.")] = Format.TREE,
+    output: Annotated[ImpactFormat, typer.Option("--format", help="How to write it.")] = ImpactFormat.TREE,
     as_of: AsOf = None,
     days: Days = None,
 ) -> None:
@@ -50,9 +50,9 @@ def impact(
     from connectors.catalog.local_queries import When, ask_impact
 
     answer = ask_impact(catalog, name, When(millis(as_of) if as_of else None, days))
-    if output is Format.JSON:
+    if output is ImpactFormat.JSON:
         typer.echo(json.dumps(answer, indent=2, ensure_ascii=False))
-    elif output is Format.CSV:
+    elif output is ImpactFormat.CSV:
         typer.echo(_csv(answer), nl=False)
     else:
         _print_impact(answer)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from workflows.sql_files.script_lineage import ScriptLineage
 
 
-class Format(StrEnum):
+class LineageFormat(StrEnum):
     """How lineage is written."""
 
     TREE = "tree"
@@ -36,7 +36,7 @@ def lineage(
             help='Known tables: CREATE TABLE statements, or JSON {"s.t": {"column": "type"}}.',
         ),
     ] = None,
-    output: Annotated[Format, typer.Option("--format", help="How to write it.")] = Format.TREE,
+    output: Annotated[LineageFormat, typer.Option("--format", help="How to write it.")] = LineageFormat.TREE,
     timeout: Annotated[float, typer.Option(min=0.1, help="Seconds for one parser on one statement.")] = 30.0,
 ) -> None:
     """Print the lineage of SQL files.
@@ -53,7 +53,7 @@ def lineage(
     from workflows.sql_files.script_lineage import script_lineage
 
     found = script_lineage(sql, dialect, schema, timeout)
-    if output is Format.JSON:
+    if output is LineageFormat.JSON:
         typer.echo(json.dumps(found.to_json(), indent=2, ensure_ascii=False))
     else:
         _print_tree(found)

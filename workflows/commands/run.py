@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from workflows.config import RunConfig
     from workflows.report.counts import RunSummary
 
-_LOG = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 _TIMES = ["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"]
 
 
@@ -89,7 +89,7 @@ def run(
     with without_secrets(redact):
         start_logging(log_format, log_level or loaded.log_level, run_id, redact)
         for key in loaded.without_effect:
-            _LOG.warning("%s is accepted and has no effect here", key)
+            logger.warning("%s is accepted and has no effect here", key)
         find_java()
         request = Request(run_id, extent, dry_run)
         summary = carry_out(loaded, request, live=log_format is LogFormat.TEXT)

@@ -12,7 +12,7 @@ import signal
 from collections import Counter
 
 from ingestion.errors import ConfigError
-from ingestion.isolation import Stage
+from ingestion.isolation import FailureStage
 
 VARIABLE = "HEADWATER_FAILPOINT"
 _SIGNALS = {"kill": signal.SIGKILL, "term": signal.SIGTERM}
@@ -41,7 +41,7 @@ class Failpoints:
         if name == self._name and self._action in _SIGNALS and self._passed[name] == int(self._mark):
             os.kill(os.getpid(), _SIGNALS[self._action])
 
-    def probe(self, stage: Stage, subject: object) -> None:
+    def probe(self, stage: FailureStage, subject: object) -> None:
         """The run is about to work on `subject`. Raises InjectedFault where that is asked for."""
         if self._action == _RAISE and stage == self._name and self._mark in repr(subject):
             raise InjectedFault
@@ -50,11 +50,11 @@ class Failpoints:
 def _parsed(armed: str) -> tuple[str, str, str]:
     name, _, rest = armed.partition(":")
     mark, _, action = rest.rpartition(":")
-    if action == _RAISE and mark and name in set(Stage):
+    if action == _RAISE and mark and name in set(FailureStage):
         return name, mark, action
     if not mark.isdigit() or action not in _SIGNALS:
         raise ConfigError(
             f"{VARIABLE}: write place:number:kill, place:number:term or stage:word:raise, as in publish:3:kill; "
-            f"the stages are {', '.join(Stage)}"
+            f"the stages are {', '.join(FailureStage)}"
         )
     return name, mark, action

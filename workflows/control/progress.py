@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as RichBars
 
-_LOG = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 _SECONDS_BETWEEN_LINES = 30.0
 
 
@@ -82,11 +82,11 @@ class LoggedProgress:
 
     @contextmanager
     def stage(self, name: str, total: int | None = None) -> Iterator[Stage]:
-        _LOG.info("%s ...", name)
+        logger.info("%s ...", name)
         stage = _LoggedStage(name, total)
         with self._clock.running(name):
             yield stage
-        _LOG.info("%s: %s in %.1f s", name, stage.state(), self._clock.seconds[name])
+        logger.info("%s: %s in %.1f s", name, stage.state(), self._clock.seconds[name])
 
     @property
     def seconds_by_stage(self) -> dict[str, float]:
@@ -106,7 +106,7 @@ class _LoggedStage:
         now = time.monotonic()
         if now - self._last_line >= _SECONDS_BETWEEN_LINES:
             self._last_line = now
-            _LOG.info("%s: %s", self._name, self.state())
+            logger.info("%s: %s", self._name, self.state())
 
     def expect(self, total: int) -> None:
         self._total = total

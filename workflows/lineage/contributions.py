@@ -10,7 +10,7 @@ from ingestion.binding.composition import FlowSources, RelationReference
 from ingestion.binding.temporary_tables import PersistedFlow, reached
 from ingestion.contribution import ColumnEvidence, Contribution, Producer, ProducerKind, merge_contributions
 from ingestion.entities import EntityReference, TableEntity
-from ingestion.isolation import Isolation, Stage
+from ingestion.isolation import FailureStage, Isolation
 from ingestion.lineage_request import AddLineageRequest, EdgeSource, request_of
 from ingestion.model import NameKind
 from workflows.templates.grouping import OccurrenceGroup
@@ -175,8 +175,8 @@ def requests_of(evidences: Iterable[EdgeContributions], isolation: Isolation[Edg
             edges.setdefault(key, (source, target, []))[2].append(contribution)
     for key, (source, target, contributions) in sorted(edges.items()):
         request = None
-        with isolation.around(Stage.PUBLISHING, key):
-            isolation.probe(Stage.PUBLISHING, (source, target))
+        with isolation.around(FailureStage.PUBLISHING, key):
+            isolation.probe(FailureStage.PUBLISHING, (source, target))
             request = request_of(source.reference, target.reference, contributions)
         if request is not None:
             yield request

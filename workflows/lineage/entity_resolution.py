@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from connectors.openmetadata.entities.registration import Registration, register_each
+from connectors.openmetadata.entities.registration import RegistrationResult, register_each
 from ingestion.isolation import Isolation, Probe, unprobed
 from ingestion.resolution.resolver import Resolver, SearchScope
 from workflows.config import RunConfig
@@ -51,7 +51,7 @@ class NameResolution:
         """The entities once what the target lacks was registered there, and how many that were."""
         registrar = self._registrar()
         requests = registrar.requests(source.log, source.flows, entities, source.view_definitions())
-        done = register_each(self._target.platform, requests, self._probe) if requests else Registration()
+        done = register_each(self._target.platform, requests, self._probe) if requests else RegistrationResult()
         if requests:
             entities = self._entities(source, wanted, self.resolver())
         relations = {n: source.log.relations[n] for n in wanted if entities.fate(n) is EntityFate.UNRESOLVED}

@@ -10,7 +10,7 @@ from ingestion.binding.binder import BoundLog, BoundStatement
 from ingestion.binding.temporary_tables import PersistedFlow, bind_and_fold, is_transient
 from ingestion.binding.timeline import Occurrence, Order, Relation, SchemaProvider
 from ingestion.entities import EntityReference
-from ingestion.isolation import Failure, Isolation, Probe, Stage, unprobed
+from ingestion.isolation import Failure, FailureStage, Isolation, Probe, unprobed
 from ingestion.lineage_request import AddLineageRequest, Replacement
 from ingestion.lineage_request import EdgeSource as Source
 from ingestion.model import ProblemKind
@@ -78,8 +78,8 @@ class LineageSource:
                 self._skipped[number] = reason
             if reason is None or (reason == "superseded" and flow.target in entities.resolved):
                 occurrence = self.log.statements[flow.statement].occurrence
-                with self._isolation.around(Stage.EVIDENCE, occurrence.order):
-                    self._isolation.probe(Stage.EVIDENCE, occurrence)
+                with self._isolation.around(FailureStage.EVIDENCE, occurrence.order):
+                    self._isolation.probe(FailureStage.EVIDENCE, occurrence)
                     evidence = evidences.of(flow)
                     (self._evidence if reason is None else superseded)[number] = evidence
                     if reason is None and not evidence.contributions:
@@ -137,7 +137,7 @@ class LineageSource:
         doubtful += [group for group in self._groups if group.order not in parsed]
         doubted = {group.template for group in doubtful} | {group.routine for group in doubtful}
         said = {group.template for group in self._parsed} | {group.routine for group in self._parsed}
-        return frozenset(speaker for speaker in said - doubted if speaker is not None)
+        return frozenset(contribution_key for contribution_key in said - doubted if contribution_key is not None)
 
     def _is_whole(self, number: int, flow: PersistedFlow, entities: RelationEntities) -> bool:
         return number in self._evidence and all(

@@ -12,7 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812 the name that every PySpark
 from connectors.postgres import PostgresDatabase
 from connectors.postgres.explain import Question, Reads, columns_read
 from ingestion.binding.binder import BoundLog, BoundStatement
-from ingestion.isolation import Isolation, Stage
+from ingestion.isolation import FailureStage, Isolation
 from ingestion.model import ColumnRef, Flow, Reference, StatementLineage
 from ingestion.names.namespaces import RelationKey
 from workflows.lineage.lineage_source import LineageSource
@@ -56,7 +56,7 @@ def settled_templates(
     found: dict[str, ParsedTemplate] = {}
     for number, group, statement in open_ones:
         needed = (known.get(groups[creator].template) for creator in behind[number])
-        with Isolation[str](source.probe).around(Stage.BINDING, group.template):  # what fails stays ambiguous
+        with Isolation[str](source.probe).around(FailureStage.BINDING, group.template):  # what fails stays ambiguous
             read = _asked(group, known, tuple(text for text in needed if text), database)
             if read is not None:
                 lineage = _settled(statement, source.log, read)

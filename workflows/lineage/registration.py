@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from connectors.openmetadata.entities.crud import COLUMNS_COMPLETE, TableDefinition
 from connectors.openmetadata.entities.data_types import column_request
@@ -13,14 +12,12 @@ from ingestion.binding.composition import FlowSources, RelationColumn
 from ingestion.binding.temporary_tables import PersistedFlow
 from ingestion.binding.timeline import Relation
 from ingestion.entities import TableEntity
-from ingestion.isolation import Isolation, Stage
-from ingestion.model import Column, NameKind
+from ingestion.isolation import FailureStage, Isolation
+from ingestion.model import Column, Json, NameKind
 from ingestion.names.engine_names import EngineNameRules
 from ingestion.names.fqn import build_fqn, encode_name
 from ingestion.names.namespaces import QUALIFIED_PARTS
 from workflows.lineage.table_entities import EntityFate, RelationEntities
-
-Json = dict[str, Any]
 
 _STORAGE_SERVICES = {"s3": "S3", "s3a": "S3", "s3n": "S3", "gs": "GCS", "abfs": "ADLS", "abfss": "ADLS"}
 _OTHER_STORAGE = "CustomStorage"
@@ -74,8 +71,8 @@ class Registrar:
             columns = known or tuple(observed.get(number, ()))
             definition = definitions.get(relation.key)
             entity = entities.resolved.get(number)
-            with self.isolation.around(Stage.REGISTRATION, number):
-                self.isolation.probe(Stage.REGISTRATION, relation)
+            with self.isolation.around(FailureStage.REGISTRATION, number):
+                self.isolation.probe(FailureStage.REGISTRATION, relation)
                 news = entity is not None and _is_news(entity, columns, definition)
                 if news or (fate is EntityFate.UNRESOLVED and not self.lacks_schema(relation)):
                     self._add(groups, relation, _Shape(columns, known is not None, definition))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from connectors.openmetadata.entities.crud import FILED_FROM_LOG, Collection, get_by_name, mark_processed
 from connectors.openmetadata.entities.registration import register_each
@@ -13,12 +12,11 @@ from connectors.openmetadata.transport.platform import Platform
 from connectors.openmetadata.transport.responses import ServerFailed
 from ingestion.entities import EntityReference
 from ingestion.errors import Rejected
-from ingestion.isolation import Failure, Isolation, Probe, Stage, unprobed
+from ingestion.isolation import Failure, FailureStage, Isolation, Probe, unprobed
+from ingestion.model import Json
 from ingestion.names.fqn import build_fqn, encode_name, split_fqn
 from ingestion.routines.definition import code_of
 from workflows.config import Filters
-
-Json = dict[str, Any]
 
 _PARTS = 3
 """Of a key: database, schema and name."""
@@ -57,8 +55,8 @@ class RoutineResolver:
         found: dict[str, Json | None] = {}
         unplaced: list[str] = []
         for key in sorted(statements):
-            with isolation.around(Stage.ROUTINES, key):
-                isolation.probe(Stage.ROUTINES, key)
+            with isolation.around(FailureStage.ROUTINES, key):
+                isolation.probe(FailureStage.ROUTINES, key)
                 if len(split_fqn(key)) < _PARTS:
                     unplaced.append(key)
                 elif _allowed(key, filters):
@@ -79,7 +77,7 @@ class RoutineResolver:
             return
         refused = register_each(self.platform, requests, self.probe).refused
         for key in sorted(news):
-            with isolation.around(Stage.ROUTINES, key):
+            with isolation.around(FailureStage.ROUTINES, key):
                 found[key] = self._stored(key)
             if refused and found[key] is None:
                 isolation.failures.setdefault(key, refused[0][2])
@@ -116,7 +114,7 @@ class RoutineResolver:
             "serviceType": self.service_type,
         }
         for key, masked in sorted(news.items()):
-            with isolation.around(Stage.ROUTINES, key):
+            with isolation.around(FailureStage.ROUTINES, key):
                 database, schema, name = split_fqn(key)
                 database_fqn = build_fqn(self.service, database)
                 schema_fqn = build_fqn(self.service, database, schema)

@@ -36,17 +36,17 @@ class TargetBatch:
         """What to remember of it once the target has taken it."""
         said = sorted(json.dumps(_content(request), sort_keys=True) for request in self.requests)
         said += sorted(json.dumps(replacement.to_json(), sort_keys=True) for replacement in self.replacements)
-        return PublishedState(self.target.type, _digest(said), self._words())
+        return PublishedState(self.target.type, _digest(said), self._contribution_digests())
 
-    def _words(self) -> dict[ContributionKey, ContributionDigest]:
+    def _contribution_digests(self) -> dict[ContributionKey, ContributionDigest]:
         spoken: dict[ContributionKey, list[tuple[str, Contribution]]] = {}
         for request in self.requests:
             for contribution in request.contributions:
-                speaker = ContributionKey(
+                contribution_key = ContributionKey(
                     str(contribution.producer.kind), contribution.producer.key, str(contribution.source)
                 )
-                spoken.setdefault(speaker, []).append((request.edge.from_entity.id, contribution))
-        return {speaker: _word(words) for speaker, words in spoken.items()}
+                spoken.setdefault(contribution_key, []).append((request.edge.from_entity.id, contribution))
+        return {contribution_key: _contribution_digest(words) for contribution_key, words in spoken.items()}
 
 
 def target_batches(requests: Sequence[AddLineageRequest], replacements: Sequence[Replacement]) -> list[TargetBatch]:
@@ -62,7 +62,7 @@ def target_batches(requests: Sequence[AddLineageRequest], replacements: Sequence
     return [TargetBatch(targets[name], tuple(asked), tuple(ended)) for name, (asked, ended) in by_target.items()]
 
 
-def _word(spoken: Sequence[tuple[str, Contribution]]) -> ContributionDigest:
+def _contribution_digest(spoken: Sequence[tuple[str, Contribution]]) -> ContributionDigest:
     digest = _digest(sorted(source + _meaning(contribution) for source, contribution in spoken))
     first = [c.first_seen for _source, c in spoken if c.first_seen is not None]
     last = [c.last_seen for _source, c in spoken if c.last_seen is not None]

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from connectors.openmetadata.entities.crud import COLUMNS_COMPLETE, TableDefinition
 from connectors.openmetadata.entities.extension import NAMES, file_name_events
 from connectors.openmetadata.entities.registration import register_each
 from ingestion.binding.timeline import NameEvent, NameEventKind
 from ingestion.entities import TableEntity
-from ingestion.isolation import Failure, Isolation, Probe, Stage, in_parts
+from ingestion.isolation import Failure, FailureStage, Isolation, Probe, in_parts
+from ingestion.model import Json
 from ingestion.names.fqn import build_fqn
 from ingestion.names.namespaces import RelationKey
 from ingestion.resolution.resolver import Resolved, Resolver
 from workflows.publishing.warnings import lost
 from workflows.target import RunTarget
-
-Json = dict[str, Any]
 
 
 def publish_ddl_events(
@@ -36,7 +34,7 @@ def publish_ddl_events(
         failed += [failure for _group, _request, failure in register_each(platform, {"tables": renamed}, probe).refused]
         resolver = resolver.anew()
     told = name_events(events, resolver)
-    left = in_parts(told, lambda chosen: file_name_events(platform.http, chosen), Stage.NAMES, probe)
+    left = in_parts(told, lambda chosen: file_name_events(platform.http, chosen), FailureStage.NAMES, probe)
     return lost("changes of names could not be filed", [*failed, *(failure for _event, failure in left)])
 
 
@@ -48,8 +46,8 @@ def _renamed_tables(events: Sequence[NameEvent], resolver: Resolver, probe: Prob
     requests = []
     for old, new in moves:
         if old in found and new not in found:
-            with isolation.around(Stage.NAMES, new):
-                isolation.probe(Stage.NAMES, new)
+            with isolation.around(FailureStage.NAMES, new):
+                isolation.probe(FailureStage.NAMES, new)
                 table = TableDefinition(_schema_fqn(found[old], new), new.table, found[old].columns)
                 requests.append({**table.to_json(), **_MARKS})
     return requests, list(isolation.failures.values())

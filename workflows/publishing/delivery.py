@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from connectors.sink import Sink, WriteCounts, WriteReport
 from ingestion.contribution import Producer, ProducerKind
 from ingestion.entities import EntityReference
-from ingestion.isolation import Isolation, Stage
+from ingestion.isolation import FailureStage, Isolation
 from ingestion.lineage_request import AddLineageRequest, Replacement
 from workflows.control.options import RunOptions
 from workflows.lineage.contributions import EdgeKey
@@ -70,7 +70,7 @@ class Publisher:
         isolation = Isolation[str](self.options.failpoints.probe)
         waiting = []
         for unit in self._with_withdrawals(units, rebound):
-            with isolation.around(Stage.PUBLISHING, unit.target.id):
+            with isolation.around(FailureStage.PUBLISHING, unit.target.id):
                 if self._is_known(unit):
                     delivery.pass_over(unit)
                     advance(len(unit.requests))
@@ -101,16 +101,16 @@ class Publisher:
         requests = [request for unit in units for request in unit.requests]
         replacements = [replacement for unit in units for replacement in unit.replacements]
         isolation = Isolation[EdgeKey](self.options.failpoints.probe)
-        with isolation.around(Stage.PUBLISHING, ("", "")):
-            isolation.probe(Stage.PUBLISHING, requests)
+        with isolation.around(FailureStage.PUBLISHING, ("", "")):
+            isolation.probe(FailureStage.PUBLISHING, requests)
             delivery.add(self.sink.write(requests, replacements))
             return list(units)
         if len(units) > 1:
             middle = len(units) // 2
             return self._write(units[:middle], delivery) + self._write(units[middle:], delivery)
         for request in requests:
-            with isolation.around(Stage.PUBLISHING, request.edge.key):
-                isolation.probe(Stage.PUBLISHING, request)
+            with isolation.around(FailureStage.PUBLISHING, request.edge.key):
+                isolation.probe(FailureStage.PUBLISHING, request)
                 delivery.add(self.sink.write([request]))
             if request.edge.key in isolation.failures:
                 delivery.give_up([request], isolation.failures[request.edge.key].reason)
@@ -126,11 +126,11 @@ class Publisher:
             for r in unit.replacements
             if r.producer
         }
-        for speaker, word in known.words.items() if known is not None else ():
-            if speaker in words:
-                words[speaker] = words[speaker].widened(word)
+        for contribution_key, word in known.words.items() if known is not None else ():
+            if contribution_key in words:
+                words[contribution_key] = words[contribution_key].widened(word)
             else:
-                words[speaker] = replace(word, digest="") if speaker in ended else word
+                words[contribution_key] = replace(word, digest="") if contribution_key in ended else word
         return replace(now, words=words)
 
     def _is_known(self, unit: TargetBatch) -> bool:
@@ -155,16 +155,16 @@ class Publisher:
         now = unit.acknowledgement().words
         orders = []
         shared = False
-        for speaker, before in sorted(known.words.items(), key=lambda said: said[0]):
-            word = now.get(speaker, replace(before, digest=""))
+        for contribution_key, before in sorted(known.words.items(), key=lambda said: said[0]):
+            word = now.get(contribution_key, replace(before, digest=""))
             if word.digest == before.digest:
                 continue
-            if not rebound.covers(speaker, before):
+            if not rebound.covers(contribution_key, before):
                 shared = True
                 continue
             span = word.widened(before)
-            producer = Producer(ProducerKind(speaker.kind), speaker.key)
-            orders.append(Replacement(unit.target, speaker.source, producer, span.first_seen, span.last_seen))
+            producer = Producer(ProducerKind(contribution_key.kind), contribution_key.key)
+            orders.append(Replacement(unit.target, contribution_key.source, producer, span.first_seen, span.last_seen))
         orders = [replace(order, shared=shared) for order in orders]
         return replace(unit, replacements=(*unit.replacements, *orders))
 

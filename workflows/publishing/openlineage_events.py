@@ -21,7 +21,7 @@ from connectors.openlineage import (
 )
 from ingestion.contribution import Producer
 from ingestion.entities import TableEntity
-from ingestion.isolation import Failure, Isolation, Stage, in_parts
+from ingestion.isolation import Failure, FailureStage, Isolation, in_parts
 from ingestion.lineage_request import AddLineageRequest
 from workflows.config import OpenLineage, RunConfig
 from workflows.control.options import RunOptions
@@ -66,7 +66,7 @@ class EventSink:
         failures = list(isolation.failures.values())
         for start in range(0, len(news), _EVENTS_AT_ONCE):
             with self.options.drain.hold():
-                left = in_parts(news[start : start + _EVENTS_AT_ONCE], self._emit, Stage.EVENTS, isolation.probe)
+                left = in_parts(news[start : start + _EVENTS_AT_ONCE], self._emit, FailureStage.EVENTS, isolation.probe)
             failures += [failure for _job, failure in left]
             self.options.failpoints.passed("events")
         return len(news) - len(failures) + len(isolation.failures), tuple(failures)

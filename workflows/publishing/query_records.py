@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from connectors.openmetadata.entities.crud import QueryRecord
 from connectors.openmetadata.entities.queries import file_queries
 from ingestion.entities import EntityReference
-from ingestion.isolation import Stage, in_parts
+from ingestion.isolation import FailureStage, in_parts
 from workflows.lineage.contributions import EdgeKey
 from workflows.lineage.lineage_source import EdgeOutcome, LineageSource
 from workflows.lineage.table_entities import RelationEntities
@@ -40,7 +40,7 @@ def file_log_queries(
     def work(queries: Sequence[QueryRecord]) -> None:
         file_queries(target.platform, service, queries)
 
-    failed = in_parts(query_records(source, entities, published, service), work, Stage.QUERIES, source.probe)
+    failed = in_parts(query_records(source, entities, published, service), work, FailureStage.QUERIES, source.probe)
     return lost("queries of published edges could not be filed", (failure for _query, failure in failed))
 
 

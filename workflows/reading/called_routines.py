@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 the name that every PySpark user knows
 
-from ingestion.isolation import Failure, Isolation, Stage
+from ingestion.isolation import Failure, FailureStage, Isolation
 from ingestion.routines import KnownRoutine, KnownRoutines, RoutineStep, known_routines
 from ingestion.routines.definition import Definition, DefinitionKind
 from ingestion.statements import SkipReason
@@ -152,7 +152,7 @@ def unread_routines(statements: DataFrame) -> frozenset[str]:
 def _own_row(owner: KnownRoutine, step: RoutineStep, path: tuple[str, ...], dialect: str, state: TaskState) -> Row:
     isolation = Isolation[str]()
     own: Row = {}
-    with isolation.around(Stage.ROUTINES, owner.key):
+    with isolation.around(FailureStage.ROUTINES, owner.key):
         own = step_row(step, dialect, state)
     for failure in isolation.failures.values():
         own = {"dead": failure.reason}

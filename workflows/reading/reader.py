@@ -77,14 +77,14 @@ class Statements:
 
 @contextmanager
 def read_statements(
-    spark: SparkSession, config: RunConfig, settings: SourceSettings, surroundings: LiveDefinitions, past: ReadState
+    spark: SparkSession, config: RunConfig, settings: SourceSettings, definitions: LiveDefinitions, past: ReadState
 ) -> Iterator[Statements]:
     """The statements of the configured source, which Spark keeps for the block.
 
     Raises ConfigError where it cannot be read.
     """
-    dialect = surroundings.dialect
-    read, listing = _records(spark, config, surroundings.database, past)
+    dialect = definitions.dialect
+    read, listing = _records(spark, config, definitions.database, past)
     records = with_condition(read, config.filters.condition)
     kept = to_statements(records, dialect, past.known).persist(StorageLevel.DISK_ONLY)
     journal = journal_frame(spark, past.journal, _since(config, past)).persist(StorageLevel.DISK_ONLY)
@@ -94,9 +94,9 @@ def read_statements(
         read_now = kept.where(~F.col("skipped").eqNullSafe(READ_BEFORE)) if read_before else kept
         read_now = _with_possible_times(read_now, past) if ahead else read_now
         frame = _within(read_now, survey, config.query_log, past) if config.query_log.path is not None else read_now
-        frame = with_views(frame, surroundings.definitions, dialect)
+        frame = with_views(frame, definitions.definitions, dialect)
         if config.steps.procedures:
-            frame = with_routines(frame, survey, surroundings.definitions, dialect, settings)
+            frame = with_routines(frame, survey, definitions.definitions, dialect, settings)
         if frame is not read_now:
             survey = surveyed(frame)
             counts = survey.counts + RunCounts(records_read_before=read_before)

@@ -28,6 +28,7 @@ from ingestion.plans.rendering import plan_fingerprint
 from ingestion.routines import RoutineStep, block_steps, called_routine
 from ingestion.routines.inline_functions import function_as_view
 from ingestion.statements import Classification, SkipReason, StatementText, classify, split
+from ingestion.statements.skip_reasons import BLOCKS
 from workflows.state.record_digests import Digests, digest_of, session_of, time_of, unread_of
 
 STATEMENT_SCHEMA = StructType(
@@ -69,7 +70,6 @@ READ_BEFORE = "read_before"
 STEP_STRIDE = 10_000
 """Between two steps of a block there is room for what a call runs."""
 _BATCH = 2000
-_BLOCKS = frozenset({SkipReason.ANONYMOUS_BLOCK, SkipReason.DYNAMIC_SQL})
 _CALLS_ALONE = re.compile(r"\s*+select\s++(?:\*\s*+from\s++)?[\w$.\"]++\s*+\(", re.IGNORECASE)
 _NO_SESSION_CHANGE: Row = {"sets": False, "set_database": None, "set_path": None}
 _OWN_SCHEMA = "$user"
@@ -189,7 +189,7 @@ def _record_row(record: Row, dialect: str) -> Row:
 def _with_steps(statement: StatementText, dialect: str, state: TaskState) -> list[Row]:
     """A statement's row, and where it is a block one for each statement in it."""
     row = _statement(statement.text, dialect, state)
-    if row.get("skipped") not in _BLOCKS:
+    if row.get("skipped") not in BLOCKS:
         return [row]
     steps = block_steps(statement.text, dialect)
     rows = ({"step": number * STEP_STRIDE, **step_row(step, dialect, state)} for number, step in enumerate(steps, 1))

@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame
 from connectors.openmetadata.entities.definitions import stored_routines, stored_views
 from connectors.openmetadata.transport.platform import Platform
 from ingestion.errors import Unparsable
-from ingestion.isolation import Isolation, Stage
+from ingestion.isolation import FailureStage, Isolation
 from ingestion.masking import QueryMasker
 from ingestion.routines import RoutineStep, key_of, routines_of
 from ingestion.routines.definition import Definition, DefinitionKind, code_of, same_definition, view_statement
@@ -45,7 +45,7 @@ def current_definitions(
     for one in current:
         steps = ran.get(one.place) if _is_routine(one) else None
         done[id(one)] = False
-        with Isolation[str]().around(Stage.ROUTINES, one.text):  # what cannot be compared is read again
+        with Isolation[str]().around(FailureStage.ROUTINES, one.text):  # what cannot be compared is read again
             done[id(one)] = _is_done(one, known.get((_is_routine(one), one.place)), dialect, steps)
     # A trigger's lineage is its function's, and is filed under that.
     functions = {one.place: done[id(one)] for one in current if _is_routine(one) and one.place in ran}
@@ -102,7 +102,7 @@ def definition_rows(definitions: Iterable[Definition], dialect: str) -> list[Row
     rows: list[Row] = []
     for definition in definitions:
         isolation = Isolation[str]()
-        with isolation.around(Stage.ANALYSIS, definition.text):
+        with isolation.around(FailureStage.ANALYSIS, definition.text):
             rows += _view_rows(definition, dialect)
         for failure in isolation.failures.values():
             (row,) = rows_of([_record(definition, "", dialect)], dialect)

@@ -13,7 +13,7 @@ from workflows.report.counts import RunSummary, report, write_report
 from workflows.report.summary import print_summary
 from workflows.runtime.logs import LogFormat
 
-_LOG = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 _WIDTH_OF_FILES = 160
 
 
@@ -36,7 +36,7 @@ def finish(summary: RunSummary, demands: SuccessCriteria, report_file: Path | No
     if report_file is not None:
         write_report(report_file, content)
     if log_format is LogFormat.JSON:
-        _LOG.info("run finished", extra={"report": content})
+        logger.info("run finished", extra={"report": content})
     else:
         print_summary(summary, _console(summary))
     if failure is not None:

@@ -172,27 +172,27 @@ class Pipeline:
         with self._progress.stage("remember"):
             memory, unsettled = self._memory, lineage.rejected + lineage.counts.unresolved + lineage.counts.ambiguous
             there = [file.path for file in statements.listing.there]
-            harvest = RunCheckpoint(settled=lineage.settled, unsettled=unsettled, files_there=there)
+            checkpoint = RunCheckpoint(settled=lineage.settled, unsettled=unsettled, files_there=there)
             if statements.listing.to_read:
-                harvest = replace(harvest, files_read=files_done(statements))
+                checkpoint = replace(checkpoint, files_read=files_done(statements))
             if statements.counts.statements:
-                harvest = self._harvested(statements, lineage, harvest)
+                checkpoint = self._checkpoint(statements, lineage, checkpoint)
             self._options.failpoints.passed("commit")
             with self._options.drain.hold():
-                memory.commit(harvest)
+                memory.commit(checkpoint)
             self._options.failpoints.passed("committed")
             write_dead_letters(self._config.dead_letters, memory.open_letters())
 
-    def _harvested(self, statements: Statements, lineage: LineageResult, harvest: RunCheckpoint) -> RunCheckpoint:
+    def _checkpoint(self, statements: Statements, lineage: LineageResult, checkpoint: RunCheckpoint) -> RunCheckpoint:
         frame, last = statements.frame, statements.survey.last
-        undertaker = DeadLetterWriter(self._options.run_id, lineage.templates, self._memory.parsing, lineage.failures)
+        letters = DeadLetterWriter(self._options.run_id, lineage.templates, self._memory.parsing, lineage.failures)
         any_dead = lineage.dead or statements.counts.dead
         return replace(
-            harvest,
+            checkpoint,
             segments=segments(frame),
             newest=last[0] if last is not None else None,
             source_id=last[1] if last is not None else "",
-            letters=undertaker.letters(frame, lineage.dead) if any_dead else (),
+            letters=letters.letters(frame, lineage.dead) if any_dead else (),
             read_again=read_again(frame, {letter.place[0] for letter in self._memory.letters}),
         )
 
@@ -221,9 +221,9 @@ class Pipeline:
             with self._progress.stage("read") as stage:
                 catalog = spark_catalog(self._config, spark, self._settings.default_database)
                 live = self._database or catalog
-                self._surroundings = live_definitions(self._config, self._dialect, self._target.platform, live)
+                self._live_definitions = live_definitions(self._config, self._dialect, self._target.platform, live)
                 statements = kept.enter_context(
-                    read_statements(spark, self._config, self._settings, self._surroundings, self._memory.past)
+                    read_statements(spark, self._config, self._settings, self._live_definitions, self._memory.past)
                 )
                 stage.advance(statements.counts.records_read)
             yield statements
@@ -267,7 +267,7 @@ class Pipeline:
         self, statements: Statements, templates: Mapping[str, ParsedTemplate], occurrences: Sequence[OccurrenceGroup]
     ) -> tuple[LineageSource, Resolver]:
         resolver = self._names.resolver()
-        live = self._surroundings.columns
+        live = self._live_definitions.columns
         files = read_schemas(self._config.schema_files, self._dialect, self._settings, self._config.limits)
         before = catalog_schemas((files, live), resolver, registers=self._config.registers_tables)
         source = LineageSource(templates, occurrences, self._settings, before, self._probe)

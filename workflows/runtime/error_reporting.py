@@ -15,7 +15,7 @@ import typer
 from ingestion.errors import Interrupted, LineageError
 from workflows.runtime.logs import Redactor, frames
 
-_LOG = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 P = ParamSpec("P")
 
 
@@ -68,4 +68,4 @@ def _end(message: str, error: Exception, exit_code: int) -> NoReturn:
 
 
 def _is_debugging() -> bool:
-    return bool(os.environ.get("HEADWATER_DEBUG")) or _LOG.isEnabledFor(logging.DEBUG)
+    return bool(os.environ.get("HEADWATER_DEBUG")) or logger.isEnabledFor(logging.DEBUG)

@@ -17,7 +17,7 @@ from cronsim import CronSim
 from ingestion.errors import Interrupted, StateLost
 from workflows.config import Schedule
 
-_LOG = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 DONE = 0
 _PASSING = frozenset({1, 75})
 """Exit codes after which a repetition may help; so may one after a process that a signal ended."""
@@ -78,9 +78,9 @@ class Scheduler:
             try:
                 self.run_if_due()
                 following = next_due(self.schedule, self.clock.now())
-                _LOG.info("the next run is due at %s", _local(self.schedule, following).isoformat())
+                logger.info("the next run is due at %s", _local(self.schedule, following).isoformat())
             except StateLost as error:
-                _LOG.warning("whether a run is due cannot be told: %s", error)
+                logger.warning("whether a run is due cannot be told: %s", error)
                 following = self.clock.now() + _A_LOOK
             while (left := following - self.clock.now()) > 0:
                 self.clock.sleep(min(left, _A_LOOK))
@@ -107,7 +107,7 @@ class Scheduler:
             if code not in _PASSING and code >= 0:
                 return code
             if left:
-                _LOG.warning("the run ended with %d; %d more attempts, the next in %.0f s", code, left, wait)
+                logger.warning("the run ended with %d; %d more attempts, the next in %.0f s", code, left, wait)
                 self.clock.sleep(wait)
                 wait = min(2 * wait, _LONGEST_WAIT)
         return code if code >= 0 else 128 - code
@@ -122,7 +122,7 @@ def run_process(command: Sequence[str], timeout: float, grace: float = _GRACE_SE
     try:
         return process.wait(timeout)
     except subprocess.TimeoutExpired:
-        _LOG.warning("the run was stopped: it took longer than %g s (headwater.schedule.timeout)", timeout)
+        logger.warning("the run was stopped: it took longer than %g s (headwater.schedule.timeout)", timeout)
         _drain(process, grace)
         return TIMED_OUT
     except Interrupted:

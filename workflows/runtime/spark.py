@@ -24,7 +24,7 @@ from workflows.control.signals import GracefulShutdown
 from workflows.runtime.java import find_java
 from workflows.runtime.spark_failures import lost, meaning_of
 
-_LOG = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 _GONE_SECONDS = 2.0
 _OWN_PACKAGES = ("ingestion", "connectors", "workflows")
 _DEFAULTS = {
@@ -103,7 +103,7 @@ def _stop(spark: SparkSession) -> None:
     try:
         spark.stop()
     except _TROUBLES as error:
-        _LOG.debug("Spark did not answer when it was stopped (%s)", type(error).__name__)
+        logger.debug("Spark did not answer when it was stopped (%s)", type(error).__name__)
 
 
 @contextmanager

@@ -22,7 +22,7 @@ class ContributionKey:
 
 @dataclass(frozen=True, slots=True)
 class ContributionDigest:
-    """What a speaker says now, as a digest, and from when to when it ever spoke (seconds since the epoch).
+    """What a contribution_key says now, as a digest, and from when to when it ever spoke (seconds since the epoch).
 
     "" for nothing any more. None where a record had no time.
     """
@@ -32,7 +32,7 @@ class ContributionDigest:
     last_seen: float | None
 
     def widened(self, earlier: ContributionDigest) -> ContributionDigest:
-        """The same word, of a speaker that has spoken before."""
+        """The same word, of a contribution_key that has spoken before."""
         first = [time for time in (self.first_seen, earlier.first_seen) if time is not None]
         last = [time for time in (self.last_seen, earlier.last_seen) if time is not None]
         return ContributionDigest(
@@ -42,7 +42,7 @@ class ContributionDigest:
 
 @dataclass(frozen=True, slots=True)
 class PublishedState:
-    """Everything that was said of one target, as a digest, and each speaker's word. `kind` is the target's type."""
+    """Everything that was said of one target, as a digest, and each contribution_key's word. `kind` is the target's type."""
 
     kind: str
     digest: str
@@ -67,7 +67,9 @@ def acknowledge(connection: Connection, workflow: str, sink: str, done: Mapping[
     for target, acknowledgement in sorted(done.items()):
         where = acknowledged.c.workflow == workflow, acknowledged.c.sink == sink, acknowledged.c.target == target
         connection.execute(delete(acknowledged).where(*where))
-        words = [[*astuple(speaker), *astuple(word)] for speaker, word in acknowledgement.words.items()]
+        words = [
+            [*astuple(contribution_key), *astuple(word)] for contribution_key, word in acknowledgement.words.items()
+        ]
         values = {"kind": acknowledgement.kind, "digest": acknowledgement.digest, "words": json.dumps(words)}
         connection.execute(insert(acknowledged).values(workflow=workflow, sink=sink, target=target, **values))
 
@@ -85,10 +87,10 @@ class CompleteScope:
     ended: frozenset[str] = frozenset()
     window: float | None = None
 
-    def covers(self, speaker: ContributionKey, word: ContributionDigest) -> bool:
-        """Whether all that the speaker ever said is said again now, or is not true any more."""
-        if speaker.key in self.ended:
+    def covers(self, contribution_key: ContributionKey, word: ContributionDigest) -> bool:
+        """Whether all that the contribution_key ever said is said again now, or is not true any more."""
+        if contribution_key.key in self.ended:
             return self.window is None or (word.last_seen is not None and word.last_seen >= self.window)
-        if speaker.key not in self.templates:
+        if contribution_key.key not in self.templates:
             return False
         return self.since is None or (word.first_seen is not None and word.first_seen >= self.since)

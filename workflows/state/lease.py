@@ -18,7 +18,7 @@ from ingestion.errors import LeaseHeld, StateLost
 from workflows.state.schema import leases, runs
 from workflows.state.store import StateStore, clock
 
-_LOG = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 HEARTBEAT_SECONDS = 10.0
 EXPIRY_SECONDS = 60.0
 """So long without a heartbeat, and an owner on another machine counts as dead."""
@@ -90,7 +90,7 @@ def _give_back(store: StateStore, lease: Lease) -> None:
         with store.write() as connection:
             connection.execute(delete(leases).where(_mine(lease)))
     except StateLost as error:
-        _LOG.warning("%s: the lease could not be given back; the next run takes it over (%s)", lease.workflow, error)
+        logger.warning("%s: the lease could not be given back; the next run takes it over (%s)", lease.workflow, error)
 
 
 def _take(store: StateStore, lease: Lease, expiry: float) -> Lease:
@@ -105,7 +105,7 @@ def _take(store: StateStore, lease: Lease, expiry: float) -> Lease:
                 silent = abs(now - held.heartbeat)
                 if not Owner.parse(held.owner).is_dead and silent < expiry:
                     raise LeaseHeld(_sentence(lease.workflow, held.owner, held.run_id))
-                _LOG.warning("%s: taking over from run %s, whose process is gone", lease.workflow, held.run_id)
+                logger.warning("%s: taking over from run %s, whose process is gone", lease.workflow, held.run_id)
                 crashed = runs.c.run_id == held.run_id, runs.c.outcome == "running"
                 connection.execute(update(runs).where(*crashed).values(outcome="crashed", ended=held.heartbeat))
                 connection.execute(delete(leases).where(leases.c.workflow == lease.workflow))
@@ -127,7 +127,7 @@ def _beat(store: StateStore, lease: Lease, done: threading.Event, seconds: float
             with store.write() as connection:
                 connection.execute(update(leases).where(_mine(lease)).values(heartbeat=clock(connection)))
         except StateLost as error:
-            _LOG.warning("the lease could not be renewed, trying again: %s", error)
+            logger.warning("the lease could not be renewed, trying again: %s", error)
 
 
 def _mine(lease: Lease) -> ColumnElement[bool]:

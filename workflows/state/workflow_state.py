@@ -139,46 +139,46 @@ class WorkflowState:
             self._lease.confirm(connection)
             remember_templates(connection, self._lease.workflow, templates, self.parsing)
 
-    def commit(self, harvest: RunCheckpoint) -> None:
+    def commit(self, checkpoint: RunCheckpoint) -> None:
         """Notes what was read, all at once: from now on it needs no reading. Raises LeaseHeld like `acknowledge`."""
         workflow = self._lease.workflow
-        newest = max(filter(None, (self.past.newest, harvest.newest)), default=None)
+        newest = max(filter(None, (self.past.newest, checkpoint.newest)), default=None)
         with self._store.write() as connection:
             self._lease.confirm(connection)
-            self._store_journal(connection, harvest, newest)
+            self._store_journal(connection, checkpoint, newest)
             contents = (content for _id, content in journal.contents(connection, workflow))
             used = journal.fingerprints_of(contents)
             forget_templates(connection, workflow, used)
-            settle_letters(connection, workflow, templates=harvest.settled, source_ids=harvest.read_again)
-            file_letters(connection, workflow, harvest.letters)
-            advanced = newest is not None and newest == harvest.newest
+            settle_letters(connection, workflow, templates=checkpoint.settled, source_ids=checkpoint.read_again)
+            file_letters(connection, workflow, checkpoint.letters)
+            advanced = newest is not None and newest == checkpoint.newest
             position = Watermark(
                 newest,
-                harvest.source_id if advanced else self.position.source_id,
+                checkpoint.source_id if advanced else self.position.source_id,
                 self._complete_since(newest),
                 self._version,
                 self._settings,
-                harvest.unsettled,
+                checkpoint.unsettled,
             )
             store_position(connection, workflow, position)
-            note_files(connection, workflow, harvest.files_read, harvest.files_there)
+            note_files(connection, workflow, checkpoint.files_read, checkpoint.files_there)
 
     def open_letters(self) -> list[DeadLetter]:
         """The dead letters as they are now."""
         with self._store.read() as connection:
             return list(letters_of(connection, self._lease.workflow))
 
-    def _store_journal(self, connection: Connection, harvest: RunCheckpoint, newest: float | None) -> None:
+    def _store_journal(self, connection: Connection, checkpoint: RunCheckpoint, newest: float | None) -> None:
         workflow = self._lease.workflow
         if self.past.rereads:
-            again = pa.array(journal.digests_of(segment.content for segment in harvest.segments), pa.int64())
+            again = pa.array(journal.digests_of(segment.content for segment in checkpoint.segments), pa.int64())
             journal.keep_only(
                 connection, workflow, lambda rows: rows.filter(pc.invert(pc.is_in(rows["digest"], again)))
             )
         horizon = self._horizon(newest)
         if horizon is not None:
             journal.forget_before(connection, workflow, horizon)
-        journal.append(connection, workflow, harvest.segments)
+        journal.append(connection, workflow, checkpoint.segments)
         journal.compact(connection, workflow)
 
     def _horizon(self, newest: float | None) -> float | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from ingestion.binding.statement_names import TableUsageNames, mentions
-from ingestion.isolation import Isolation, Stage
+from ingestion.isolation import FailureStage, Isolation
 from ingestion.model import NameKind, StatementKind, TableName
 from ingestion.names.namespaces import may_be_temporary
 from workflows.templates.grouping import TableUsage
@@ -26,8 +26,8 @@ def names_of(templates: Collection[ParsedTemplate], isolation: Isolation[str]) -
     mentioned = {t.fingerprint: _NOTHING for t in templates}
     for template in templates:
         if template.symbolic is not None:
-            with isolation.around(Stage.ANALYSIS, template.fingerprint):
-                isolation.probe(Stage.ANALYSIS, template)
+            with isolation.around(FailureStage.ANALYSIS, template.fingerprint):
+                isolation.probe(FailureStage.ANALYSIS, template)
                 mentioned[template.fingerprint] = mentions(template.symbolic)
     temporary = {name.table for names in mentioned.values() for name, is_temporary in names.created if is_temporary}
     return {fingerprint: _names(names, temporary) for fingerprint, names in mentioned.items()}

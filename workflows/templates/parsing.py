@@ -13,7 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812 the name that every PySpark
 
 from ingestion.binding.external_tables import with_location
 from ingestion.errors import Unparsable
-from ingestion.isolation import Failure, Isolation, Probe, Stage, unprobed
+from ingestion.isolation import Failure, FailureStage, Isolation, Probe, unprobed
 from ingestion.masking import QueryMasker
 from ingestion.parsing.parser_pool import Limits, ParseOutcome, Parser, ParseRequest, ThreadedParser
 from ingestion.routines.inline_functions import as_function, function_as_view
@@ -124,7 +124,7 @@ def template_of(row: Mapping[str, Any]) -> ParsedTemplate:
     """The template in a row that a parser task gave."""
     isolation = Isolation[str]()
     symbolic = None
-    with isolation.around(Stage.PARSING, "row"):
+    with isolation.around(FailureStage.PARSING, "row"):
         symbolic = loads(row["symbolic"]) if row["symbolic"] is not None else None
     dead = isolation.failures["row"].reason if isolation.failures else row["dead"]
     return ParsedTemplate(
@@ -166,8 +166,8 @@ class _ParserTask:
                 self._waiting[key] = row
                 if row["symbolic"] is None:
                     request = None
-                    with self._isolation.around(Stage.PARSING, key):
-                        self._isolation.probe(Stage.PARSING, row["text"])
+                    with self._isolation.around(FailureStage.PARSING, key):
+                        self._isolation.probe(FailureStage.PARSING, row["text"])
                         request = parse_request(key, row)
                     if request is not None:
                         yield request
@@ -175,7 +175,7 @@ class _ParserTask:
     def row(self, outcome: ParseOutcome) -> dict[str, object]:
         """What became of one that the parsers were asked for."""
         row = self._waiting.pop(outcome.key)
-        with self._isolation.around(Stage.PARSING, outcome.key):
+        with self._isolation.around(FailureStage.PARSING, outcome.key):
             return parsed_row(row, outcome)
         return _failed(row, self._isolation.failures[outcome.key])
 
@@ -184,8 +184,8 @@ class _ParserTask:
         for key, row in self._waiting.items():
             found = None
             if key not in self._isolation.failures:
-                with self._isolation.around(Stage.PARSING, key):
-                    self._isolation.probe(Stage.PARSING, row["symbolic"])
+                with self._isolation.around(FailureStage.PARSING, key):
+                    self._isolation.probe(FailureStage.PARSING, row["symbolic"])
                     found = _brought(row)
             yield found or _failed(row, self._isolation.failures[key])
 

@@ -14,10 +14,10 @@ from connectors.catalog.contract import models
 from connectors.catalog.contract.entity_types import BY_TYPE, EntityType
 from connectors.catalog.contract.errors import ApiError, bad_request
 from connectors.catalog.contract.patches import apply_patch
-from connectors.catalog.store.database import Json
 from connectors.catalog.store.entities import entities
 from connectors.catalog.store.entities.registration import Registration, put_one
 from connectors.catalog.store.lineage import deletion
+from ingestion.model import Json
 
 router = APIRouter(responses=ERRORS)
 

@@ -9,8 +9,9 @@ from urllib.parse import unquote
 from fastapi import Depends, Path, Query, Request
 from fastapi.responses import Response
 
-from connectors.catalog.store.database import Database, Json, dumps
+from connectors.catalog.store.database import Database, dumps
 from connectors.catalog.store.entities.entities import Page
+from ingestion.model import Json
 
 _REFUSALS = {400: "Not valid", 401: "No token", 403: "Another page", 404: "Not there", 413: "Too large"}
 ERRORS: dict[int | str, Json] = {

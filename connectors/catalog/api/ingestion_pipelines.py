@@ -10,8 +10,9 @@ from sqlalchemy import select
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from connectors.catalog.api.context import ERRORS, PathText, Store, empty, named, reply
-from connectors.catalog.store.database import Json, dumps, loads, tick
+from connectors.catalog.store.database import dumps, loads, tick
 from connectors.catalog.store.schema import pipeline_runs
+from ingestion.model import Json
 
 router = APIRouter(prefix="/api/v1/services/ingestionPipelines", tags=["ingestionPipeline"], responses=ERRORS)
 Report = Annotated[dict[str, Any], Body()]

@@ -12,10 +12,10 @@ from sqlalchemy import Connection, select
 from connectors.catalog.api.context import ERRORS, Paging, PathText, Store, reply
 from connectors.catalog.contract import models
 from connectors.catalog.contract.entity_types import BY_TYPE
-from connectors.catalog.store.database import Json
 from connectors.catalog.store.entities import entities
 from connectors.catalog.store.entities.registration import Registration
 from connectors.catalog.store.schema import query_uses
+from ingestion.model import Json
 
 router = APIRouter(tags=["query"], responses=ERRORS)
 _QUERY = BY_TYPE["query"]

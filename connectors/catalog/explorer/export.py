@@ -9,11 +9,12 @@ from sqlalchemy import Connection, select
 
 from connectors.catalog.contract.errors import ApiError
 from connectors.catalog.explorer.neighbourhood import NeighbourhoodStep, picture, whole
-from connectors.catalog.store.database import Json, open_database
+from connectors.catalog.store.database import open_database
 from connectors.catalog.store.queries.explore import MAX_CARDS
 from connectors.catalog.store.queries.window import Window, window
 from connectors.catalog.store.schema import entities
 from ingestion.errors import ConfigError
+from ingestion.model import Json
 
 _SHOWN = ("table", "container", "storedProcedure", "pipeline")
 

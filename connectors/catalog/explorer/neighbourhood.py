@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, func, select
 
 from connectors.catalog.contract.errors import not_found
-from connectors.catalog.store.database import Json
 from connectors.catalog.store.entities.entities import any_rows_of
 from connectors.catalog.store.lineage import reads
 from connectors.catalog.store.lineage.reads import Moment
 from connectors.catalog.store.queries import explore, history
 from connectors.catalog.store.queries.window import Window
 from connectors.catalog.store.schema import contributions, entities, intervals, versions
+from ingestion.model import Json
 
 _BEGINNINGS = 12
 

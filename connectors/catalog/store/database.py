@@ -12,7 +12,6 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, insert, select, text, update
 from sqlalchemy.engine.interfaces import DBAPIConnection
@@ -22,9 +21,9 @@ from sqlalchemy.pool import ConnectionPoolEntry
 from connectors.catalog.contract.errors import bad_request
 from connectors.catalog.store.schema import SCHEMA_VERSION, entities, meta, metadata
 from ingestion.errors import ConfigError
+from ingestion.model import Json
 
 BUSY_SECONDS = 60
-Json = dict[str, Any]
 
 _SEARCH_TABLE = """
 create virtual table if not exists search using fts5(

@@ -10,10 +10,8 @@ from typing import Any
 from connectors.openmetadata.entities.data_types import column_request
 from connectors.openmetadata.transport.http import Call, Http, Params, path_of
 from ingestion.entities import EntityReference, TableEntity
-from ingestion.model import Column
+from ingestion.model import Column, Json
 from ingestion.names.fqn import decode_name, encode_name, split_fqn
-
-Json = dict[str, Any]
 
 PAGE = 100
 COLUMNS_COMPLETE = "columnsComplete"

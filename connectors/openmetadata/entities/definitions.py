@@ -8,10 +8,9 @@ from typing import Any
 from connectors.openmetadata.entities.crud import COLUMNS_COMPLETE, FILED_FROM_LOG, Collection, pages
 from connectors.openmetadata.entities.search import views
 from connectors.openmetadata.transport.platform import Platform
+from ingestion.model import Json
 from ingestion.names.fqn import split_fqn
 from ingestion.routines.definition import Definition, DefinitionKind
-
-Json = dict[str, Any]
 
 _FQN_PARTS = 4
 

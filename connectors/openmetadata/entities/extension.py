@@ -11,9 +11,8 @@ from connectors.openmetadata.transport.http import Call, Http
 from connectors.openmetadata.transport.responses import NotOpenMetadata
 from ingestion.entities import TableEntity
 from ingestion.errors import Rejected
+from ingestion.model import Json
 from ingestion.resolution.cached_search import PartialName
-
-Json = dict[str, Any]
 
 LINEAGE = "bulkLineage"
 LOOKUP = "bulkLookup"

@@ -6,14 +6,12 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from connectors.openmetadata.entities.crud import Collection, QueryRecord
 from connectors.openmetadata.transport.http import Call, Http
 from connectors.openmetadata.transport.platform import Platform
 from ingestion.entities import EntityReference
-
-Json = dict[str, Any]
+from ingestion.model import Json
 
 _INDEX = "query_search_index"
 _CHUNK = 100

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from connectors.openmetadata.entities import extension
 from connectors.openmetadata.entities.crud import Collection, get_by_name, put
 from connectors.openmetadata.transport.platform import Platform
-from ingestion.isolation import Failure, Probe, Stage, in_parts, unprobed
+from ingestion.isolation import Failure, FailureStage, Probe, in_parts, unprobed
+from ingestion.model import Json
 from ingestion.names.fqn import build_fqn
-
-Json = dict[str, Any]
 
 # group: the key that names the parent; a service has none
 _PARENTS = {
@@ -36,7 +34,7 @@ _SERVICES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Registration:
+class RegistrationResult:
     """How many entities were made, and which could not be: their group and create request, with why."""
 
     made: int = 0
@@ -61,7 +59,9 @@ def register(platform: Platform, groups: Mapping[str, Sequence[Json]], at: float
     return made
 
 
-def register_each(platform: Platform, groups: Mapping[str, Sequence[Json]], probe: Probe = unprobed) -> Registration:
+def register_each(
+    platform: Platform, groups: Mapping[str, Sequence[Json]], probe: Probe = unprobed
+) -> RegistrationResult:
     """As `register`, where what cannot be registered keeps nothing else from being. Raises ConfigError, TargetDown."""
     ordered = [(group, request) for group in ("services", *_COLLECTIONS) for request in groups.get(group, ())]
     made = []
@@ -72,8 +72,8 @@ def register_each(platform: Platform, groups: Mapping[str, Sequence[Json]], prob
             parts.setdefault(group, []).append(request)
         made.append(register(platform, parts))
 
-    failed = in_parts(ordered, work, Stage.REGISTRATION, probe)
-    return Registration(sum(made), tuple((group, request, failure) for (group, request), failure in failed))
+    failed = in_parts(ordered, work, FailureStage.REGISTRATION, probe)
+    return RegistrationResult(sum(made), tuple((group, request, failure) for (group, request), failure in failed))
 
 
 def _put_if_missing(platform: Platform, group: str, request: Json) -> bool:

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from connectors.openmetadata.transport.http import Http
+from ingestion.model import Json
 from ingestion.resolution.cached_search import Hits
-
-Json = dict[str, Any]
 
 TABLES = "table_search_index"
 PROCEDURES = "stored_procedure_search_index"

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 
 from connectors.spark_history.applications.executions import ExecutedStatement
-from ingestion.plans.text.name_mapping import SESSION_CATALOG, NameMapping
+from ingestion.plans.text.name_mapping import QUALIFIED, SESSION_CATALOG, NameMapping
 
 DEFAULT_NAMESPACE = "default"
-QUALIFIED = 3
 
 _SET_NAMESPACE = re.compile(
     r"SetCatalogAndNamespace.*?\nArguments: \S*?CatalogManager\S*, (?:(?P<catalog>[\w-]+), )?"

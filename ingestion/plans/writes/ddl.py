@@ -8,11 +8,10 @@ from dataclasses import replace
 
 from ingestion.model import Column, StatementKind, StatementLineage, TableChange, TableName
 from ingestion.plans.operators.evaluation import kind_of
-from ingestion.plans.text.name_mapping import NameMapping, quoted_parts
+from ingestion.plans.text.name_mapping import QUALIFIED, NameMapping, quoted_parts
 from ingestion.plans.text.tree import PlanNode, parse_plan_text
 from ingestion.plans.writes.v2 import catalog_names
 
-QUALIFIED = 3
 DDL = re.compile(r"\b(?:AlterTableRenameCommand|DropTableCommand|DropTable|DropView|RenameTable|AlterTable)\b")
 V2_KINDS = ("DropTable", "DropView", "RenameTable", "AlterTable")
 _CHANGES = re.compile(r", \[(?:(?P<changes>.*)\]|.*)", re.DOTALL)

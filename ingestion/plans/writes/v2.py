@@ -7,11 +7,10 @@ import re
 from ingestion.model import StatementKind, TableName, WriteMode
 from ingestion.plans.operators.evaluation import kind_of
 from ingestion.plans.operators.scans import CATALOG_TABLE, jdbc_table, v2_name
-from ingestion.plans.text.name_mapping import NameMapping, plain_parts, quoted_parts
+from ingestion.plans.text.name_mapping import QUALIFIED, NameMapping, plain_parts, quoted_parts
 from ingestion.plans.text.tree import PlanNode
 from ingestion.plans.writes.write import PlanWrite, query_of
 
-QUALIFIED = 3
 ROW_PLACE = "_pos"
 """The metadata column of Iceberg's by which a row operation finds a row in its file."""
 ROW_SCANS = ("BatchScan", "RelationV2", "DataSourceV2Relation")

@@ -41,7 +41,6 @@ select size.w as w, max(size.h) as h from items group by size.w;
 select kind, max(who.name) as n, count(props['page']) as c from events group by kind;
 select brand, sum(p.price) as s from items p group by brand order by sum(p.price) desc;
 select s.store_id, s.n / t.n as share from (select store_id, count(*) as n from sales group by store_id) s, (select count(*) as n from sales) t;
-select item_id, max(struct(price, quantity)).quantity as q from sales group by item_id;
 select store_id, sum(quantity) as quantity from sales group by store_id order by quantity;
 select customer_id % 10 as bucket, avg(price) as price from sales group by customer_id % 10 having avg(price) > 1;
 select histogram_numeric(price, 5) as h, kurtosis(price) as k from sales;

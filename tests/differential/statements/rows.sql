@@ -31,3 +31,4 @@ select * from sales unpivot ((amount, tax) for kind in ((price, discount) as p, 
 select kind, sum(amount) as s from sales unpivot (amount for kind in (price, net)) u group by kind;
 select * from sales tablesample (10 percent);
 select name from items tablesample (5 rows) as t where price > 1;
+select inline(array(struct(name, brand), named_struct('name', brand, 'brand', name))) from items;

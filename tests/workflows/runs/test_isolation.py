@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from ingestion.isolation import Stage
+from ingestion.isolation import FailureStage
 from tests.behaviour.harness import Record, Warehouse
 from tests.support.generated_log import MARK, Ran, ran, random_log
 from tests.support.growing_log import configuration, rows_of, write_log
@@ -16,9 +16,9 @@ from tests.support.run_in_session import run
 from workflows.control.failpoints import Failpoints
 
 SEEDS = (1, 2)
-OF_A_STATEMENT = (Stage.ANALYSIS, Stage.BINDING, Stage.FOLDING)
+OF_A_STATEMENT = (FailureStage.ANALYSIS, FailureStage.BINDING, FailureStage.FOLDING)
 """Stages after whose failure nothing of the statement may be left, whoever reads what it would have made."""
-OF_AN_EDGE = (Stage.EVIDENCE, Stage.RESOLUTION, Stage.REGISTRATION, Stage.PUBLISHING)
+OF_AN_EDGE = (FailureStage.EVIDENCE, FailureStage.RESOLUTION, FailureStage.REGISTRATION, FailureStage.PUBLISHING)
 """Stages that work on what a statement gives: on its edges, and the names at their ends."""
 
 
@@ -46,8 +46,8 @@ def test_what_fails_beside_the_edges_is_warned_of(tmp_path: Path) -> None:
     assert not whole.warnings
     created = next(record.at or 0.0 for record in log[3:] if record.text.startswith(("CREATE TABLE", "CREATE VIEW")))
     marks = {
-        Stage.QUERIES: (MARK, "1 queries"),
-        Stage.NAMES: (f"'at': {round(created * 1000)}", "1 changes of names"),
+        FailureStage.QUERIES: (MARK, "1 queries"),
+        FailureStage.NAMES: (f"'at': {round(created * 1000)}", "1 changes of names"),
     }
     for stage, (mark, warning) in marks.items():
         found = ran(tmp_path / stage, log, f"{stage}:{mark}:raise")
@@ -92,7 +92,7 @@ def test_a_run_goes_on_where_a_task_fails_on_one_statement(spark: SparkSession, 
     configuration(tmp_path)
     said = [("s1", "INSERT INTO t (a) SELECT a FROM s"), ("s1", f"INSERT INTO {MARK} (a) SELECT a FROM s WHERE b = 77")]
     write_log(tmp_path / "log" / "all.csv", rows_of(said))
-    summary = run(tmp_path, failpoints=Failpoints(f"{Stage.PARSING}:{MARK}:raise"))
+    summary = run(tmp_path, failpoints=Failpoints(f"{FailureStage.PARSING}:{MARK}:raise"))
     assert (summary.counts.published, summary.counts.dead) == (1, {"parsing_failed": 1})
     (letter,) = [json.loads(line) for line in (tmp_path / "dead.jsonl").read_text().splitlines()]
     assert (letter["reason"], letter["source_id"].rpartition(":")[2]) == ("parsing_failed", "3")

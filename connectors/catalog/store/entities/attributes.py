@@ -10,9 +10,10 @@ from sqlalchemy import Connection, insert, select
 
 from connectors.catalog.contract import fqn
 from connectors.catalog.store.chunking import chunks_of
-from connectors.catalog.store.database import Json, dumps, loads
+from connectors.catalog.store.database import dumps, loads
 from connectors.catalog.store.entities import columns as columns_of
 from connectors.catalog.store.schema import attributes
+from ingestion.model import Json
 
 _ENTITY_ATTRIBUTES = ("description", "owners", "tableType", "schemaDefinition", "displayName")
 

@@ -10,8 +10,8 @@ from sqlalchemy import Connection, select
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from connectors.catalog.store.chunking import chunks_of
-from connectors.catalog.store.database import Json
 from connectors.catalog.store.schema import column_events
+from ingestion.model import Json
 
 
 @dataclass(frozen=True, slots=True)

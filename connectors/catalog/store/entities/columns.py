@@ -7,7 +7,7 @@ from typing import Any
 
 from connectors.catalog.contract import fqn
 from connectors.catalog.contract.errors import ApiError
-from connectors.catalog.store.database import Json
+from ingestion.model import Json
 
 MAX_COLUMNS = 20_000
 MAX_NAMES = 8 << 20

@@ -11,11 +11,12 @@ from connectors.catalog.contract import bulk_models, fqn, models
 from connectors.catalog.contract.entity_types import BY_TYPE
 from connectors.catalog.contract.errors import bad_request
 from connectors.catalog.store.chunking import chunks_of
-from connectors.catalog.store.database import Json, loads
+from connectors.catalog.store.database import loads
 from connectors.catalog.store.entities import columns as columns_of
 from connectors.catalog.store.entities.entities import EntityRow
 from connectors.catalog.store.entities.registration import Registration
 from connectors.catalog.store.schema import entities
+from ingestion.model import Json
 from ingestion.names.storage_paths import normal_path
 
 _COLUMN_KEYS = ("name", "dataType", "dataTypeDisplay", "fullyQualifiedName")

@@ -14,13 +14,14 @@ from connectors.catalog.contract import fqn
 from connectors.catalog.contract.entity_types import BY_TYPE, SERVICE_TYPES, EntityType
 from connectors.catalog.contract.errors import bad_request, not_found
 from connectors.catalog.store.chunking import chunks_of
-from connectors.catalog.store.database import Json, dumps, loads, tick
+from connectors.catalog.store.database import dumps, loads, tick
 from connectors.catalog.store.entities import columns as columns_of
 from connectors.catalog.store.entities import name_events
 from connectors.catalog.store.entities.attributes import Change, entity_changes, record
 from connectors.catalog.store.entities.column_events import file_fates
 from connectors.catalog.store.entities.entities import EntityRow, entity_id, reference
 from connectors.catalog.store.schema import attributes, entities, query_uses, search_names
+from ingestion.model import Json
 from ingestion.names.storage_paths import normal_path
 
 _SECRET_KEY = re.compile(r"passw|secret|token|private.?key|credential|access.?key|api.?key|passphrase", re.IGNORECASE)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from sqlalchemy import Connection, func, select, union
 
 from connectors.catalog.store.chunking import chunks_of
-from connectors.catalog.store.database import Json
 from connectors.catalog.store.schema import contributions, intervals, records, usage_records
+from ingestion.model import Json
 
 
 def uses(connection: Connection, identifiers: list[str]) -> dict[str, Json]:

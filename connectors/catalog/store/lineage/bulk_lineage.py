@@ -9,7 +9,7 @@ from sqlalchemy import Connection, insert, select
 
 from connectors.catalog.contract import bulk_models
 from connectors.catalog.contract.errors import ApiError, not_found
-from connectors.catalog.store.database import Json, dumps, loads, tick
+from connectors.catalog.store.database import dumps, loads, tick
 from connectors.catalog.store.entities.attributes import known_columns
 from connectors.catalog.store.entities.entities import EntityRow, any_rows_of
 from connectors.catalog.store.lineage import reads, rest_edges
@@ -18,6 +18,7 @@ from connectors.catalog.store.lineage.inserts import ContributionRow, count_colu
 from connectors.catalog.store.lineage.intervals import Retraction
 from connectors.catalog.store.lineage.writer import LineageWriter
 from connectors.catalog.store.schema import batches
+from ingestion.model import Json
 
 
 def apply(connection: Connection, request: bulk_models.Lineage) -> Json:

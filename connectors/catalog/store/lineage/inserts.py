@@ -12,8 +12,9 @@ from sqlalchemy import Connection, Table, func, insert, select
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from connectors.catalog.store.chunking import chunks_of
-from connectors.catalog.store.database import Json, dumps
+from connectors.catalog.store.database import dumps
 from connectors.catalog.store.schema import contributions, records, sightings, versions
+from ingestion.model import Json
 
 Edge = tuple[str, str]
 _Key = tuple[str, str, str, str, str]

@@ -10,7 +10,7 @@ from sqlalchemy.dialects.sqlite import insert as upsert
 from connectors.catalog.contract import bulk_models
 from connectors.catalog.contract.entity_types import BY_TYPE
 from connectors.catalog.contract.errors import bad_request, not_found
-from connectors.catalog.store.database import Json, dumps, loads, tick
+from connectors.catalog.store.database import dumps, loads, tick
 from connectors.catalog.store.entities import columns as columns_of
 from connectors.catalog.store.entities import name_events
 from connectors.catalog.store.entities.attributes import Change, record
@@ -21,6 +21,7 @@ from connectors.catalog.store.lineage.inserts import record_digest
 from connectors.catalog.store.lineage.projection import project
 from connectors.catalog.store.lineage.writer import versions_at
 from connectors.catalog.store.schema import attributes, entities, usage_records
+from ingestion.model import Json
 
 _COLUMN_KINDS = ("dropColumn", "renameColumn")
 

@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 from sqlalchemy import ColumnElement, Connection, and_, case, func, or_, select
 
 from connectors.catalog.store.chunking import chunks_of
-from connectors.catalog.store.database import Json, loads
+from connectors.catalog.store.database import loads
 from connectors.catalog.store.entities import column_events
 from connectors.catalog.store.schema import contributions, intervals, sightings, versions
+from ingestion.model import Json
 
 # what these producers say is an observation that ages; the others state what holds until it is taken back
 OBSERVED = ("query", "plan", "openlineage")

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, and_, func, or_, select
 from connectors.catalog.contract.errors import ApiError, bad_request
 from connectors.catalog.contract.models import LineageDetails
 from connectors.catalog.contract.patches import apply_patch
-from connectors.catalog.store.database import Json, loads, tick
+from connectors.catalog.store.database import loads, tick
 from connectors.catalog.store.entities.entities import EntityRow, find_id, reference
 from connectors.catalog.store.lineage import reads
 from connectors.catalog.store.lineage.column_names import ColumnNames, column_names
@@ -23,6 +23,7 @@ from connectors.catalog.store.lineage.intervals import Retraction
 from connectors.catalog.store.lineage.reads import ContributionView
 from connectors.catalog.store.lineage.writer import LineageWriter
 from connectors.catalog.store.schema import contributions, endings, intervals
+from ingestion.model import Json
 
 PATCHABLE = ("/columnsLineage", "/pipeline", "/sqlQuery")
 _OTHER_PATHS = "a lineage patch may only name paths under /columnsLineage, /pipeline and /sqlQuery"

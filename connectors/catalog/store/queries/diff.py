@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, and_, or_, select
 
 from connectors.catalog.store.chunking import chunks_of
-from connectors.catalog.store.database import Json, loads
+from connectors.catalog.store.database import loads
 from connectors.catalog.store.entities.entities import EntityRow, any_rows_of
 from connectors.catalog.store.lineage import reads
 from connectors.catalog.store.lineage.reads import ContributionView, Moment
 from connectors.catalog.store.queries.impact import Downstream, Node
 from connectors.catalog.store.schema import attributes, intervals, name_events
+from ingestion.model import Json
 
 MAX_CHANGES = 2_000
 MAX_NAMED = 100

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, func, select, text
 
 from connectors.catalog.contract import fqn
-from connectors.catalog.store.database import Json, loads
+from connectors.catalog.store.database import loads
 from connectors.catalog.store.entities import columns as columns_of
 from connectors.catalog.store.entities.attributes import columns_at
 from connectors.catalog.store.entities.entities import EntityRow, any_rows_of
@@ -18,6 +18,7 @@ from connectors.catalog.store.lineage import reads
 from connectors.catalog.store.lineage.reads import ContributionView, Moment, Seen
 from connectors.catalog.store.queries.window import Window
 from connectors.catalog.store.schema import entities, search_names
+from ingestion.model import Json
 
 MAX_CARDS = 5_000
 MAX_FOUND = 200

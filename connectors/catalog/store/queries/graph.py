@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from sqlalchemy import Connection
 
-from connectors.catalog.store.database import Json, loads
+from connectors.catalog.store.database import loads
 from connectors.catalog.store.entities.entities import EntityRow, any_rows_of, reference
 from connectors.catalog.store.lineage import reads, rest_edges
 from connectors.catalog.store.lineage.reads import ContributionView
+from ingestion.model import Json
 
 MAX_DEPTH = 20
 MAX_NODES = 5_000

@@ -7,7 +7,7 @@ import json
 from sqlalchemy import Connection, and_, func, or_, select
 
 from connectors.catalog.contract.entity_types import KINDS
-from connectors.catalog.store.database import Json, loads
+from connectors.catalog.store.database import loads
 from connectors.catalog.store.entities import attributes
 from connectors.catalog.store.entities.entities import EntityRow
 from connectors.catalog.store.lineage import reads
@@ -15,6 +15,7 @@ from connectors.catalog.store.lineage.reads import ContributionView
 from connectors.catalog.store.queries import explore
 from connectors.catalog.store.queries.window import Window
 from connectors.catalog.store.schema import contributions, entities, intervals, name_events, versions
+from ingestion.model import Json
 
 _LINEAGE_TYPES = ("table", "container", "storedProcedure", "pipeline")
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import Connection
 
-from connectors.catalog.store.database import Json
 from connectors.catalog.store.entities.entities import any_rows_of
 from connectors.catalog.store.lineage import reads
 from connectors.catalog.store.lineage.reads import ContributionView, Moment
+from ingestion.model import Json
 
 DIRECT, INDIRECT, TABLE = "DIRECT", "INDIRECT", "TABLE"
 # a path is as strong as its weakest hop: values flow, values decide, or only the tables are known to be joined

@@ -9,10 +9,11 @@ from sqlalchemy import ColumnElement, Connection, and_, false, func, not_, or_, 
 
 from connectors.catalog.contract.entity_types import BY_INDEX
 from connectors.catalog.contract.errors import bad_request
-from connectors.catalog.store.database import Json, loads
+from connectors.catalog.store.database import loads
 from connectors.catalog.store.entities.entities import EntityRow, answer
 from connectors.catalog.store.lineage import reads
 from connectors.catalog.store.schema import entities
+from ingestion.model import Json
 from ingestion.names.storage_paths import normal_path
 
 MAX_HITS = 1_000

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, func, select
 
-from connectors.catalog.store.database import Json
 from connectors.catalog.store.lineage.reads import OBSERVED, Moment
 from connectors.catalog.store.schema import contributions, intervals, versions
+from ingestion.model import Json
 
 DAY = 86_400_000
 DEFAULT_DAYS = 30

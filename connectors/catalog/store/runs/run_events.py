@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 
 from connectors.catalog.contract.errors import ApiError
 from connectors.catalog.contract.openlineage_models import ColumnLineage, Dataset, InputField, RunEvent, Transformation
-from connectors.catalog.store.database import Json, dumps, tick
+from connectors.catalog.store.database import dumps, tick
 from connectors.catalog.store.entities.columns import path_of
 from connectors.catalog.store.entities.entities import EntityRow
 from connectors.catalog.store.entities.registration import Registration
@@ -21,6 +21,7 @@ from connectors.catalog.store.runs.datasets import Datasets
 from ingestion.dialects import dialect_of
 from ingestion.errors import ConfigError, Unparsable
 from ingestion.masking import QueryMasker
+from ingestion.model import Json
 
 _WROTE_NOTHING = ("ABORT", "FAIL")
 _MAX_SQL = 1_000_000
