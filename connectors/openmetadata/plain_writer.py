@@ -18,7 +18,7 @@ from connectors.openmetadata.edge_writer import (
 )
 from connectors.openmetadata.transport.http import Http
 from connectors.openmetadata.transport.responses import ServerFailed
-from connectors.openmetadata.units import Unit, Written
+from connectors.openmetadata.units import Unit, WriteOutcome
 from connectors.sink import Outcome, WriteCounts, WriteResult
 from ingestion.errors import Rejected
 from ingestion.lineage_request import AddLineageRequest
@@ -56,13 +56,13 @@ class PlainWriter:
         self._http = http
         self._threads = threads
 
-    def write(self, units: Sequence[Unit]) -> Written:
+    def write(self, units: Sequence[Unit]) -> WriteOutcome:
         """The requests of all units, then what they replace.
 
         A request counts when its edge was read again, after a while in which other writers that had read it before
         must have written, and had all of it. Raises TargetDown and ConfigError.
         """
-        written = Written()
+        written = WriteOutcome()
         if not units:
             return written
         pool = ThreadPoolExecutor(self._threads, "rest-sink")
@@ -117,9 +117,9 @@ class PlainWriter:
         if left > 0:
             timing.sleep(left)
 
-    def _finished(self, unit: Unit, done: Sequence[_Done]) -> Written:
+    def _finished(self, unit: Unit, done: Sequence[_Done]) -> WriteOutcome:
         """What the unit's requests came to, after what they replace is gone."""
-        written = Written()
+        written = WriteOutcome()
         for one in done:
             written += _result(one)
         if not (unit.views or unit.routines):
@@ -134,7 +134,7 @@ class PlainWriter:
             logger.warning("%s: its earlier lineage stays: %s", unit.name, error)
             return written
         finish_view(self._http, unit)
-        return written + Written(counts=WriteCounts(replaced=deleted))
+        return written + WriteOutcome(counts=WriteCounts(replaced=deleted))
 
 
 def finish_view(http: Http, unit: Unit) -> None:
@@ -147,9 +147,9 @@ def finish_view(http: Http, unit: Unit) -> None:
         logger.warning("%s: not marked as processed: %s", unit.name, error)
 
 
-def _result(one: _Done) -> Written:
+def _result(one: _Done) -> WriteOutcome:
     if one.write is None:
-        return Written((WriteResult(one.request, Outcome.REJECTED, one.reason),), WriteCounts(rejected=1))
+        return WriteOutcome((WriteResult(one.request, Outcome.REJECTED, one.reason),), WriteCounts(rejected=1))
     outcome, refused = one.write.outcome, len(one.write.refused)
     counts = WriteCounts(
         new=outcome is Outcome.NEW,
@@ -158,4 +158,4 @@ def _result(one: _Done) -> Written:
         replaced=outcome is Outcome.REPLACED,
         column_edges=len(one.request.edge.lineage_details.columns_lineage) - refused,
     )
-    return Written((WriteResult(one.request, outcome, refused_columns=refused),), counts)
+    return WriteOutcome((WriteResult(one.request, outcome, refused_columns=refused),), counts)

@@ -14,7 +14,7 @@ from connectors.openmetadata.entities.extension import BatchCounts
 from connectors.openmetadata.plain_writer import PlainWriter, finish_view
 from connectors.openmetadata.transport.platform import Platform
 from connectors.openmetadata.transport.responses import ServerFailed
-from connectors.openmetadata.units import Unit, Written, batches_of, units_of
+from connectors.openmetadata.units import Unit, WriteOutcome, batches_of, units_of
 from connectors.sink import Outcome, WriteCounts, WriteReport, WriteResult
 from ingestion.errors import Rejected
 from ingestion.lineage_request import AddLineageRequest, Replacement
@@ -54,14 +54,14 @@ class RestSink:
             # without contributions a request is what any client of the contract would say: it goes the contract's way
             whole = all(request.contributions for request in unit.requests)
             (bulk if self._bulk and whole else plain).append(unit)
-        written = Written()
+        written = WriteOutcome()
         for batch in batches_of(bulk, self._options.batch_size):
             written += self._write_batch(batch)
         written += PlainWriter(self._platform.http, self._options.threads).write(plain)
         by_edge = {result.request.edge.key: result for result in written.results}
         return WriteReport(tuple(by_edge[request.edge.key] for request in requests), written.counts)
 
-    def _write_batch(self, units: Sequence[Unit]) -> Written:
+    def _write_batch(self, units: Sequence[Unit]) -> WriteOutcome:
         """One bulk call; when it is refused, its halves, until only what is refused is left."""
         try:
             counts = self._send(units)
@@ -73,17 +73,19 @@ class RestSink:
         for unit in units:
             finish_view(self._platform.http, unit)
         results = tuple(WriteResult(request, Outcome.STORED) for unit in units for request in unit.requests)
-        return Written(results, _sum_of(counts))
+        return WriteOutcome(results, _sum_of(counts))
 
-    def _write_parts(self, unit: Unit, reason: str) -> Written:
+    def _write_parts(self, unit: Unit, reason: str) -> WriteOutcome:
         """What can be written of a unit that was refused. What it was to replace stays: the new truth is not whole."""
         if len(unit.requests) > 1:
             written = self._write_batch([Unit(unit.target, [request]) for request in unit.requests])
             if unit.replacements and not written.counts.rejected:
-                return written + Written(counts=self._write_batch([Unit(unit.target, [], unit.replacements)]).counts)
+                return written + WriteOutcome(
+                    counts=self._write_batch([Unit(unit.target, [], unit.replacements)]).counts
+                )
         else:
             rejected = tuple(WriteResult(request, Outcome.REJECTED, reason) for request in unit.requests)
-            written = Written(rejected, WriteCounts(rejected=len(rejected)))
+            written = WriteOutcome(rejected, WriteCounts(rejected=len(rejected)))
         if unit.replacements:
             logger.warning("%s: its earlier lineage stays: %s", unit.name, reason)
         return written

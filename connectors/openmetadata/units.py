@@ -62,14 +62,14 @@ class Unit:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WriteOutcome:
     """What became of requests so far."""
 
     results: tuple[WriteResult, ...] = ()
     counts: WriteCounts = field(default_factory=WriteCounts)
 
-    def __add__(self, other: Written) -> Written:
-        return Written(self.results + other.results, self.counts + other.counts)
+    def __add__(self, other: WriteOutcome) -> WriteOutcome:
+        return WriteOutcome(self.results + other.results, self.counts + other.counts)
 
 
 def units_of(requests: Sequence[AddLineageRequest], replacements: Sequence[Replacement]) -> list[Unit]:

@@ -42,4 +42,5 @@ def reserved_words(dialect: str, *, hierarchical: bool = False) -> frozenset[str
     return frozenset(fold_column(word, False, dialect_of(dialect)) for word in words)
 
 
+TSQL_FAMILY = frozenset({"tsql", "fabric"})
 HIVE_FAMILY = frozenset({"hive", "spark", "databricks", "impala"})

@@ -18,7 +18,7 @@ DIGITS = "digits"
 QUOTED = (HINT, COMMENT, STRING, DOLLAR, NAME, OPEN)
 
 _COMMENT_DEPTH = 5
-_CLOSING = {"[": "]"}
+CLOSING = {"[": "]"}
 _DIGIT = "0-9"
 _CURRENCIES = "$\u00a2-\u00a5\u20a0-\u20bf"
 _EXPONENT = r"(?:[eE][+-]?[0-9]++)?+(?:\.[0-9]++)*+"
@@ -103,7 +103,7 @@ def _dollar(dialect: Dialect) -> Iterator[_Form]:
 
 def _name(dialect: Dialect) -> Iterator[_Form]:
     for opening in dialect.name_quotes:
-        closing = re.escape(_CLOSING.get(opening, opening))
+        closing = re.escape(CLOSING.get(opening, opening))
         yield _Form(re.escape(opening), rf"[^{closing}]*+(?:{closing}{closing}[^{closing}]*+)*+{closing}")
     if dialect.stage_names:
         yield _Form("@", r'(?:[\w$~%./=-]|"[^"\n]*")++')
@@ -139,7 +139,7 @@ def _number(dialect: Dialect) -> Iterator[_Form]:
 
 def _closing(dialect: Dialect) -> str:
     """What may end a quoted name, for a character class."""
-    return "".join(re.escape(_CLOSING.get(opening, opening)) for opening in dialect.name_quotes)
+    return "".join(re.escape(CLOSING.get(opening, opening)) for opening in dialect.name_quotes)
 
 
 def _suffix(dialect: Dialect) -> str:

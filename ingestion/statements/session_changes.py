@@ -8,6 +8,7 @@ from ingestion.dialects import Dialect, fold
 from ingestion.dialects.definition import keywords
 from ingestion.lexing import NAME, STRING, WORD, Token
 from ingestion.lexing import tokens as all_tokens
+from ingestion.lexing.patterns import CLOSING
 
 _DATABASE_BY_USE = keywords("snowflake tsql fabric redshift cockroach duckdb materialize")
 _QUALIFIED_BY_USE = keywords("schema database catalog namespace")
@@ -16,7 +17,6 @@ _SCOPES = keywords("session local")
 _SET_ASSIGNS = keywords("snowflake bigquery")
 """Where SET gives a variable of the user's a value, whatever its name."""
 _VARIABLES = keywords("database schema catalog current_schema search_path")
-_CLOSING = {"[": "]"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ def _name(token: Token, dialect: Dialect) -> str:
     if token.kind == WORD:
         return fold(token.text, False, dialect)
     opening = token.text[0]
-    closing = _CLOSING.get(opening, opening)
+    closing = CLOSING.get(opening, opening)
     name = token.text[1:-1].replace(closing * 2, closing)
     return name if token.kind == STRING else fold(name, True, dialect)
 

@@ -1,4 +1,4 @@
-"""Names: one class a name, field's terms instead of a language of our own, dialects and functions in one place."""
+"""Names: one class a name, the field's terms instead of a language of our own, nothing looked up by a made-up name."""
 
 from __future__ import annotations
 
@@ -6,19 +6,14 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterator
 
-from ingestion.dialects import ALL_DIALECTS
 from tests.house.source_tree import Module, modules
 
 WIRE_ROOMS = ("connectors.catalog.contract", "workflows.config.models")
 """Their classes bear the names of the contract and of the YAML."""
 
-DIALECT_ROOMS = ("ingestion.dialects", "ingestion.parsing.sqlglot_tier.repairs")
-NAMES_DIALECTS: frozenset[str] = frozenset()
-"""Modules that name dialects still: a list to be emptied."""
-
 OUR_OWN_WORDS = frozenset(
     {
-        *("Undertaker", "Speaker", "Word", "Rebound", "Harvest", "Surroundings", "World", "Demands", "Drain", "Survey"),
+        *("Undertaker", "Speaker", "Rebound", "Harvest", "Surroundings", "World", "Demands", "Drain", "Survey"),
         *("Deliverer", "Said", "Happening", "Gate", "undertaker", "speaker", "harvest", "surroundings"),
     }
 )
@@ -69,14 +64,3 @@ def test_no_attribute_is_looked_up_by_a_name_that_is_put_together() -> None:
         and isinstance(node.args[1], ast.JoinedStr)
     ]
     assert found == []
-
-
-def test_dialects_are_named_in_their_room_alone() -> None:
-    known = {dialect.name for dialect in ALL_DIALECTS} - {"ansi"}
-    found: dict[str, set[str]] = defaultdict(set)
-    for module in modules():
-        if not module.name.startswith(DIALECT_ROOMS):
-            for node in ast.walk(module.tree):
-                if isinstance(node, ast.Constant) and node.value in known:
-                    found[module.name].add(str(node.value))
-    assert {name: sorted(words) for name, words in found.items() if name not in NAMES_DIALECTS} == {}

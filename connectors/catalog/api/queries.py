@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Body, Depends, Query
@@ -52,19 +52,18 @@ def usage(store: Store, identifier: PathText, request: list[models.Ref]) -> Resp
 @router.put("/api/v1/queries/{identifier}/usedBy")
 def used_by(store: Store, identifier: PathText, request: Annotated[list[models.Word], Body()]) -> Response:
     """Adds names of users that no user entity stands for."""
-
-    def change(document: Json) -> None:
-        document["usedBy"] = list(dict.fromkeys([*(document.get("usedBy") or []), *request]))
-
-    return _changed(store, identifier, change)
+    return _with_users(store, identifier, request)
 
 
 @router.put("/api/v1/queries/{identifier}/users")
 def users(store: Store, identifier: PathText, request: Annotated[list[models.Fqn], Body()]) -> Response:
     """Adds users; the catalog keeps no user entities, so they are filed by name."""
+    return _with_users(store, identifier, request)
 
+
+def _with_users(store: Store, identifier: str, names: Sequence[str]) -> Response:
     def change(document: Json) -> None:
-        document["usedBy"] = list(dict.fromkeys([*(document.get("usedBy") or []), *request]))
+        document["usedBy"] = list(dict.fromkeys([*(document.get("usedBy") or []), *names]))
 
     return _changed(store, identifier, change)
 

@@ -16,13 +16,13 @@ from connectors.catalog.store.entities.entities import EntityRow, any_rows_of
 from connectors.catalog.store.entities.usage import uses
 from connectors.catalog.store.lineage import reads
 from connectors.catalog.store.lineage.reads import ContributionView, Moment, Seen
+from connectors.catalog.store.queries.graph import Edges
 from connectors.catalog.store.queries.window import Window
 from connectors.catalog.store.schema import entities, search_names
 from ingestion.model import Json
 
 MAX_CARDS = 5_000
 MAX_FOUND = 200
-Edges = dict[tuple[str, str], list[ContributionView]]
 
 
 @dataclass(frozen=True, slots=True)

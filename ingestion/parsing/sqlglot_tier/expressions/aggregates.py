@@ -109,10 +109,10 @@ def _any(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule
 
 
 def _is_windowed(node: exp.Expr) -> bool:
-    around = node.parent
-    while type(around) in (exp.IgnoreNulls, exp.RespectNulls, exp.Filter):
-        node, around = around, around.parent
-    return type(around) is exp.Window and around.args["this"] is node
+    inner: exp.Expr = node
+    while (around := inner.parent) is not None and type(around) in (exp.IgnoreNulls, exp.RespectNulls, exp.Filter):
+        inner = around
+    return type(around) is exp.Window and around.args["this"] is inner
 
 
 def _end_value(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:

@@ -12,6 +12,7 @@ from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect as SqlglotDialect
 
 from ingestion.dialects import Dialect, fold
+from ingestion.dialects.reserved_words import TSQL_FAMILY
 from ingestion.model import NameKind, TableName
 from ingestion.parsing.sqlglot_tier.expressions.context import QueryContext
 from ingestion.parsing.sqlglot_tier.names.identifiers import Names
@@ -19,7 +20,6 @@ from ingestion.parsing.sqlglot_tier.names.paths import function_name
 from ingestion.parsing.sqlglot_tier.repairs.edits import REFUSALS
 from ingestion.relational.form import Query, RelationSource, Select, Star
 
-_DIALECTS = frozenset({"tsql", "fabric"})
 _NAMED = "openquery"
 _FUNCTIONS = frozenset({"OPENQUERY", "OPENROWSET"})
 _GRAMMARS = ("tsql", "", "mysql")
@@ -49,7 +49,7 @@ class _RemoteNames(Names):
 
 def is_remote(function: exp.Expr, dialect: Dialect) -> bool:
     """Whether the function's rows come from another server."""
-    return dialect.name in _DIALECTS and function_name(function) in _FUNCTIONS
+    return dialect.name in TSQL_FAMILY and function_name(function) in _FUNCTIONS
 
 
 def remote_relation(queries: QueryContext, function: exp.Expr, alias: str, columns: tuple[str, ...]) -> RelationSource:
@@ -91,7 +91,7 @@ def _trees(text: str) -> Iterator[exp.Expr]:
 def remote_target(queries: QueryContext, node: exp.Expr) -> tuple[TableName, tuple[str, ...] | None] | None:
     """The table and columns that INSERT OPENQUERY(server, 'SELECT columns FROM table') fills; None where it is none."""
     function = node.this.this if type(node.this) is exp.Table else None
-    if queries.names.dialect.name not in _DIALECTS or type(function) is not exp.Identifier:
+    if queries.names.dialect.name not in TSQL_FAMILY or type(function) is not exp.Identifier:
         return None
     name = function.name.lower()
     if name.upper() not in _FUNCTIONS or node.this.args.get("db") is not None:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from sqlglot.tokenizer_core import Token, TokenType
 
 from ingestion.dialects.definition import keywords
+from ingestion.dialects.reserved_words import TSQL_FAMILY
 from ingestion.model import Problem, ProblemKind, TableName
 from ingestion.parsing.sqlglot_tier.repairs.edits import at_depth_zero, matching, words
 from ingestion.relational.form import (
@@ -24,7 +25,6 @@ from ingestion.relational.form import (
 )
 from ingestion.relational.slots import all_slots
 
-_DIALECTS = frozenset({"tsql", "fabric"})
 CHANGED_ROWS = "changed rows"
 _CHANGES = keywords("INSERT UPDATE DELETE MERGE")
 _STATEMENTS = keywords("INSERT UPDATE DELETE MERGE WITH")
@@ -36,7 +36,7 @@ _AFTER = keywords("FROM WHERE SELECT VALUES EXEC EXECUTE WITH OPTION DEFAULT OUT
 
 def has_rows_beside(text: str, dialect: str) -> bool:
     """Whether it is worth looking for the clause, or for an execution."""
-    return dialect in _DIALECTS and _WORD.search(text) is not None
+    return dialect in TSQL_FAMILY and _WORD.search(text) is not None
 
 
 def without_output(text: str, tokens: list[Token]) -> tuple[str, str] | None:
