@@ -13,7 +13,7 @@ from pyspark.sql.types import StructType
 from connectors.spark_history import UNFINISHED, UNREAD
 from workflows.reading.statements import ARROW_SCHEMA, STATEMENT_SCHEMA
 from workflows.state.journal import Segment, fingerprints_of, rows_of, segment_of
-from workflows.state.read_state import ReadState
+from workflows.state.watermark import ReadState
 
 _LEFT_OUT = frozenset({"source_id", "text", "symbolic"})
 """Texts hold literals; a source id is its file and line."""

@@ -26,7 +26,7 @@ from workflows.reading.statistics import BEARING, StatementStatistics, first_of_
 from workflows.reading.stored_definitions import with_views
 from workflows.report.counts import RunCounts
 from workflows.state.journal import FileMarks, any_session_change
-from workflows.state.read_state import SECONDS_A_DAY, ReadState
+from workflows.state.watermark import SECONDS_A_DAY, ReadState
 from workflows.templates.grouping import RECORD_ORDER
 
 FILTERED = "filtered"

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
 
 from sqlalchemy import Connection, delete, insert, select
 
+from workflows.state.journal import FileMarks
+from workflows.state.record_digests import Digests, none_known
 from workflows.state.schema import positions
 
 
@@ -37,3 +40,26 @@ def store_position(connection: Connection, workflow: str, position: Watermark) -
     """Keeps the position in place of the one before."""
     connection.execute(delete(positions).where(positions.c.workflow == workflow))
     connection.execute(insert(positions).values(workflow=workflow, **asdict(position)))
+
+
+SECONDS_A_DAY = 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class ReadState:
+    """What earlier runs have read, as the journal has it.
+
+    Records that are `known` are not read again, nor are logs all of whose `files` are as they were. Where the run reads
+    others of the journal again (`rereads`), each counts as what it is read as now. `newest` is the newest time that was
+    read. `between` is the window that is asked for, in place of the configured one; `log_may_be_gone`: a log that is
+    not there any more is an empty one. No time after `latest` can be right: what has one counts as without a time.
+    """
+
+    known: Digests = field(default_factory=none_known)
+    journal: Sequence[bytes] = ()
+    files: FileMarks = field(default_factory=dict)
+    newest: float | None = None
+    rereads: bool = False
+    between: tuple[float, float] | None = None
+    log_may_be_gone: bool = False
+    latest: float = float("inf")

@@ -20,12 +20,11 @@ from workflows.state.acknowledgements import CompleteScope, PublishedState, ackn
 from workflows.state.dead_letters import DeadLetter, file_letters, letters_of, settle_letters
 from workflows.state.journal import FileMarks, Segment, files_read, note_files
 from workflows.state.lease import Lease
-from workflows.state.read_state import SECONDS_A_DAY, ReadState
 from workflows.state.reading_code import parsing_version
 from workflows.state.record_digests import none_known
 from workflows.state.store import StateStore
 from workflows.state.templates import ParserSettings, forget_templates, remember_templates, remembered_templates
-from workflows.state.watermark import Watermark, position_of, store_position
+from workflows.state.watermark import SECONDS_A_DAY, ReadState, Watermark, position_of, store_position
 from workflows.templates.parsing import ParsedTemplate
 
 
