@@ -22,7 +22,7 @@ class ContributionKey:
 
 @dataclass(frozen=True, slots=True)
 class ContributionDigest:
-    """What a contribution_key says now, as a digest, and from when to when it ever spoke (seconds since the epoch).
+    """What a producer says now, as a digest, and from when to when it ever spoke (seconds since the epoch).
 
     "" for nothing any more. None where a record had no time.
     """
@@ -32,7 +32,7 @@ class ContributionDigest:
     last_seen: float | None
 
     def widened(self, earlier: ContributionDigest) -> ContributionDigest:
-        """The same word, of a contribution_key that has spoken before."""
+        """The same word, of a producer that has spoken before."""
         first = [time for time in (self.first_seen, earlier.first_seen) if time is not None]
         last = [time for time in (self.last_seen, earlier.last_seen) if time is not None]
         return ContributionDigest(
@@ -42,7 +42,7 @@ class ContributionDigest:
 
 @dataclass(frozen=True, slots=True)
 class PublishedState:
-    """Everything that was said of one target, as a digest, and each contribution_key's word. `kind` is the target's type."""
+    """Everything that was said of one target, as a digest, and each producer's digest. `kind` is the target's type."""
 
     kind: str
     digest: str
@@ -88,7 +88,7 @@ class CompleteScope:
     window: float | None = None
 
     def covers(self, contribution_key: ContributionKey, word: ContributionDigest) -> bool:
-        """Whether all that the contribution_key ever said is said again now, or is not true any more."""
+        """Whether all that a producer ever said is said again now, or is not true any more."""
         if contribution_key.key in self.ended:
             return self.window is None or (word.last_seen is not None and word.last_seen >= self.window)
         if contribution_key.key not in self.templates:
