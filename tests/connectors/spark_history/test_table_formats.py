@@ -35,8 +35,8 @@ KINDS = {
 UNTOLD = {("iceberg", "extended"): {"f09", "f10", "f11", "f28", "m09", "m10"}}
 """MERGE as Spark prints a rewritten one on one line: the columns, not what becomes of them."""
 
-OWN_ROWS = "mart.f29"
-"""The one table whose rows are made from its own."""
+OWN_JOB, OWN_ROWS = "f29", "mart.f29"
+"""The one job that makes a table's rows from its own, which the jobs over frames do not have."""
 
 
 @dataclass(frozen=True)
@@ -125,4 +125,5 @@ def test_what_a_format_reads_and_rewrites_for_itself_has_no_lineage(jobs: Jobs) 
     }
     assert not [name for name in names if "_delta_log" in name or "default_cache" in name or "branch_" in name]
     own = {flow.target.name.dotted for flow in flows if flow.target is not None and flow.target.name in flow.sources}
-    assert {name.partition(".")[2] for name in own} == {OWN_ROWS}
+    wrote_own_rows = any(fact["job"] == OWN_JOB for fact in jobs.truth)
+    assert {name.partition(".")[2] for name in own} == ({OWN_ROWS} if wrote_own_rows else set())
