@@ -85,7 +85,8 @@ def _events(connection: Connection, identifiers: set[str]) -> dict[str, list[Sto
     found: dict[str, list[StoredNameEvent]] = defaultdict(list)
     for chunk in chunks_of(sorted(identifiers)):
         touching = or_(name_events.c.entity_id.in_(chunk), name_events.c.other_id.in_(chunk))
-        for row in connection.execute(select(name_events).where(touching).order_by(name_events.c.at)):
+        order = (name_events.c.at, name_events.c.kind, name_events.c.entity_id, name_events.c.other_id)
+        for row in connection.execute(select(name_events).where(touching).order_by(*order)):  # not as they arrived
             event = StoredNameEvent(row.kind, row.entity_id, row.other_id, row.at)
             for identifier in {event.entity_id, event.other_id}:
                 found[identifier].append(event)
