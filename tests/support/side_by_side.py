@@ -6,7 +6,8 @@ import pytest
 from xdist.scheduler import LoadScopeScheduling
 
 COSTLY = "spark_history"
-"""In the path of files whose logs of real applications take so long to make that one process makes them."""
+_COSTLY_PATHS = (COSTLY, "ingestion/plans")
+"""In the paths of files whose logs of real applications take so long to make that one process makes them."""
 
 
 class ByFile(LoadScopeScheduling):
@@ -19,7 +20,7 @@ class ByFile(LoadScopeScheduling):
 def given_time(items: list[pytest.Item]) -> None:
     """Lets what may have to make the costly logs first take as long as their applications do on a busy machine."""
     for item in items:
-        if COSTLY in item.nodeid:
+        if _together(item.nodeid) == COSTLY:
             item.add_marker(pytest.mark.timeout(900))
 
 
@@ -37,7 +38,7 @@ def longest_first(items: list[pytest.Item]) -> None:
 
 def _together(nodeid: str) -> str:
     file = nodeid.partition("::")[0]
-    return COSTLY if COSTLY in file else file
+    return COSTLY if any(part in file for part in _COSTLY_PATHS) else file
 
 
 def _uses_spark(item: pytest.Item) -> bool:
