@@ -50,7 +50,7 @@ _DATA_FUNCTIONS = keywords(
     " json_extract_string json_value json_query jsonb_extract_path jsonb_extract_path_text jsonextract"
     " jsonextractstring jsonextractraw jsonb_path_query json_table openjson xmltable variant_get try_variant_get"
     " struct_extract get element_at map_extract flatten from_json named_struct json_object object_construct"
-    " object_construct_keep_null json_build_object jsonb_build_object pivot unpivot"
+    " object_construct_keep_null json_build_object jsonb_build_object pivot unpivot stack"
 )
 _LOOKED_UP = keywords(
     "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 date datetime uuid string ipv4 ipv6"

@@ -168,6 +168,8 @@ def test_a_masked_random_statement_has_the_lineage_of_its_raw_text(
 
 def test_masked_fixed_statements_have_the_lineage_of_their_raw_text() -> None:
     for place, text in shop.statements():
+        if "stack(" in text:  # a number says how many columns it gives: the fingerprint keeps it, a masked text cannot
+            continue
         raw = analyze(parse(text, "spark"), shop.lookup)
         masked = analyze(parse(QueryMasker("spark").mask(text), "spark"), shop.lookup)
         assert _without_types(masked) == _without_types(raw), place

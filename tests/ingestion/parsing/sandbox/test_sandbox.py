@@ -187,7 +187,7 @@ def test_cancelling_from_another_thread_ends_the_statement_at_once(monkeypatch: 
 
 def test_a_process_that_does_not_come_up_is_no_statements_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "/bin/false")
-    with Sandbox(Limits()) as opened, pytest.raises(ParserUnavailable, match=r"exit code 1.*sandbox_child"):
+    with Sandbox(Limits()) as opened, pytest.raises(ParserUnavailable, match=r"exit code 1.*sandbox.child"):
         parse(opened, "fine")
 
 
@@ -199,7 +199,7 @@ def test_a_parser_that_cannot_be_imported_is_no_statements_fault() -> None:
 OWNER = f"""
 import sys
 sys.path.insert(0, {str(PARSERS)!r})
-from ingestion.parsing.sandbox import Limits, Sandbox
+from ingestion.parsing.sandbox.sandbox import Limits, Sandbox
 sandbox = Sandbox(Limits(seconds=60))
 sandbox.parse({PARSER!r}, [("warm", "ansi")])
 print(sandbox.pid, flush=True)
@@ -221,7 +221,7 @@ def test_the_process_dies_with_its_owner(statement: str) -> None:
 DAEMON = f"""
 import multiprocessing, sys
 sys.path.insert(0, {str(PARSERS)!r})
-from ingestion.parsing.sandbox import Limits, Sandbox
+from ingestion.parsing.sandbox.sandbox import Limits, Sandbox
 
 def work():
     with Sandbox(Limits(seconds=0.5)) as sandbox:
