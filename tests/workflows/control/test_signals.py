@@ -39,8 +39,8 @@ with interrupted_by_signals():
 """
 IS_HELD = """
 import time
-from workflows.control.signals import Drain, interrupted_by_signals
-drain = Drain()
+from workflows.control.signals import GracefulShutdown, interrupted_by_signals
+drain = GracefulShutdown()
 with interrupted_by_signals(drain), drain.hold():
     print("ready", flush=True)
     while drain.interruption is None:
