@@ -126,7 +126,8 @@ class Workflow:
                 sink, memory.acknowledged("c"), lambda done: memory.acknowledge("c", done), 1, RunOptions(run_id)
             )
             templates = frozenset(str(row["fingerprint"]) for row in whole)
-            deliverer.deliver(target_batches(self.requests(whole), ()), memory.rebound(templates, {}), lambda _count: None)
+            scope = memory.rebound(templates, {})
+            deliverer.deliver(target_batches(self.requests(whole), ()), scope, lambda _count: None)
             if not commits:
                 raise Died
             schema = pa.schema([field for field in ARROW_SCHEMA if field.name in JOURNAL_SCHEMA.fieldNames()])
