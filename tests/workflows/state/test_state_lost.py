@@ -89,6 +89,9 @@ class Meeting(Failpoints):
         self._place, self._happens = place, happens
         self._met = 0
 
+    def __reduce__(self) -> tuple[type[Failpoints], tuple[()]]:
+        return Failpoints, ()  # what is sent to tasks meets nothing there
+
     def passed(self, name: str) -> None:
         self._met += name == self._place
         if self._met == 2 and name == self._place:
