@@ -1,12 +1,13 @@
-"""What a sink does with requests, and what it tells of each."""
+"""What a sink takes, and what it tells of it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import astuple, dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
+from ingestion.entities import EntityReference
 from ingestion.lineage_request import AddLineageRequest, Replacement
 
 
@@ -19,6 +20,25 @@ class Outcome(StrEnum):
     REPLACED = "replaced"  # what its source had said before made room for it
     STORED = "stored"  # acknowledged in a batch; which of the above it was, only the batch's counts tell
     REJECTED = "rejected"
+
+
+@dataclass(frozen=True, slots=True)
+class TargetBatch:
+    """All requests into one target, and what they replace there: sent together, the replacements last."""
+
+    target: EntityReference
+    requests: tuple[AddLineageRequest, ...] = ()
+    replacements: tuple[Replacement, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The target's, for messages: its fully qualified name where it has one, else its id."""
+        return self.target.fully_qualified_name or self.target.id
+
+    @property
+    def size(self) -> int:
+        """Contributions."""
+        return sum(len(request.contributions) for request in self.requests)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +56,7 @@ class WriteResult:
 
 
 @dataclass(frozen=True, slots=True)
-class WriteCounts:
+class EdgeCounts:
     """Edges by outcome; `replaced` counts what ended; `column_edges` is what the accepted requests hold."""
 
     new: int = 0
@@ -46,27 +66,41 @@ class WriteCounts:
     rejected: int = 0
     column_edges: int = 0
 
-    def __add__(self, other: WriteCounts) -> WriteCounts:
-        return WriteCounts(
-            self.new + other.new,
-            self.merged + other.merged,
-            self.unchanged + other.unchanged,
-            self.replaced + other.replaced,
-            self.rejected + other.rejected,
-            self.column_edges + other.column_edges,
-        )
+    def __add__(self, other: EdgeCounts) -> EdgeCounts:
+        return EdgeCounts(*map(sum, zip(astuple(self), astuple(other), strict=True)))
 
 
 @dataclass(frozen=True, slots=True)
 class WriteReport:
-    """One result for each request, in their order, and the sums."""
+    """One result for each request, in their order, and the sums. `a + b` is the report of both, one after the other."""
 
-    results: tuple[WriteResult, ...]
-    counts: WriteCounts
+    results: tuple[WriteResult, ...] = ()
+    counts: EdgeCounts = field(default_factory=EdgeCounts)
+
+    def __add__(self, other: WriteReport) -> WriteReport:
+        return WriteReport(self.results + other.results, self.counts + other.counts)
 
 
 class Sink(Protocol):
     """Takes requests, one for each edge. Writing the same again changes nothing."""
 
-    def write(self, requests: Sequence[AddLineageRequest], replacements: Sequence[Replacement] = ()) -> WriteReport:
-        """Writes all it can. Raises TargetDown and ConfigError when nothing more can be written."""
+    def write(self, batches: Sequence[TargetBatch]) -> WriteReport:
+        """Writes all it can of the batches, each of another target.
+
+        Raises TargetDown and ConfigError when nothing more can be written; what was written until then stays.
+        """
+
+
+def target_batches(
+    requests: Iterable[AddLineageRequest], replacements: Iterable[Replacement] = ()
+) -> list[TargetBatch]:
+    """Requests and replacements by their target, in their order."""
+    targets: dict[str, EntityReference] = {}
+    by_target: dict[str, tuple[list[AddLineageRequest], list[Replacement]]] = {}
+    for request in requests:
+        target = targets.setdefault(request.edge.to_entity.id, request.edge.to_entity)
+        by_target.setdefault(target.id, ([], []))[0].append(request)
+    for replacement in replacements:
+        target = targets.setdefault(replacement.to_entity.id, replacement.to_entity)
+        by_target.setdefault(target.id, ([], []))[1].append(replacement)
+    return [TargetBatch(targets[name], tuple(asked), tuple(ended)) for name, (asked, ended) in by_target.items()]

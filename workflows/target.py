@@ -75,7 +75,7 @@ def open_target(config: RunConfig, run_id: str, *, dry_run: bool) -> Iterator[Ru
     if isinstance(config.target, Server):
         server = Pointer("published to", config.target.url)
         with _connected(connection_of(config.target, max(10, config.threads)), config, run_id, (server,)) as target:
-            yield replace(target, sink=DryRunSink(_discard), writes=False) if dry_run else target
+            yield replace(target, sink=DryRunSink(), writes=False) if dry_run else target
         return
     with (
         _embedded(config.target, dry_run=dry_run) as (connection, where),
@@ -90,14 +90,10 @@ def _connected(
 ) -> Iterator[RunTarget]:
     platform = connect(connection)
     try:
-        options = SinkOptions(run_id, config.batch_size, config.threads)
+        options = SinkOptions(run_id, config.threads)
         yield RunTarget(platform, CatalogSearch(platform), RestSink(platform, options), where)
     finally:
         platform.close()
-
-
-def _discard(_line: str) -> None:
-    """What a dry run would write is shown by who asks for it."""
 
 
 @contextmanager

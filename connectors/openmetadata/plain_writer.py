@@ -1,4 +1,4 @@
-"""Units to an OpenMetadata that offers no bulk call: edge by edge, and none counts before it has settled."""
+"""Batches to an OpenMetadata that offers no bulk call: edge by edge, and none counts before it has settled."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from connectors.openmetadata.edge_writer import (
     redefine_edge,
     settle_edge,
 )
+from connectors.openmetadata.redefinition import Redefinition, redefinition_of
 from connectors.openmetadata.transport.http import Http
 from connectors.openmetadata.transport.responses import ServerFailed
-from connectors.openmetadata.units import Unit, WriteOutcome
-from connectors.sink import Outcome, WriteCounts, WriteResult
+from connectors.sink import EdgeCounts, Outcome, TargetBatch, WriteReport, WriteResult
 from ingestion.errors import Rejected
 from ingestion.lineage_request import AddLineageRequest
 
@@ -37,10 +37,13 @@ _CONTESTED = "other writers change this edge as fast as it is written; run again
 
 @dataclass(frozen=True, slots=True)
 class _Done:
-    """One request, and what was done to its edge; `reason` where nothing could be."""
+    """One request, and what was done to its edge; `reason` where nothing could be.
 
-    unit: Unit
+    `anew` is what its batch defines anew.
+    """
+
     request: AddLineageRequest
+    anew: Redefinition
     write: EdgeWrite | None
     reason: str = ""
 
@@ -50,48 +53,43 @@ class _Done:
 
 
 class PlainWriter:
-    """Writes the units of different targets side by side, on so many threads."""
+    """Writes the batches of different targets side by side, on so many threads."""
 
     def __init__(self, http: Http, threads: int) -> None:
         self._http = http
         self._threads = threads
 
-    def write(self, units: Sequence[Unit]) -> WriteOutcome:
-        """The requests of all units, then what they replace.
+    def write(self, batches: Sequence[TargetBatch]) -> WriteReport:
+        """The requests of all batches, then what they replace.
 
         A request counts when its edge was read again, after a while in which other writers that had read it before
         must have written, and had all of it. Raises TargetDown and ConfigError.
         """
-        written = WriteOutcome()
-        if not units:
+        written = WriteReport()
+        if not batches:
             return written
         pool = ThreadPoolExecutor(self._threads, "rest-sink")
         try:
-            done = [one for group in pool.map(self._write_unit, units) for one in group]
-            by_unit: dict[str, list[_Done]] = {unit.target.id: [] for unit in units}
+            done = [one for group in pool.map(self._write_batch, batches) for one in group]
+            by_target: dict[str, list[_Done]] = {batch.target.id: [] for batch in batches}
             for one in self._settled(done, pool):
-                by_unit[one.unit.target.id].append(one)
-            for part in pool.map(self._finished, units, by_unit.values()):
+                by_target[one.request.edge.to_entity.id].append(one)
+            for part in pool.map(self._finished, batches, by_target.values()):
                 written += part
         finally:
             # when one finds the target down or the token refused, the others are not to ask again
             pool.shutdown(wait=True, cancel_futures=True)
         return written
 
-    def _write_unit(self, unit: Unit) -> list[_Done]:
+    def _write_batch(self, batch: TargetBatch) -> list[_Done]:
         """The requests into one target, one after the other."""
-        return [self._attempted(unit, request, partial(self._write_one, unit, request)) for request in unit.requests]
+        anew = redefinition_of(batch)
+        return [_attempted(request, anew, partial(self._write_one, request, anew)) for request in batch.requests]
 
-    def _write_one(self, unit: Unit, request: AddLineageRequest) -> EdgeWrite:
-        if unit.redefines(request):
-            return redefine_edge(self._http, request.edge, unit.owned)
+    def _write_one(self, request: AddLineageRequest, anew: Redefinition) -> EdgeWrite:
+        if anew.covers(request):
+            return redefine_edge(self._http, request.edge, anew.owns)
         return merge_edge(self._http, request.edge)
-
-    def _attempted(self, unit: Unit, request: AddLineageRequest, action: Callable[[], EdgeWrite]) -> _Done:
-        try:
-            return _Done(unit, request, action())
-        except (Rejected, ServerFailed) as error:
-            return _Done(unit, request, None, str(error))
 
     def _settled(self, done: list[_Done], pool: ThreadPoolExecutor) -> list[_Done]:
         """The same, each read again until it stands as it was written, or given up on."""
@@ -106,8 +104,8 @@ class PlainWriter:
 
     def _checked(self, one: _Done) -> _Done:
         assert one.write is not None
-        settle = partial(settle_edge, self._http, one.request.edge, one.write, one.unit.owned)
-        return self._attempted(one.unit, one.request, settle)
+        settle = partial(settle_edge, self._http, one.request.edge, one.write, one.anew.owns)
+        return _attempted(one.request, one.anew, settle)
 
     def _wait(self, writes: Sequence[EdgeWrite]) -> None:
         timing = self._http.timing
@@ -117,45 +115,54 @@ class PlainWriter:
         if left > 0:
             timing.sleep(left)
 
-    def _finished(self, unit: Unit, done: Sequence[_Done]) -> WriteOutcome:
-        """What the unit's requests came to, after what they replace is gone."""
-        written = WriteOutcome()
+    def _finished(self, batch: TargetBatch, done: Sequence[_Done]) -> WriteReport:
+        """What the batch's requests came to, after what they replace is gone."""
+        written = WriteReport()
         for one in done:
             written += _result(one)
-        if not (unit.views or unit.routines):
+        anew = redefinition_of(batch)
+        if not anew:
             return written
         if written.counts.rejected:
-            logger.warning("%s: its earlier lineage stays: an edge of the new one was rejected", unit.name)
+            logger.warning("%s: its earlier lineage stays: an edge of the new one was rejected", batch.name)
             return written
         try:
-            kept = frozenset(request.edge.from_entity.id for request in unit.requests)
-            deleted = delete_stale_edges(self._http, unit.target, kept, unit.owned)
+            kept = frozenset(request.edge.from_entity.id for request in batch.requests)
+            deleted = delete_stale_edges(self._http, batch.target, kept, anew.owns)
         except (Rejected, ServerFailed) as error:
-            logger.warning("%s: its earlier lineage stays: %s", unit.name, error)
+            logger.warning("%s: its earlier lineage stays: %s", batch.name, error)
             return written
-        finish_view(self._http, unit)
-        return written + WriteOutcome(counts=WriteCounts(replaced=deleted))
+        finish_view(self._http, batch)
+        return written + WriteReport(counts=EdgeCounts(replaced=deleted))
 
 
-def finish_view(http: Http, unit: Unit) -> None:
-    """Tells the platform that a view's lineage is done, where the unit is a view and all of it is known."""
-    if not unit.views or not unit.whole:
+def finish_view(http: Http, batch: TargetBatch) -> None:
+    """Tells the platform that a view's lineage is done, where the target is a view and all of it is known."""
+    anew = redefinition_of(batch)
+    if not anew.view or not anew.whole:
         return
     try:
-        mark_view_processed(http, unit.target)
+        mark_view_processed(http, batch.target)
     except (Rejected, ServerFailed) as error:
-        logger.warning("%s: not marked as processed: %s", unit.name, error)
+        logger.warning("%s: not marked as processed: %s", batch.name, error)
 
 
-def _result(one: _Done) -> WriteOutcome:
+def _attempted(request: AddLineageRequest, anew: Redefinition, action: Callable[[], EdgeWrite]) -> _Done:
+    try:
+        return _Done(request, anew, action())
+    except (Rejected, ServerFailed) as error:
+        return _Done(request, anew, None, str(error))
+
+
+def _result(one: _Done) -> WriteReport:
     if one.write is None:
-        return WriteOutcome((WriteResult(one.request, Outcome.REJECTED, one.reason),), WriteCounts(rejected=1))
+        return WriteReport((WriteResult(one.request, Outcome.REJECTED, one.reason),), EdgeCounts(rejected=1))
     outcome, refused = one.write.outcome, len(one.write.refused)
-    counts = WriteCounts(
+    counts = EdgeCounts(
         new=outcome is Outcome.NEW,
         merged=outcome is Outcome.MERGED,
         unchanged=outcome is Outcome.UNCHANGED,
         replaced=outcome is Outcome.REPLACED,
         column_edges=len(one.request.edge.lineage_details.columns_lineage) - refused,
     )
-    return WriteOutcome((WriteResult(one.request, outcome, refused_columns=refused),), counts)
+    return WriteReport((WriteResult(one.request, outcome, refused_columns=refused),), counts)

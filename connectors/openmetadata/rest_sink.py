@@ -5,32 +5,29 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from connectors.openmetadata.entities import extension
-from connectors.openmetadata.entities.extension import BatchCounts
 from connectors.openmetadata.plain_writer import PlainWriter, finish_view
 from connectors.openmetadata.transport.platform import Platform
 from connectors.openmetadata.transport.responses import ServerFailed
-from connectors.openmetadata.units import Unit, WriteOutcome, batches_of, units_of
-from connectors.sink import Outcome, WriteCounts, WriteReport, WriteResult
+from connectors.sink import EdgeCounts, Outcome, TargetBatch, WriteReport, WriteResult
 from ingestion.errors import Rejected
-from ingestion.lineage_request import AddLineageRequest, Replacement
+from ingestion.lineage_request import AddLineageRequest
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class SinkOptions:
-    """`batch_size` contributions in one bulk call, `threads` targets at a time where there is no bulk call.
+    """`threads` targets are written at a time where there is no bulk call.
 
     `run` is the id of the run: a repeated bulk call of one run is applied once.
     """
 
     run: str
-    batch_size: int = 500
     threads: int = 4
 
 
@@ -41,81 +38,72 @@ class RestSink:
         self._platform = platform
         self._options = options
         self._bulk = extension.LINEAGE in platform.capabilities
-        self._batches = 0
+        self._calls = 0
 
-    def write(self, requests: Sequence[AddLineageRequest], replacements: Sequence[Replacement] = ()) -> WriteReport:
+    def write(self, batches: Sequence[TargetBatch]) -> WriteReport:
         """Merges all requests and carries out the replacements, each after the edges it makes room for.
 
-        Raises TargetDown and ConfigError; what was written until then stays, and may be written again.
+        What has contributions goes in one bulk call, where the platform has that. Raises TargetDown and ConfigError;
+        what was written until then stays, and may be written again.
         """
-        bulk: list[Unit] = []
-        plain: list[Unit] = []
-        for unit in units_of(requests, replacements):
+        bulk: list[TargetBatch] = []
+        plain: list[TargetBatch] = []
+        for batch in batches:
             # without contributions a request is what any client of the contract would say: it goes the contract's way
-            whole = all(request.contributions for request in unit.requests)
-            (bulk if self._bulk and whole else plain).append(unit)
-        written = WriteOutcome()
-        for batch in batches_of(bulk, self._options.batch_size):
-            written += self._write_batch(batch)
+            whole = all(request.contributions for request in batch.requests)
+            (bulk if self._bulk and whole else plain).append(batch)
+        written = self._write_bulk(bulk) if bulk else WriteReport()
         written += PlainWriter(self._platform.http, self._options.threads).write(plain)
         by_edge = {result.request.edge.key: result for result in written.results}
-        return WriteReport(tuple(by_edge[request.edge.key] for request in requests), written.counts)
+        results = tuple(by_edge[request.edge.key] for batch in batches for request in batch.requests)
+        return WriteReport(results, written.counts)
 
-    def _write_batch(self, units: Sequence[Unit]) -> WriteOutcome:
+    def _write_bulk(self, batches: Sequence[TargetBatch]) -> WriteReport:
         """One bulk call; when it is refused, its halves, until only what is refused is left."""
         try:
-            counts = self._send(units)
+            counts = self._send(batches)
         except (Rejected, ServerFailed) as error:
-            if len(units) > 1:
-                middle = len(units) // 2
-                return self._write_batch(units[:middle]) + self._write_batch(units[middle:])
-            return self._write_parts(units[0], str(error))
-        for unit in units:
-            finish_view(self._platform.http, unit)
-        results = tuple(WriteResult(request, Outcome.STORED) for unit in units for request in unit.requests)
-        return WriteOutcome(results, _sum_of(counts))
+            if len(batches) > 1:
+                middle = len(batches) // 2
+                return self._write_bulk(batches[:middle]) + self._write_bulk(batches[middle:])
+            return self._write_parts(batches[0], str(error))
+        for batch in batches:
+            finish_view(self._platform.http, batch)
+        results = tuple(WriteResult(request, Outcome.STORED) for batch in batches for request in batch.requests)
+        return WriteReport(results, counts)
 
-    def _write_parts(self, unit: Unit, reason: str) -> WriteOutcome:
-        """What can be written of a unit that was refused. What it was to replace stays: the new truth is not whole."""
-        if len(unit.requests) > 1:
-            written = self._write_batch([Unit(unit.target, [request]) for request in unit.requests])
-            if unit.replacements and not written.counts.rejected:
-                return written + WriteOutcome(
-                    counts=self._write_batch([Unit(unit.target, [], unit.replacements)]).counts
-                )
+    def _write_parts(self, batch: TargetBatch, reason: str) -> WriteReport:
+        """What can be written of one that was refused. What it was to replace stays: the new truth is not whole."""
+        if len(batch.requests) > 1:
+            written = self._write_bulk([TargetBatch(batch.target, (request,)) for request in batch.requests])
+            if batch.replacements and not written.counts.rejected:
+                return written + self._write_bulk([replace(batch, requests=())])
         else:
-            rejected = tuple(WriteResult(request, Outcome.REJECTED, reason) for request in unit.requests)
-            written = WriteOutcome(rejected, WriteCounts(rejected=len(rejected)))
-        if unit.replacements:
-            logger.warning("%s: its earlier lineage stays: %s", unit.name, reason)
+            rejected = tuple(WriteResult(request, Outcome.REJECTED, reason) for request in batch.requests)
+            written = WriteReport(rejected, EdgeCounts(rejected=len(rejected)))
+        if batch.replacements:
+            logger.warning("%s: its earlier lineage stays: %s", batch.name, reason)
         return written
 
-    def _send(self, units: Sequence[Unit]) -> BatchCounts:
-        edges = [edge for unit in units for request in unit.requests for edge in _bulk_edges(request)]
-        replace = [replacement.to_json() for unit in units for replacement in unit.replacements]
-        # the position keeps a batch apart from an equal one before it, when something else was said in between
-        self._batches += 1
-        content = json.dumps([self._options.run, self._batches, edges, replace], sort_keys=True)
+    def _send(self, batches: Sequence[TargetBatch]) -> EdgeCounts:
+        edges = [edge for batch in batches for request in batch.requests for edge in _bulk_edges(request)]
+        ended = [replacement.to_json() for batch in batches for replacement in batch.replacements]
+        # the position keeps a call apart from an equal one before it, when something else was said in between
+        self._calls += 1
+        content = json.dumps([self._options.run, self._calls, edges, ended], sort_keys=True)
         batch_id = hashlib.sha256(content.encode()).hexdigest()
-        return extension.add_lineage(self._platform.http, batch_id, edges, replace)
+        return extension.add_lineage(self._platform.http, batch_id, edges, ended)
 
 
 class DryRunSink:
-    """Sends nothing: each request goes to `emit` as a line of JSON, with its contributions and what it replaces."""
+    """Sends nothing."""
 
-    def __init__(self, emit: Callable[[str], None]) -> None:
-        self._emit = emit
-
-    def write(self, requests: Sequence[AddLineageRequest], replacements: Sequence[Replacement] = ()) -> WriteReport:
+    def write(self, batches: Sequence[TargetBatch]) -> WriteReport:
         """Every request counts as unchanged."""
-        for request in requests:
-            said = [contribution.to_json() for contribution in request.contributions]
-            self._emit(json.dumps({**request.to_json(), "contributions": said}, ensure_ascii=False))
-        for replacement in replacements:
-            self._emit(json.dumps({"replace": replacement.to_json()}, ensure_ascii=False))
+        requests = [request for batch in batches for request in batch.requests]
         results = tuple(WriteResult(request, Outcome.UNCHANGED) for request in requests)
         columns = sum(len(request.edge.lineage_details.columns_lineage) for request in requests)
-        return WriteReport(results, WriteCounts(unchanged=len(results), column_edges=columns))
+        return WriteReport(results, EdgeCounts(unchanged=len(results), column_edges=columns))
 
 
 def _bulk_edges(request: AddLineageRequest) -> Iterator[dict[str, Any]]:
@@ -125,13 +113,3 @@ def _bulk_edges(request: AddLineageRequest) -> Iterator[dict[str, Any]]:
     }
     for contribution in request.contributions:
         yield {**ends, "contribution": contribution.to_json()}
-
-
-def _sum_of(counts: BatchCounts) -> WriteCounts:
-    return WriteCounts(
-        new=counts.new,
-        merged=counts.merged,
-        unchanged=counts.unchanged,
-        replaced=counts.replaced,
-        column_edges=counts.column_edges,
-    )

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from uuid import uuid4
 
 from connectors.openmetadata.client import CatalogSearch, connect
 from connectors.openmetadata.entities.crud import QueryRecord
@@ -13,7 +14,7 @@ from connectors.openmetadata.entities.registration import register
 from connectors.openmetadata.rest_sink import RestSink, SinkOptions
 from connectors.openmetadata.transport.connection import Connection
 from connectors.openmetadata.transport.platform import Platform
-from connectors.sink import WriteReport
+from connectors.sink import WriteReport, target_batches
 from ingestion.dialects import dialect_of
 from ingestion.lineage_request import AddLineageRequest
 from ingestion.names.fqn import split_fqn
@@ -155,8 +156,8 @@ def publish(
     source = LineageSource(templates, groups, warehouse.settings, catalog_schemas((), resolver))
     entities = resolve_relations(source.log, relations_in(source.flows), resolver, warehouse.filters)
     requests = tuple(source.requests(entities, RoutineEntities()))
-    sink = RestSink(platform, SinkOptions(f"run {id(requests)}"))
-    report = sink.write(requests, source.replacements(entities))
+    sink = RestSink(platform, SinkOptions(uuid4().hex))
+    report = sink.write(target_batches(requests, source.replacements(entities)))
     published = {
         result.request.edge.key: EdgeOutcome() if result.accepted else EdgeOutcome(result.reason)
         for result in report.results

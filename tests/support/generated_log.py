@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
+from connectors.sink import target_batches
 from ingestion.isolation import Isolation
 from tests.behaviour.harness import Record, Warehouse, group_of, statement_rows, templates_of
 from tests.support.growing_log import configuration, told_by, write_log
@@ -20,7 +21,6 @@ from workflows.lineage.entity_resolution import NameResolution
 from workflows.lineage.lineage_source import EdgeOutcome, LineageSource
 from workflows.lineage.routine_entities import RoutineEntities
 from workflows.lineage.schema_provider import catalog_schemas
-from workflows.publishing.batches import target_batches
 from workflows.publishing.ddl_events import publish_ddl_events
 from workflows.publishing.delivery import Publisher
 from workflows.publishing.query_records import file_log_queries

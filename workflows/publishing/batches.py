@@ -1,65 +1,55 @@
-"""What is published together: everything that is said of one target, and what to remember of it."""
+"""What to remember of a batch once its target has taken it, and how many are sent at once."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
+from connectors.sink import TargetBatch
 from ingestion.contribution import Contribution
-from ingestion.entities import EntityReference
-from ingestion.lineage_request import AddLineageRequest, Replacement
+from ingestion.lineage_request import AddLineageRequest
 from workflows.state.acknowledgements import ContributionDigest, ContributionKey, PublishedState
 
 _SIGHTING = frozenset({"firstSeen", "lastSeen", "records", "count"})
 
 
-@dataclass(frozen=True, slots=True)
-class TargetBatch:
-    """Everything that is said of one target, which is sent whole or not at all."""
-
-    target: EntityReference
-    requests: tuple[AddLineageRequest, ...] = ()
-    replacements: tuple[Replacement, ...] = ()
-
-    @property
-    def size(self) -> int:
-        """Contributions."""
-        return sum(len(request.contributions) for request in self.requests)
-
-    def without_orders(self) -> TargetBatch:
-        """As the next run will make it: orders to end one producer's word are given once."""
-        return replace(self, replacements=tuple(one for one in self.replacements if one.producer is None))
-
-    def acknowledgement(self) -> PublishedState:
-        """What to remember of it once the target has taken it."""
-        said = sorted(json.dumps(_content(request), sort_keys=True) for request in self.requests)
-        said += sorted(json.dumps(replacement.to_json(), sort_keys=True) for replacement in self.replacements)
-        return PublishedState(self.target.type, _digest(said), self._contribution_digests())
-
-    def _contribution_digests(self) -> dict[ContributionKey, ContributionDigest]:
-        spoken: dict[ContributionKey, list[tuple[str, Contribution]]] = {}
-        for request in self.requests:
-            for contribution in request.contributions:
-                contribution_key = ContributionKey(
-                    str(contribution.producer.kind), contribution.producer.key, str(contribution.source)
-                )
-                spoken.setdefault(contribution_key, []).append((request.edge.from_entity.id, contribution))
-        return {contribution_key: _contribution_digest(words) for contribution_key, words in spoken.items()}
+def chunks(batches: Iterable[TargetBatch], size: int) -> Iterator[list[TargetBatch]]:
+    """The batches, in their order, in lists of at most `size` contributions; one that is larger is alone."""
+    chunk: list[TargetBatch] = []
+    held = 0
+    for batch in batches:
+        if chunk and held + batch.size > size:
+            yield chunk
+            chunk, held = [], 0
+        chunk.append(batch)
+        held += batch.size
+    if chunk:
+        yield chunk
 
 
-def target_batches(requests: Sequence[AddLineageRequest], replacements: Sequence[Replacement]) -> list[TargetBatch]:
-    """The requests by target, in their order."""
-    targets: dict[str, EntityReference] = {}
-    by_target: dict[str, tuple[list[AddLineageRequest], list[Replacement]]] = {}
-    for request in requests:
-        target = targets.setdefault(request.edge.to_entity.id, request.edge.to_entity)
-        by_target.setdefault(target.id, ([], []))[0].append(request)
-    for replacement in replacements:
-        target = targets.setdefault(replacement.to_entity.id, replacement.to_entity)
-        by_target.setdefault(target.id, ([], []))[1].append(replacement)
-    return [TargetBatch(targets[name], tuple(asked), tuple(ended)) for name, (asked, ended) in by_target.items()]
+def without_orders(batch: TargetBatch) -> TargetBatch:
+    """As the next run will make it: orders to end one producer's word are given once."""
+    return replace(batch, replacements=tuple(one for one in batch.replacements if one.producer is None))
+
+
+def published_state(batch: TargetBatch) -> PublishedState:
+    """What to remember of a batch once the target has taken it."""
+    said = sorted(json.dumps(_content(request), sort_keys=True) for request in batch.requests)
+    said += sorted(json.dumps(replacement.to_json(), sort_keys=True) for replacement in batch.replacements)
+    return PublishedState(batch.target.type, _digest(said), contribution_digests(batch))
+
+
+def contribution_digests(batch: TargetBatch) -> dict[ContributionKey, ContributionDigest]:
+    """What each producer says of the batch's target."""
+    spoken: dict[ContributionKey, list[tuple[str, Contribution]]] = {}
+    for request in batch.requests:
+        for contribution in request.contributions:
+            producer = contribution.producer
+            key = ContributionKey(str(producer.kind), producer.key, str(contribution.source))
+            spoken.setdefault(key, []).append((request.edge.from_entity.id, contribution))
+    return {key: _contribution_digest(contributions) for key, contributions in spoken.items()}
 
 
 def _contribution_digest(spoken: Sequence[tuple[str, Contribution]]) -> ContributionDigest:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from connectors.sink import Sink, WriteCounts, WriteReport
+from connectors.sink import EdgeCounts, Sink, TargetBatch, WriteReport
 from ingestion.contribution import Producer, ProducerKind
 from ingestion.entities import EntityReference
 from ingestion.isolation import FailureStage, Isolation
@@ -13,7 +13,7 @@ from ingestion.lineage_request import AddLineageRequest, Replacement
 from workflows.control.options import RunOptions
 from workflows.lineage.contributions import EdgeKey
 from workflows.lineage.lineage_source import EdgeOutcome
-from workflows.publishing.batches import TargetBatch
+from workflows.publishing.batches import chunks, contribution_digests, published_state, without_orders
 from workflows.state.acknowledgements import CompleteScope, ContributionKey, PublishedState
 
 
@@ -22,7 +22,7 @@ class PublishResult:
     """What became of each edge, and the sums. `sent` counts targets; `warnings` are of what was told elsewhere too."""
 
     edges: dict[EdgeKey, EdgeOutcome] = field(default_factory=dict)
-    counts: WriteCounts = field(default_factory=WriteCounts)
+    counts: EdgeCounts = field(default_factory=EdgeCounts)
     sent: int = 0
     warnings: tuple[str, ...] = ()
 
@@ -35,25 +35,25 @@ class PublishResult:
 
     def give_up(self, requests: Sequence[AddLineageRequest], reason: str) -> None:
         """What could not be said."""
-        self.counts += WriteCounts(rejected=len(requests))
+        self.counts += EdgeCounts(rejected=len(requests))
         self.edges.update({request.edge.key: EdgeOutcome(reason) for request in requests})
 
-    def pass_over(self, unit: TargetBatch) -> None:
+    def pass_over(self, batch: TargetBatch) -> None:
         """What the sink has acknowledged in an earlier run."""
-        columns = sum(len(contribution.columns) for r in unit.requests for contribution in r.contributions)
-        self.counts += WriteCounts(unchanged=len(unit.requests), column_edges=columns)
-        self.edges.update({request.edge.key: EdgeOutcome() for request in unit.requests})
+        columns = sum(len(contribution.columns) for r in batch.requests for contribution in r.contributions)
+        self.counts += EdgeCounts(unchanged=len(batch.requests), column_edges=columns)
+        self.edges.update({request.edge.key: EdgeOutcome() for request in batch.requests})
 
-    def has_accepted(self, unit: TargetBatch) -> bool:
+    def has_accepted(self, batch: TargetBatch) -> bool:
         """Whether nothing of it was rejected."""
-        return all(self.edges[request.edge.key].rejected is None for request in unit.requests)
+        return all(self.edges[request.edge.key].rejected is None for request in batch.requests)
 
 
 @dataclass(frozen=True, slots=True)
 class Publisher:
     """Sends to one sink what it has not acknowledged, `chunk` contributions at a time.
 
-    `note` keeps what was acknowledged before the next chunk is sent.
+    `note` keeps what was acknowledged (by the target's id) before the next chunk is sent.
     """
 
     sink: Sink
@@ -63,67 +63,69 @@ class Publisher:
     options: RunOptions
 
     def deliver(
-        self, units: Sequence[TargetBatch], rebound: CompleteScope, advance: Callable[[int], None]
+        self, batches: Sequence[TargetBatch], complete: CompleteScope, advance: Callable[[int], None]
     ) -> PublishResult:
-        """Raises TargetDown, LeaseHeld and Interrupted; what was acknowledged until then is noted."""
-        delivery = PublishResult()
+        """What became of the batches, each of another target; `advance` is told of every so many requests.
+
+        What producers within `complete` said before and do not say now is ended. Raises TargetDown, LeaseHeld and
+        Interrupted; what was acknowledged until then is noted.
+        """
+        result = PublishResult()
         isolation = Isolation[str](self.options.failpoints.probe)
         waiting = []
-        for unit in self._with_withdrawals(units, rebound):
-            with isolation.around(FailureStage.PUBLISHING, unit.target.id):
-                if self._is_known(unit):
-                    delivery.pass_over(unit)
-                    advance(len(unit.requests))
+        for batch in self._with_withdrawals(batches, complete):
+            with isolation.around(FailureStage.PUBLISHING, batch.target.id):
+                if self._is_known(batch):
+                    result.pass_over(batch)
+                    advance(len(batch.requests))
                 else:
-                    waiting.append(self._superseding(unit, rebound))
-            if unit.target.id in isolation.failures:
-                delivery.give_up(unit.requests, isolation.failures[unit.target.id].reason)
-        for chunk in _chunks(waiting, self.chunk):
-            self._send(chunk, delivery)
-            advance(sum(len(unit.requests) for unit in chunk))
+                    waiting.append(self._superseding(batch, complete))
+            if batch.target.id in isolation.failures:
+                result.give_up(batch.requests, isolation.failures[batch.target.id].reason)
+        for chunk in chunks(waiting, self.chunk):
+            self._send(chunk, result)
+            advance(sum(len(batch.requests) for batch in chunk))
             self.options.failpoints.passed("publish")
-        return delivery
+        return result
 
-    def _send(self, units: Sequence[TargetBatch], delivery: PublishResult) -> None:
+    def _send(self, batches: Sequence[TargetBatch], result: PublishResult) -> None:
         with self.options.drain.hold():
             self.options.failpoints.passed("send")
-            whole = self._write(units, delivery)
+            whole = self._write(batches, result)
             self.options.failpoints.passed("sent")
-            self.note({unit.target.id: self._standing(unit) for unit in whole if delivery.has_accepted(unit)})
-        delivery.sent += len(units)
+            self.note({batch.target.id: self._standing(batch) for batch in whole if result.has_accepted(batch)})
+        result.sent += len(batches)
 
-    def _write(self, units: Sequence[TargetBatch], delivery: PublishResult) -> list[TargetBatch]:
-        """The units that were written whole.
+    def _write(self, batches: Sequence[TargetBatch], result: PublishResult) -> list[TargetBatch]:
+        """The batches that were written whole.
 
-        Where anything goes wrong that is not the target's, each half by itself, down to the requests of one unit; what
+        Where anything goes wrong that is not the target's, each half by itself, down to the requests of one batch; what
         it was to replace stays then, since the new truth is not whole.
         """
-        requests = [request for unit in units for request in unit.requests]
-        replacements = [replacement for unit in units for replacement in unit.replacements]
         isolation = Isolation[EdgeKey](self.options.failpoints.probe)
         with isolation.around(FailureStage.PUBLISHING, ("", "")):
-            isolation.probe(FailureStage.PUBLISHING, requests)
-            delivery.add(self.sink.write(requests, replacements))
-            return list(units)
-        if len(units) > 1:
-            middle = len(units) // 2
-            return self._write(units[:middle], delivery) + self._write(units[middle:], delivery)
-        for request in requests:
+            isolation.probe(FailureStage.PUBLISHING, [request for batch in batches for request in batch.requests])
+            result.add(self.sink.write(batches))
+            return list(batches)
+        if len(batches) > 1:
+            middle = len(batches) // 2
+            return self._write(batches[:middle], result) + self._write(batches[middle:], result)
+        for request in batches[0].requests:
             with isolation.around(FailureStage.PUBLISHING, request.edge.key):
                 isolation.probe(FailureStage.PUBLISHING, request)
-                delivery.add(self.sink.write([request]))
+                result.add(self.sink.write([TargetBatch(batches[0].target, (request,))]))
             if request.edge.key in isolation.failures:
-                delivery.give_up([request], isolation.failures[request.edge.key].reason)
+                result.give_up([request], isolation.failures[request.edge.key].reason)
         return []
 
-    def _standing(self, unit: TargetBatch) -> PublishedState:
+    def _standing(self, batch: TargetBatch) -> PublishedState:
         """What stands now: what was said in this run, and what was said before and not ended."""
-        now = unit.without_orders().acknowledgement()
-        known = self.acknowledged.get(unit.target.id)
+        now = published_state(without_orders(batch))
+        known = self.acknowledged.get(batch.target.id)
         words = dict(now.words)
         ended = {
             ContributionKey(str(r.producer.kind), r.producer.key, str(r.source))
-            for r in unit.replacements
+            for r in batch.replacements
             if r.producer
         }
         for contribution_key, word in known.words.items() if known is not None else ():
@@ -133,50 +135,37 @@ class Publisher:
                 words[contribution_key] = replace(word, digest="") if contribution_key in ended else word
         return replace(now, words=words)
 
-    def _is_known(self, unit: TargetBatch) -> bool:
-        known = self.acknowledged.get(unit.target.id)
-        return known is not None and bool(unit.requests) and known.digest == unit.acknowledgement().digest
+    def _is_known(self, batch: TargetBatch) -> bool:
+        known = self.acknowledged.get(batch.target.id)
+        return known is not None and bool(batch.requests) and known.digest == published_state(batch).digest
 
-    def _with_withdrawals(self, units: Sequence[TargetBatch], rebound: CompleteScope) -> Iterator[TargetBatch]:
-        """The units, and those targets of which nothing is said any more although something was."""
-        yield from units
-        here = {unit.target.id for unit in units}
+    def _with_withdrawals(self, batches: Sequence[TargetBatch], complete: CompleteScope) -> Iterator[TargetBatch]:
+        """The batches, and those targets of which nothing is said any more although something was."""
+        yield from batches
+        here = {batch.target.id for batch in batches}
         for target, known in sorted(self.acknowledged.items()):
             if target not in here and any(
-                word.digest and rebound.covers(who, word) for who, word in known.words.items()
+                word.digest and complete.covers(who, word) for who, word in known.words.items()
             ):
                 yield TargetBatch(EntityReference(target, known.kind))
 
-    def _superseding(self, unit: TargetBatch, rebound: CompleteScope) -> TargetBatch:
-        """The unit with the order to end what its speakers said before and do not say now."""
-        known = self.acknowledged.get(unit.target.id)
+    def _superseding(self, batch: TargetBatch, complete: CompleteScope) -> TargetBatch:
+        """The batch with the order to end what its producers said before and do not say now."""
+        known = self.acknowledged.get(batch.target.id)
         if known is None:
-            return unit
-        now = unit.acknowledgement().words
+            return batch
+        now = contribution_digests(batch)
         orders = []
         shared = False
         for contribution_key, before in sorted(known.words.items(), key=lambda said: said[0]):
             word = now.get(contribution_key, replace(before, digest=""))
             if word.digest == before.digest:
                 continue
-            if not rebound.covers(contribution_key, before):
+            if not complete.covers(contribution_key, before):
                 shared = True
                 continue
             span = word.widened(before)
             producer = Producer(ProducerKind(contribution_key.kind), contribution_key.key)
-            orders.append(Replacement(unit.target, contribution_key.source, producer, span.first_seen, span.last_seen))
+            orders.append(Replacement(batch.target, contribution_key.source, producer, span.first_seen, span.last_seen))
         orders = [replace(order, shared=shared) for order in orders]
-        return replace(unit, replacements=(*unit.replacements, *orders))
-
-
-def _chunks(units: Sequence[TargetBatch], size: int) -> Iterator[list[TargetBatch]]:
-    chunk: list[TargetBatch] = []
-    held = 0
-    for unit in units:
-        if chunk and held + unit.size > size:
-            yield chunk
-            chunk, held = [], 0
-        chunk.append(unit)
-        held += unit.size
-    if chunk:
-        yield chunk
+        return replace(batch, replacements=(*batch.replacements, *orders))

@@ -13,11 +13,12 @@ import os
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import astuple, dataclass, field, fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from connectors.sink import EdgeCounts
 from ingestion.errors import ConfigError, ThresholdBreached, Unaccounted
 
 REPORT_VERSION = 1
@@ -30,7 +31,7 @@ class RunCounts:
     """Counts of a stage or of a whole run; `a + b` adds them up, name by name.
 
     `unresolved_names` and `ambiguous_names` say how often each name was met; `resolved`, `unresolved` and `ambiguous`
-    count distinct names. `unchanged` edges were stored already and needed no call.
+    count distinct names. Of the `edges`, unchanged ones were stored already and needed no call.
     """
 
     records_read: int = 0
@@ -49,11 +50,7 @@ class RunCounts:
     ambiguous: int = 0
     unresolved_names: Tally = field(default_factory=dict)
     ambiguous_names: Tally = field(default_factory=dict)
-    edges_new: int = 0
-    edges_merged: int = 0
-    edges_unchanged: int = 0
-    edges_replaced: int = 0
-    column_edges: int = 0
+    edges: EdgeCounts = field(default_factory=EdgeCounts)
     tables_registered: int = 0
 
     def __add__(self, other: RunCounts) -> RunCounts:
@@ -125,9 +122,9 @@ def report(summary: RunSummary, exit_code: int = 0) -> dict[str, Any]:
 
     `version`, `run_id`, `workflow`, `dry_run`, `exit_code`, `started` and `ended` (ISO, UTC), `seconds`,
     `seconds_by_stage`, `success_percent`, `where_to_look` ({label: place}), `warnings`, and `counts`: every field of
-    RunCounts under its own name, each tally with its most frequent name first.
+    RunCounts under its own name, each tally with its most frequent name first, and of the edges `edges_new`,
+    `edges_merged`, `edges_unchanged`, `edges_replaced` and `column_edges`.
     """
-    counts = {f.name: _as_json(getattr(summary.counts, f.name)) for f in fields(RunCounts)}
     return {
         "version": REPORT_VERSION,
         "run_id": summary.run_id,
@@ -139,7 +136,7 @@ def report(summary: RunSummary, exit_code: int = 0) -> dict[str, Any]:
         "seconds": round(summary.ended - summary.started, 3),
         "seconds_by_stage": {stage: round(seconds, 3) for stage, seconds in summary.seconds_by_stage.items()},
         "success_percent": round(summary.counts.success_percent, 3),
-        "counts": counts,
+        "counts": _counts_to_json(summary.counts),
         "where_to_look": {pointer.label: pointer.place for pointer in summary.where_to_look},
         "warnings": list(summary.warnings),
     }
@@ -169,7 +166,18 @@ def _plus(one: Any, other: Any) -> Any:
 
 
 def _smallest(count: Any) -> int:
+    if isinstance(count, EdgeCounts):
+        return int(min(astuple(count)))
     return min(count.values(), default=0) if isinstance(count, Mapping) else int(count)
+
+
+def _counts_to_json(counts: RunCounts) -> dict[str, Any]:
+    edges = counts.edges
+    return {
+        **{f.name: _as_json(getattr(counts, f.name)) for f in fields(RunCounts) if f.name != "edges"},
+        **{f"edges_{name}": getattr(edges, name) for name in ("new", "merged", "unchanged", "replaced")},
+        "column_edges": edges.column_edges,
+    }
 
 
 def _as_json(count: Any) -> Any:

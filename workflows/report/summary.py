@@ -47,11 +47,11 @@ def _rows(summary: RunSummary) -> Iterator[tuple[str, str, str]]:
     yield "  ambiguous", f"{counts.ambiguous:,}", _listed(counts.ambiguous_names, _NAMES_SHOWN)
     if counts.tables_registered:
         yield "tables registered", f"{counts.tables_registered:,}", ""
-    yield "edges new", f"{counts.edges_new:,}", ""
-    yield "  merged", f"{counts.edges_merged:,}", ""
-    yield "  unchanged", f"{counts.edges_unchanged:,}", ""
-    yield "  replaced", f"{counts.edges_replaced:,}", ""
-    yield "column edges", f"{counts.column_edges:,}", ""
+    yield "edges new", f"{counts.edges.new:,}", ""
+    yield "  merged", f"{counts.edges.merged:,}", ""
+    yield "  unchanged", f"{counts.edges.unchanged:,}", ""
+    yield "  replaced", f"{counts.edges.replaced:,}", ""
+    yield "column edges", f"{counts.edges.column_edges:,}", ""
     stages = ", ".join(f"{stage} {seconds:.1f}" for stage, seconds in summary.seconds_by_stage.items())
     yield "seconds", f"{summary.ended - summary.started:.1f}", stages
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 
-from connectors.sink import WriteCounts
 from workflows.lineage.table_entities import GIVEN_UP, EntityFate, RelationEntities
 from workflows.report.counts import RunCounts
 from workflows.templates.grouping import OccurrenceGroup
@@ -34,17 +33,6 @@ def fate_counts(fates: Iterable[tuple[OccurrenceGroup, str, str]]) -> RunCounts:
         elif group.fresh:
             (dead if fate == "dead" else skipped)[reason] += group.fresh
     return RunCounts(published=published, skipped=dict(skipped), dead=dict(dead))
-
-
-def edge_counts(counts: WriteCounts) -> RunCounts:
-    """Of the edges by what became of them."""
-    return RunCounts(
-        edges_new=counts.new,
-        edges_merged=counts.merged,
-        edges_unchanged=counts.unchanged,
-        edges_replaced=counts.replaced,
-        column_edges=counts.column_edges,
-    )
 
 
 def name_counts(entities: RelationEntities, registered: int) -> RunCounts:

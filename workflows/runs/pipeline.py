@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 the name that every PySpark user knows
 
 from connectors.postgres import PostgresDatabase
+from connectors.sink import target_batches
 from connectors.spark_history import TRUNCATION_ADVICE
 from ingestion.dialects import dialect_of
 from ingestion.errors import ConfigError
@@ -28,7 +29,6 @@ from workflows.lineage.routine_entities import RoutineEntities
 from workflows.lineage.schema_files import read_schemas
 from workflows.lineage.schema_provider import catalog_schemas
 from workflows.lineage.table_entities import RelationEntities
-from workflows.publishing.batches import target_batches
 from workflows.publishing.ddl_events import publish_ddl_events
 from workflows.publishing.delivery import Publisher, PublishResult
 from workflows.publishing.openlineage_events import EventSink
@@ -39,7 +39,7 @@ from workflows.reading.journal_frames import replaced_templates, segments
 from workflows.reading.live_sources import live_definitions, spark_catalog
 from workflows.reading.reader import Statements, files_done, read_statements
 from workflows.report.counts import RunCounts, total
-from workflows.runs.counting import edge_counts, fate_counts, name_counts, parse_counts
+from workflows.runs.counting import fate_counts, name_counts, parse_counts
 from workflows.runs.dead_letters import DeadLetterWriter, check_dead_letters, read_again, write_dead_letters
 from workflows.runs.spark_history import history_warnings
 from workflows.runtime.spark import spark_session
@@ -62,7 +62,6 @@ class LineageResult:
     dead: Mapping[str, str] = field(default_factory=dict)  # with the reason
     failures: Mapping[str, Failure] = field(default_factory=dict)  # of those that were parsed
     settled: frozenset[str] = frozenset()
-    rejected: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,14 +154,13 @@ class Pipeline:
         fates = list(source.fates(delivery.edges))
         dead = {group.template: reason for group, fate, reason in fates if fate == "dead"}
         met = {group.template for group in occurrences if group.fresh}
-        counts = [parse_counts(templates, met, parsed), fate_counts(fates), edge_counts(delivery.counts)]
+        counts = [parse_counts(templates, met, parsed), fate_counts(fates), RunCounts(edges=delivery.counts)]
         lineage = LineageResult(
             counts=total([*counts, name_counts(entities, registered)]),
             templates=templates,
             dead=dead,
             failures={**analysis.failures, **source.failures},
             settled=frozenset(group.template for group in occurrences) - set(dead),
-            rejected=delivery.counts.rejected,
         )
         if source.problems()[ProblemKind.INCOMPLETE]:
             warnings.append(TRUNCATION_ADVICE)
@@ -170,7 +168,8 @@ class Pipeline:
 
     def _remember(self, statements: Statements, lineage: LineageResult) -> None:
         with self._progress.stage("remember"):
-            memory, unsettled = self._memory, lineage.rejected + lineage.counts.unresolved + lineage.counts.ambiguous
+            memory, counts = self._memory, lineage.counts
+            unsettled = counts.edges.rejected + counts.unresolved + counts.ambiguous
             there = [file.path for file in statements.listing.there]
             checkpoint = RunCheckpoint(settled=lineage.settled, unsettled=unsettled, files_there=there)
             if statements.listing.to_read:
@@ -299,8 +298,8 @@ class Pipeline:
                 self._config.batch_size,
                 self._options,
             )
-            units = target_batches(requests, source.replacements(entities))
-            delivery = deliverer.deliver(units, memory.rebound(source.rebound(entities), replaced), stage.advance)
+            batches = target_batches(requests, source.replacements(entities))
+            delivery = deliverer.deliver(batches, memory.rebound(source.rebound(entities), replaced), stage.advance)
             delivery.edges.update(source.failed_edges)
         if self._events is not None:
             with self._progress.stage("events") as stage:

@@ -9,6 +9,7 @@ from typing import Any
 from connectors.openmetadata.entities.crud import table_entity
 from connectors.openmetadata.transport.http import Call, Http
 from connectors.openmetadata.transport.responses import NotOpenMetadata
+from connectors.sink import EdgeCounts
 from ingestion.entities import TableEntity
 from ingestion.errors import Rejected
 from ingestion.model import Json
@@ -18,26 +19,6 @@ LINEAGE = "bulkLineage"
 LOOKUP = "bulkLookup"
 TABLES = "bulkTables"
 NAMES = "names"
-
-
-@dataclass(frozen=True, slots=True)
-class BatchCounts:
-    """What a batch did: edges by outcome, the contributions that ended, the column edges it held."""
-
-    new: int = 0
-    merged: int = 0
-    unchanged: int = 0
-    replaced: int = 0
-    column_edges: int = 0
-
-    def __add__(self, other: BatchCounts) -> BatchCounts:
-        return BatchCounts(
-            self.new + other.new,
-            self.merged + other.merged,
-            self.unchanged + other.unchanged,
-            self.replaced + other.replaced,
-            self.column_edges + other.column_edges,
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +68,16 @@ def register(http: Http, entities: Mapping[str, Sequence[Json]], at: float | Non
     return answer
 
 
-def add_lineage(http: Http, batch_id: str, edges: Sequence[Json], replace: Sequence[Json]) -> BatchCounts:
+def add_lineage(http: Http, batch_id: str, edges: Sequence[Json], replace: Sequence[Json]) -> EdgeCounts:
     """Merges contributions into their edges: all or nothing, and once per batch id however often it arrives."""
     body = {"batchId": batch_id, "edges": list(edges), "replace": list(replace)}
     answer = http.send(Call("POST", "headwater/lineage", body=body))
-    return BatchCounts(
-        *(int(answer.get(name, 0)) for name in ("new", "merged", "unchanged", "replaced", "columnEdges"))
+    return EdgeCounts(
+        new=int(answer.get("new", 0)),
+        merged=int(answer.get("merged", 0)),
+        unchanged=int(answer.get("unchanged", 0)),
+        replaced=int(answer.get("replaced", 0)),
+        column_edges=int(answer.get("columnEdges", 0)),
     )
 
 

@@ -20,7 +20,7 @@ from connectors.openmetadata.entities.registration import register
 from connectors.openmetadata.rest_sink import RestSink, SinkOptions
 from connectors.openmetadata.transport.connection import Connection
 from connectors.openmetadata.transport.platform import Platform
-from connectors.sink import Outcome, WriteReport
+from connectors.sink import Outcome, WriteReport, target_batches
 from ingestion.contribution import ColumnEvidence, Contribution, Producer, ProducerKind
 from ingestion.entities import EntityReference, TableEntity
 from ingestion.errors import ConfigError
@@ -91,7 +91,7 @@ def said(
 
 
 def write(platform: Platform, *requests: AddLineageRequest, replacing: tuple[Replacement, ...] = ()) -> WriteReport:
-    return RestSink(platform, SinkOptions(run=str(uuid4()), batch_size=3)).write(requests, replacing)
+    return RestSink(platform, SinkOptions(run=str(uuid4()))).write(target_batches(requests, replacing))
 
 
 def pairs_between(
@@ -213,9 +213,10 @@ def test_only_the_culprit_is_rejected(platform: Platform) -> None:
     good = [said(table(platform, name), report, ("id", "id", "")) for name in ("orders", "items", "customers")]
     bad = said(table(platform, "orders"), ghost, ("id", "id", ""))
     written = write(platform, good[0], bad, *good[1:])
-    assert [result.accepted for result in written.results] == [True, False, True, True]
+    (rejected,) = (result for result in written.results if not result.accepted)
+    assert rejected.request == bad
     assert written.counts.rejected == 1
-    assert "not found" in written.results[1].reason
+    assert "not found" in rejected.reason
     for request in good:
         assert edges.get_edge(platform.http, request.edge.from_entity, request.edge.to_entity) is not None
 
@@ -370,7 +371,7 @@ def test_concurrent_writers_lose_nothing_of_each_other(platform: Platform) -> No
     def run(key: str, column: str) -> WriteReport:
         start.wait(10)
         request = said(orders, report, (column, "note", ""), key=key)
-        return RestSink(platform, SinkOptions(run=key)).write([request])
+        return RestSink(platform, SinkOptions(run=key)).write(target_batches([request]))
 
     with ThreadPoolExecutor(2) as pool:
         for done in [pool.submit(run, "a", "note"), pool.submit(run, "b", "amount")]:

@@ -17,7 +17,7 @@ from connectors.openmetadata.rest_sink import RestSink, SinkOptions
 from connectors.openmetadata.transport.connection import Connection
 from connectors.openmetadata.transport.http import Call, Http
 from connectors.openmetadata.transport.platform import Platform
-from connectors.sink import Outcome, WriteReport
+from connectors.sink import Outcome, WriteReport, target_batches
 from ingestion.contribution import ColumnEvidence, Contribution, Producer, ProducerKind
 from ingestion.entities import EntityReference
 from ingestion.lineage_request import AddLineageRequest, request_of
@@ -63,7 +63,7 @@ class Writer:
 
     def write(self, targets: list[str]) -> WriteReport:
         source = self.entity("source")
-        return self.sink.write([self.said(source, self.entity(name)) for name in targets])
+        return self.sink.write(target_batches(self.said(source, self.entity(name)) for name in targets))
 
     def said(self, source: EntityReference, target: EntityReference) -> AddLineageRequest:
         columns = (f"{source.fully_qualified_name}.{self.column}",), f"{target.fully_qualified_name}.{self.column}"
@@ -108,13 +108,13 @@ class Overwriting(VirtualTime):
 
 
 def test_what_is_overwritten_after_it_was_read_back_is_mended(server: FakeOpenMetadata) -> None:
-    (result,) = sink(Overwriting(server=server, times=2)).write([said("a", "t", "x", "y")]).results
+    (result,) = sink(Overwriting(server=server, times=2)).write(target_batches([said("a", "t", "x", "y")])).results
     assert result.outcome is Outcome.NEW
     assert server.pairs(("a", "t")) == ["theirs", "x", "y"]
 
 
 def test_what_never_settles_is_not_acknowledged(server: FakeOpenMetadata) -> None:
-    (result,) = sink(Overwriting(server=server, times=1_000)).write([said("a", "t", "x")]).results
+    (result,) = sink(Overwriting(server=server, times=1_000)).write(target_batches([said("a", "t", "x")])).results
     assert result.outcome is Outcome.REJECTED
     assert "run again" in result.reason
 
@@ -127,7 +127,7 @@ def test_an_edge_that_another_changes_at_every_write_is_not_acknowledged(
             server.edges["a", "t"] = stored("theirs")
 
     server.after = wipe
-    written = sink(virtual_time).write([said("a", "t", "x"), said("b", "u", "x")])
+    written = sink(virtual_time).write(target_batches([said("a", "t", "x"), said("b", "u", "x")]))
     assert [result.outcome for result in written.results] == [Outcome.REJECTED, Outcome.NEW]
     assert "run again" in written.results[0].reason
 
@@ -140,13 +140,13 @@ def test_an_edge_that_is_deleted_after_it_was_written_stays_deleted(server: Fake
             server.edges.clear()
 
     server.before = delete
-    assert sink(time).write([said("a", "t", "x")]).results[0].accepted
+    assert sink(time).write(target_batches([said("a", "t", "x")])).results[0].accepted
     assert not server.edges
 
 
 def test_what_stands_already_is_not_waited_for(server: FakeOpenMetadata, virtual_time: VirtualTime) -> None:
     server.edges["a", "t"] = stored("x", sqlQuery="SELECT ?")
-    assert sink(virtual_time).write([said("a", "t", "x")]).results[0].outcome is Outcome.UNCHANGED
+    assert sink(virtual_time).write(target_batches([said("a", "t", "x")])).results[0].outcome is Outcome.UNCHANGED
     assert virtual_time.slept == []
 
 
@@ -165,6 +165,6 @@ def test_columns_that_the_platform_does_not_take_are_no_loss(
         return status, headers, text
 
     server._answer = refusing  # type: ignore[method-assign]
-    (result,) = sink(virtual_time).write([said("a", "t", "x", "unknown")]).results
+    (result,) = sink(virtual_time).write(target_batches([said("a", "t", "x", "unknown")])).results
     assert (result.outcome, result.refused_columns) == (Outcome.NEW, 1)
     assert server.pairs(("a", "t")) == ["x"]

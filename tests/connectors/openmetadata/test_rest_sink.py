@@ -21,7 +21,7 @@ from connectors.openmetadata.rest_sink import DryRunSink, RestSink, SinkOptions
 from connectors.openmetadata.transport.connection import Connection
 from connectors.openmetadata.transport.http import Http
 from connectors.openmetadata.transport.platform import Platform
-from connectors.sink import Outcome
+from connectors.sink import EdgeCounts, Outcome, target_batches
 from ingestion.contribution import ColumnEvidence, Contribution, Producer, ProducerKind
 from ingestion.entities import EntityReference
 from ingestion.errors import ConfigError, TargetDown
@@ -102,9 +102,9 @@ def server() -> Iterator[FakeOpenMetadata]:
         yield fake
 
 
-def sink(virtual_time: VirtualTime, *capabilities: str, batch_size: int = 500, threads: int = 1) -> RestSink:
+def sink(virtual_time: VirtualTime, *capabilities: str, threads: int = 1) -> RestSink:
     http = Http(Connection("http://om.example/api", jwt_token="canary-token"), timing=virtual_time.timing)
-    return RestSink(Platform(http, "2.0.7", frozenset(capabilities)), SinkOptions("run", batch_size, threads))
+    return RestSink(Platform(http, "2.0.7", frozenset(capabilities)), SinkOptions("run", threads))
 
 
 def reference(name: str) -> EntityReference:
@@ -130,7 +130,7 @@ def stored(*columns: str, source: str = "QueryLineage", **others: Any) -> Json:
 
 def test_a_stored_edge_is_never_put_again(server: FakeOpenMetadata, virtual_time: VirtualTime) -> None:
     server.edges["a", "t"] = stored("x", pipeline={"id": "p", "type": "pipeline"}, sqlQuery="theirs")
-    written = sink(virtual_time).write([said("a", "t", "x", "y")])
+    written = sink(virtual_time).write(target_batches([said("a", "t", "x", "y")]))
     assert written.results[0].outcome is Outcome.MERGED
     assert server.pairs(("a", "t")) == ["x", "y"]
     assert (server.edges["a", "t"]["sqlQuery"], server.edges["a", "t"]["pipeline"]["id"]) == ("theirs", "p")
@@ -139,7 +139,7 @@ def test_a_stored_edge_is_never_put_again(server: FakeOpenMetadata, virtual_time
 
 def test_an_edge_without_columns_gets_its_list_first(server: FakeOpenMetadata, virtual_time: VirtualTime) -> None:
     server.edges["a", "t"] = {"source": "Manual"}
-    sink(virtual_time).write([said("a", "t", "x")])
+    sink(virtual_time).write(target_batches([said("a", "t", "x")]))
     assert server.pairs(("a", "t")) == ["x"]
     assert server.edges["a", "t"]["source"] == "Manual"
 
@@ -153,7 +153,7 @@ def test_an_append_whose_answer_was_lost_is_not_repeated(server: FakeOpenMetadat
             raise requests.ConnectionError("reset")
 
     server.after = lose
-    written = sink(virtual_time).write([said("a", "t", "y")])
+    written = sink(virtual_time).write(target_batches([said("a", "t", "y")]))
     assert server.pairs(("a", "t")) == ["x", "y"]
     assert written.results[0].outcome is Outcome.MERGED
 
@@ -165,7 +165,7 @@ def test_a_put_whose_answer_was_lost_is_still_a_new_edge(server: FakeOpenMetadat
             raise requests.ReadTimeout("slow")
 
     server.after = lose
-    assert sink(virtual_time).write([said("a", "t", "y")]).results[0].outcome is Outcome.NEW
+    assert sink(virtual_time).write(target_batches([said("a", "t", "y")])).results[0].outcome is Outcome.NEW
     assert server.pairs(("a", "t")) == ["y"]
 
 
@@ -182,7 +182,7 @@ def test_what_another_writer_replaced_in_between_is_written_again(
             server.edges["a", "t"] = stored("theirs")
 
     server.after = replace_it
-    sink(virtual_time).write([said("a", "t", "ours")])
+    sink(virtual_time).write(target_batches([said("a", "t", "ours")]))
     assert server.pairs(("a", "t")) == ["ours", "theirs"]
 
 
@@ -196,9 +196,8 @@ def test_only_view_edges_of_the_view_itself_are_deleted_and_only_after_the_new_o
         ("q", "v"): stored("x", source="QueryLineage"),
         ("b", "w"): stored("x", source="ViewLineage"),
     }
-    written = sink(virtual_time).write(
-        [said("a", "v", "x", view=True), said("c", "v", "x", view=True)], [Replacement(reference("v"))]
-    )
+    new = [said("a", "v", "x", view=True), said("c", "v", "x", view=True)]
+    written = sink(virtual_time).write(target_batches(new, [Replacement(reference("v"))]))
     assert set(server.edges) == {("a", "v"), ("c", "v"), ("m", "v"), ("q", "v"), ("b", "w")}
     assert server.pairs(("a", "v")) == ["x"]
     assert server.edges["a", "v"]["sqlQuery"] == "SELECT ?"
@@ -214,7 +213,7 @@ def test_a_view_defined_anew_over_nothing_loses_all_of_its_view_edges(
     server: FakeOpenMetadata, virtual_time: VirtualTime
 ) -> None:
     server.edges = {("b", "v"): stored("x", source="ViewLineage"), ("m", "v"): stored("x", source="Manual")}
-    assert sink(virtual_time).write([], [Replacement(reference("v"))]).counts.replaced == 1
+    assert sink(virtual_time).write(target_batches([], [Replacement(reference("v"))])).counts.replaced == 1
     assert set(server.edges) == {("m", "v")}
 
 
@@ -229,7 +228,8 @@ def test_an_edge_that_the_server_cannot_bear_is_given_up_on_and_the_others_are_w
         return answer(method, path, body)
 
     server._answer = poisoned  # type: ignore[method-assign]
-    written = sink(virtual_time).write([said("a", "t", "x"), said("poison", "t", "x"), said("b", "t", "x")])
+    work = [said(source, "t", "x") for source in ("a", "poison", "b")]
+    written = sink(virtual_time).write(target_batches(work))
     assert [result.outcome for result in written.results] == [Outcome.NEW, Outcome.REJECTED, Outcome.NEW]
     assert "HTTP 500: NullPointerException" in written.results[1].reason
 
@@ -242,11 +242,11 @@ def test_a_token_that_expires_in_the_middle_stops_the_run(
         return 401, {}, json.dumps({"code": 401, "message": "Expired token!"})
 
     work = [said(f"s{number}", f"t{number}", "x") for number in range(200)]
-    sink(virtual_time).write(work[:3])
+    sink(virtual_time).write(target_batches(work[:3]))
     server._answer = expire  # type: ignore[method-assign]
     before = len(server.calls)
     with pytest.raises(ConfigError, match="expired"):
-        sink(virtual_time, threads=threads).write(work)
+        sink(virtual_time, threads=threads).write(target_batches(work))
     assert len(server.calls) - before < 100
 
 
@@ -254,7 +254,7 @@ def test_a_target_that_goes_down_stops_the_run_and_writing_again_completes_it(
     server: FakeOpenMetadata, virtual_time: VirtualTime
 ) -> None:
     work = [said(f"s{number}", f"t{number}", "x", "y") for number in range(10)]
-    sink(virtual_time).write(work)
+    sink(virtual_time).write(target_batches(work))
     whole, server.edges = server.edges, {}
 
     def go_down(_: str) -> None:
@@ -263,11 +263,11 @@ def test_a_target_that_goes_down_stops_the_run_and_writing_again_completes_it(
 
     server.before = go_down
     with pytest.raises(TargetDown) as caught:
-        sink(virtual_time).write(work)
+        sink(virtual_time).write(target_batches(work))
     assert caught.value.exit_code == 75
     assert len(server.edges) == 5
     server.before = lambda _: None
-    sink(virtual_time).write(work)
+    sink(virtual_time).write(target_batches(work))
     assert server.edges == whole
 
 
@@ -303,26 +303,26 @@ def bulk() -> Iterator[BulkServer]:
         yield server
 
 
-def test_batches_are_filled_and_the_culprit_is_found_by_halving(bulk: BulkServer, virtual_time: VirtualTime) -> None:
+def test_one_write_is_one_call_and_the_culprit_is_found_by_halving(bulk: BulkServer, virtual_time: VirtualTime) -> None:
     bulk.culprits = {"s77"}
     work = [said(f"s{number}", f"t{number}", "x") for number in range(128)]
-    written = sink(virtual_time, LINEAGE, batch_size=64).write(work)
+    written = sink(virtual_time, LINEAGE).write(target_batches(work))
     assert [result.accepted for result in written.results] == [number != 77 for number in range(128)]
     assert sorted(bulk.written) == sorted(f"s{number}" for number in range(128) if number != 77)
-    assert len(bulk.bodies) == 1 + 1 + 2 * 6
+    assert len(bulk.bodies) == 1 + 2 * 7
     assert (written.counts.new, written.counts.rejected) == (127, 1)
 
 
 def test_a_batch_that_is_too_large_is_halved(bulk: BulkServer, virtual_time: VirtualTime) -> None:
     bulk.limit = 20
-    written = sink(virtual_time, LINEAGE).write([said(f"s{number}", "t", "x") for number in range(64)])
+    written = sink(virtual_time, LINEAGE).write(target_batches([said(f"s{number}", "t", "x") for number in range(64)]))
     assert all(result.accepted for result in written.results)
     assert len(bulk.written) == 64
 
 
 def test_a_view_and_what_it_replaces_are_in_one_batch(bulk: BulkServer, virtual_time: VirtualTime) -> None:
     work = [said(f"s{number}", "v", "x", view=True) for number in range(10)]
-    sink(virtual_time, LINEAGE, batch_size=3).write(work, [Replacement(reference("v"), at=5.0)])
+    sink(virtual_time, LINEAGE).write(target_batches(work, [Replacement(reference("v"), at=5.0)]))
     (body,) = bulk.bodies
     assert len(body["edges"]) == 10
     assert body["replace"] == [
@@ -333,7 +333,7 @@ def test_a_view_and_what_it_replaces_are_in_one_batch(bulk: BulkServer, virtual_
 def test_a_view_with_a_rejected_edge_replaces_nothing(bulk: BulkServer, virtual_time: VirtualTime) -> None:
     bulk.culprits = {"s3"}
     work = [said(f"s{number}", "v", "x", view=True) for number in range(8)]
-    written = sink(virtual_time, LINEAGE).write(work, [Replacement(reference("v"))])
+    written = sink(virtual_time, LINEAGE).write(target_batches(work, [Replacement(reference("v"))]))
     assert written.counts.rejected == 1
     assert len(bulk.written) == 7
     assert bulk.replaced == []
@@ -353,28 +353,24 @@ def test_a_repeated_batch_has_the_same_id_and_another_batch_another(
     with responses.RequestsMock() as mock:
         mock.add_callback(responses.POST, f"{BASE}/headwater/lineage", callback=lose_once)
         sinks = sink(virtual_time, LINEAGE)
-        sinks.write([said("a", "t", "x")])
-        sinks.write([said("a", "t", "x")])
+        sinks.write(target_batches([said("a", "t", "x")]))
+        sinks.write(target_batches([said("a", "t", "x")]))
     ids = [body["batchId"] for body in bulk.bodies]
     assert ids[0] == ids[1] != ids[2]
 
 
 def test_the_body_carries_the_whole_contribution(bulk: BulkServer, virtual_time: VirtualTime) -> None:
-    sink(virtual_time, LINEAGE).write([said("a", "t", "x")])
+    sink(virtual_time, LINEAGE).write(target_batches([said("a", "t", "x")]))
     (edge,) = bulk.bodies[0]["edges"]
     assert edge["fromEntity"] == {"id": "a", "type": "table"}
     assert edge["contribution"]["producer"] == {"kind": "query", "key": "key"}
     assert edge["contribution"]["columns"][0]["from"] == ["s.d.p.a.x"]
 
 
-def test_a_dry_run_prints_each_request_as_a_line() -> None:
-    lines: list[str] = []
-    written = DryRunSink(lines.append).write([said("a", "t", "x")], [Replacement(reference("v"))])
-    first, second = map(json.loads, lines)
-    assert first["edge"]["lineageDetails"]["columnsLineage"] == [{"fromColumns": ["s.d.p.a.x"], "toColumn": "x"}]
-    assert first["contributions"][0]["sqlQuery"] == "SELECT ?"
-    assert second["replace"]["source"] == "ViewLineage"
-    assert written.results[0].outcome is Outcome.UNCHANGED
+def test_a_dry_run_accepts_everything_and_changes_nothing() -> None:
+    written = DryRunSink().write(target_batches([said("a", "t", "x", "y")], [Replacement(reference("v"))]))
+    assert [result.outcome for result in written.results] == [Outcome.UNCHANGED]
+    assert written.counts == EdgeCounts(unchanged=1, column_edges=2)
 
 
 def test_additions_only_add() -> None:
@@ -424,7 +420,7 @@ def test_whatever_goes_wrong_every_acknowledged_column_is_stored_once(
         for source, to, columns in work:
             before = {edge: fake.pairs(edge) for edge in fake.edges}
             try:
-                (result,) = target.write([said(source, to, *columns)]).results
+                (result,) = target.write(target_batches([said(source, to, *columns)])).results
             except TargetDown:
                 break
             edge = (source, to)

@@ -141,7 +141,7 @@ def test_a_run_gives_the_views_lineage_once_and_a_redefinition_changes_exactly_i
     assert {details["source"] for details in edges.values()} == {"ViewLineage"}
     assert not any("a literal" in str(details) for details in edges.values())
     again, _, _ = _run(tmp_path)
-    assert (again.edges_new, again.edges_merged, again.skipped["unchanged"]) == (0, 0, 4)
+    assert (again.edges.new, again.edges.merged, again.skipped["unchanged"]) == (0, 0, 4)
     filled.sql("CREATE OR REPLACE VIEW wine.named AS SELECT id AS one, `odd name` AS two FROM wine.bottles")
     _, after, _ = _run(tmp_path)
     changed = {key for key in {*edges, *after} if edges.get(key) != after.get(key)}

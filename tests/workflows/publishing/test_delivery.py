@@ -7,12 +7,11 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from connectors.sink import Outcome, WriteCounts, WriteReport, WriteResult
+from connectors.sink import Outcome, TargetBatch, WriteReport, WriteResult, target_batches
 from ingestion.contribution import Contribution, Producer, ProducerKind
 from ingestion.entities import EntityReference
 from ingestion.lineage_request import AddLineageRequest, Replacement, request_of
 from workflows.control.options import RunOptions
-from workflows.publishing.batches import target_batches
 from workflows.publishing.delivery import Publisher
 from workflows.state.acknowledgements import CompleteScope, PublishedState
 
@@ -26,9 +25,9 @@ class RecordingSink:
 
     ended: list[Replacement] = field(default_factory=list)
 
-    def write(self, requests: Sequence[AddLineageRequest], replacements: Sequence[Replacement] = ()) -> WriteReport:
-        self.ended += replacements
-        return WriteReport(tuple(WriteResult(request, Outcome.NEW) for request in requests), WriteCounts())
+    def write(self, batches: Sequence[TargetBatch]) -> WriteReport:
+        self.ended += [replacement for batch in batches for replacement in batch.replacements]
+        return WriteReport(tuple(WriteResult(request, Outcome.NEW) for batch in batches for request in batch.requests))
 
 
 def says(producer: Producer, *sources: str, at: float = 10.0) -> list[AddLineageRequest]:
@@ -49,7 +48,7 @@ def delivered(
             known.update(done)
 
         deliverer = Publisher(sink, dict(known), note, 100, RunOptions("r"))
-        deliverer.deliver(target_batches(requests, ()), rebound, lambda _count: None)
+        deliverer.deliver(target_batches(requests), rebound, lambda _count: None)
         orders = tuple(sink.ended)
     return orders
 

@@ -138,8 +138,8 @@ def test_a_redefined_view_changes_its_own_edges_and_no_other(runs: Runs) -> None
 
 
 def test_what_was_not_redefined_is_not_written_again(runs: Runs) -> None:
-    assert (runs.second.edges_new, runs.second.edges_merged, runs.second.edges_unchanged) == (1, 0, 0)
-    assert runs.second.edges_replaced == len(runs.dependencies[REDEFINED])
+    assert (runs.second.edges.new, runs.second.edges.merged, runs.second.edges.unchanged) == (1, 0, 0)
+    assert runs.second.edges.replaced == len(runs.dependencies[REDEFINED])
     assert runs.second.skipped["unchanged"] == 82 + len(live.TRIGGERED)
 
 

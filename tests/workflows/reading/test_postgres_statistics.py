@@ -114,5 +114,5 @@ def test_a_run_reads_it_and_counts_nothing_twice(spark: SparkSession, place: Pat
     assert found == EXPECTED
     changed(place, "UPDATE statements SET calls = calls + 1")
     again, same = run(tmp_path, place)
-    assert (again.edges_new, again.edges_merged, again.records_read_before) == (0, 0, len(STATEMENTS) - 1)
+    assert (again.edges.new, again.edges.merged, again.records_read_before) == (0, 0, len(STATEMENTS) - 1)
     assert same == edges

@@ -10,15 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from connectors.sink import EdgeCounts
 from ingestion.errors import ConfigError, ThresholdBreached, Unaccounted
 from workflows.report.counts import Pointer, RunCounts, RunSummary, most_frequent, report, total, write_report
 
 NUMBERS = st.integers(0, 1000)
 TALLIES = st.dictionaries(st.sampled_from(["a", "b", "c"]), st.integers(1, 50))
-COUNTS = st.builds(
-    RunCounts,
-    **{f.name: TALLIES if isinstance(getattr(RunCounts(), f.name), dict) else NUMBERS for f in fields(RunCounts)},
-)
+OF_TYPE = {dict: TALLIES, int: NUMBERS, EdgeCounts: st.builds(EdgeCounts, *(NUMBERS for _ in fields(EdgeCounts)))}
+COUNTS = st.builds(RunCounts, **{f.name: OF_TYPE[type(getattr(RunCounts(), f.name))] for f in fields(RunCounts)})
 
 
 @given(COUNTS, COUNTS, COUNTS)
@@ -43,6 +42,8 @@ def test_a_run_whose_statements_all_ended_once_is_conserved(
 def test_counts_below_zero_never_balance() -> None:
     with pytest.raises(Unaccounted):
         RunCounts(statements=0, published=1, dead={"crash": -1}).check_conservation()
+    with pytest.raises(Unaccounted):
+        RunCounts(edges=EdgeCounts(new=-1)).check_conservation()
 
 
 def test_success_is_what_was_not_given_up_on() -> None:
@@ -82,7 +83,8 @@ def test_the_report_has_every_count_and_is_json() -> None:
     ]
     assert content["version"] == 1
     assert content["started"] == "1970-01-01T00:00:00.000+00:00"
-    assert set(content["counts"]) == {f.name for f in fields(RunCounts)}
+    edges = {"edges_new", "edges_merged", "edges_unchanged", "edges_replaced", "column_edges"}
+    assert set(content["counts"]) == {f.name for f in fields(RunCounts)} - {"edges"} | edges
     assert list(content["counts"]["unresolved_names"]) == ["y", "x"]
     assert content["where_to_look"] == {"catalog": "ingest serve"}
 

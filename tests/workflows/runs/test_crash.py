@@ -66,7 +66,7 @@ def test_what_was_parsed_and_acknowledged_before_a_kill_costs_nothing_again(
     assert in_a_fork(spark, lambda: run(workflow, failpoints=Failpoints("commit:1:kill"))).code == -signal.SIGKILL
     counts = run(workflow).counts
     assert counts.templates == counts.templates_known > 0
-    assert counts.edges_new == counts.edges_replaced == 0
+    assert counts.edges.new == counts.edges.replaced == 0
     assert told_by(workflow / "catalog.db") == undisturbed
 
 
@@ -139,5 +139,5 @@ def test_a_sigterm_while_the_target_is_writing_waits_for_its_answer_and_notes_it
         run(workflow, **options)
     assert caught.value.exit_code == 143
     # Three targets were acknowledged and noted, the one at hand among them.
-    assert run(workflow).counts.edges_unchanged >= 3
+    assert run(workflow).counts.edges.unchanged >= 3
     assert told_by(workflow / "catalog.db") == undisturbed

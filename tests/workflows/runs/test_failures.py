@@ -91,7 +91,7 @@ def test_two_schemas_with_one_name_are_an_ambiguity_and_no_edge(spark: SparkSess
     run(tmp_path, ["CREATE TABLE one.t AS SELECT a FROM one.base", "CREATE TABLE two.t AS SELECT a FROM two.base"])
     summary = run(tmp_path, ["INSERT INTO one.result (a) SELECT a FROM t"], "registerTables=never")
     assert summary.counts.ambiguous == 1
-    assert summary.counts.edges_new == 0
+    assert summary.counts.edges.new == 0
     assert set(summary.counts.ambiguous_names) == {"default.public.t"}
 
 
@@ -134,7 +134,7 @@ def changed(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> It
 
 def test_a_redefined_view_has_its_last_definition(changed: tuple[RunSummary, Catalog]) -> None:
     summary, catalog = changed
-    assert summary.counts.edges_replaced == 2  # what ended: the view's edge, and that of the table dropped
+    assert summary.counts.edges.replaced == 2  # what ended: the view's edge, and that of the table dropped
     assert {edge for edge in catalog.edges() if edge[1] == "public.v"} == {("public.two", "public.v")}
 
 

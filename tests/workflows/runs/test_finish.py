@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from connectors.sink import EdgeCounts
 from ingestion.errors import ThresholdBreached, Unaccounted
 from workflows.report.counts import Pointer, RunCounts, RunSummary
 from workflows.runs.finish import SuccessCriteria, finish
@@ -25,8 +26,7 @@ GOOD = RunCounts(
     resolved=4,
     unresolved=1,
     unresolved_names={"shop.gone": 7},
-    edges_new=4,
-    column_edges=9,
+    edges=EdgeCounts(new=4, column_edges=9),
 )
 
 

@@ -22,17 +22,16 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from connectors.openmetadata.client import connect
 from connectors.openmetadata.rest_sink import RestSink, SinkOptions
 from connectors.openmetadata.transport.connection import Connection
-from connectors.sink import WriteReport
+from connectors.sink import TargetBatch, WriteReport, target_batches
 from ingestion.contribution import Contribution, Producer, ProducerKind
 from ingestion.entities import EntityReference
 from ingestion.errors import TargetDown
-from ingestion.lineage_request import AddLineageRequest, Replacement, request_of
+from ingestion.lineage_request import AddLineageRequest, request_of
 from tests.behaviour.harness import add_tables
 from tests.support.catalog_contents import opened
 from tests.support.growing_log import Said, configuration, told_by, write_log
 from workflows.config import load_config
 from workflows.control.options import Backfill, RunOptions
-from workflows.publishing.batches import target_batches
 from workflows.publishing.delivery import Publisher
 from workflows.reading.journal_frames import JOURNAL_SCHEMA
 from workflows.reading.statements import ARROW_SCHEMA
@@ -81,11 +80,11 @@ class Sink:
     chunks: int
     before: bool
 
-    def write(self, requests: Sequence[AddLineageRequest], replacements: Sequence[Replacement] = ()) -> WriteReport:
+    def write(self, batches: Sequence[TargetBatch]) -> WriteReport:
         self.chunks -= 1
         if self.chunks < 0 and self.before:
             raise TargetDown("down")
-        report = self.real.write(requests, replacements)
+        report = self.real.write(batches)
         if self.chunks < 0:
             raise TargetDown("down")
         return report
@@ -127,7 +126,7 @@ class Workflow:
             )
             templates = frozenset(str(row["fingerprint"]) for row in whole)
             scope = memory.rebound(templates, {})
-            deliverer.deliver(target_batches(self.requests(whole), ()), scope, lambda _count: None)
+            deliverer.deliver(target_batches(self.requests(whole)), scope, lambda _count: None)
             if not commits:
                 raise Died
             schema = pa.schema([field for field in ARROW_SCHEMA if field.name in JOURNAL_SCHEMA.fieldNames()])

@@ -77,7 +77,7 @@ def test_damaged_pages_are_told_and_without_the_file_nothing_is_published_twice(
         part.unlink()
     counts = run(begun).counts
     assert counts.records_read == len(ROWS)
-    assert counts.edges_new == counts.edges_replaced == 0
+    assert counts.edges.new == counts.edges.replaced == 0
     assert told_by(begun / "catalog.db") == undisturbed
 
 
@@ -117,5 +117,5 @@ def test_a_postgresql_that_is_stopped_in_the_middle_of_a_run(
         running.start()
         counts = run(tmp_path, run_id="when it is back").counts
         assert counts.templates_known == counts.templates
-        assert counts.edges_unchanged >= 1
+        assert counts.edges.unchanged >= 1
         assert told_by(tmp_path / "catalog.db") == undisturbed
