@@ -68,7 +68,7 @@ def test_a_definition_that_changes_ends_the_old_lineage_and_only_that(shop: Open
     outcome = made.run_definitions()
     assert set(outcome.edges) == {("public.src", "public.v")}
     assert outcome.report.counts.replaced == 1
-    upstream = [key for key in made.catalog.edges() if key[1] in ("public.v", "public.w")]
+    upstream = [key for key in made.catalog.edges(made.warehouse.service) if key[1] in ("public.v", "public.w")]
     assert ("public.old", "public.w") in upstream
 
 

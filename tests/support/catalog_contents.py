@@ -50,10 +50,12 @@ class Catalog:
                 return found
             after = {"after": page["paging"]["after"]}
 
-    def edges(self) -> dict[tuple[str, str], dict[str, Any]]:
-        """(source, target) -> lineageDetails, for every edge into a table."""
+    def edges(self, service: str = "") -> dict[tuple[str, str], dict[str, Any]]:
+        """(source, target) -> lineageDetails, for every edge into a table, or into one of this service."""
         found = {}
         for table in self.listing("tables"):
+            if service and table["service"]["name"] != service:
+                continue
             graph = self.get(
                 f"lineage/table/name/{quote(table['fullyQualifiedName'], safe='')}", upstreamDepth=1, downstreamDepth=0
             )
