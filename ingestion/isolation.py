@@ -70,9 +70,9 @@ class Isolation(Generic[Key]):
         try:
             yield
         except Exception as error:
-            if ends_a_run(error):
+            if _ends_a_run(error):
                 raise
-            self.failures.setdefault(key, Failure(stage, place_of(error)))
+            self.failures.setdefault(key, Failure(stage, _place_of(error)))
 
 
 def in_parts(
@@ -95,12 +95,12 @@ def in_parts(
     return in_parts(items[:middle], work, stage, probe) + in_parts(items[middle:], work, stage, probe)
 
 
-def ends_a_run(error: Exception) -> bool:
+def _ends_a_run(error: Exception) -> bool:
     """Whether an exception speaks of the run or its surroundings, and not of what was being worked on."""
     return isinstance(error, LineageError) and not isinstance(error, RecordError | RetryableError)
 
 
-def place_of(error: BaseException) -> str:
+def _place_of(error: BaseException) -> str:
     """The type of an exception and the line that raised it."""
     last = traceback.extract_tb(error.__traceback__)[-1:]
     where = f" at {Path(last[0].filename).name}:{last[0].lineno}" if last else ""

@@ -48,43 +48,43 @@ def create_app(database: Database, version: str) -> FastAPI:
     return app
 
 
-def failure(status: int, message: str) -> JSONResponse:
+def _failure(status: int, message: str) -> JSONResponse:
     """The body that clients of the contract understand."""
     return JSONResponse({"code": status, "message": message}, status_code=status)
 
 
 async def _api_error(_: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, ApiError)
-    return failure(error.status, error.message)
+    return _failure(error.status, error.message)
 
 
 async def _invalid(_: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
     # the place and the rule, never the value: bodies may hold queries and passwords
     problems = [f"{'.'.join(map(str, one['loc']))}: {one['type']}" for one in error.errors()[:5]]
-    return failure(400, "; ".join(problems) or "the request is not valid")
+    return _failure(400, "; ".join(problems) or "the request is not valid")
 
 
 async def _http_error(_: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
-    return failure(error.status_code, str(error.detail))
+    return _failure(error.status_code, str(error.detail))
 
 
 async def _not_text(_: Request, __: Exception) -> JSONResponse:
-    return failure(400, "the request holds text that is not valid Unicode")
+    return _failure(400, "the request holds text that is not valid Unicode")
 
 
 async def _too_deep(_: Request, __: Exception) -> JSONResponse:
-    return failure(400, "the request is nested too deeply")
+    return _failure(400, "the request is nested too deeply")
 
 
 async def _busy(_: Request, error: Exception) -> JSONResponse:
     said = str(error.__cause__ or error).lower()
     if any(sign in said for sign in _TOO_COMPLEX):
-        return failure(400, "the filter or pattern is too large: ask for less at a time")
+        return _failure(400, "the filter or pattern is too large: ask for less at a time")
     logger.warning("the store refused a call: %s", type(error.__cause__ or error).__name__)
-    return failure(503, "the store is busy or its disk is full: try again")
+    return _failure(503, "the store is busy or its disk is full: try again")
 
 
 async def _unexpected(_: Request, __: Exception) -> JSONResponse:
-    return failure(500, "the call failed inside the catalog")
+    return _failure(500, "the call failed inside the catalog")

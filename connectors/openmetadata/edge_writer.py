@@ -45,7 +45,7 @@ QUERIES = frozenset({EdgeSource.QUERY, EdgeSource.CROSS_DATABASE})
 """What edges of statements are said to be read from."""
 
 
-class Unsettled(ServerFailed):
+class _Unsettled(ServerFailed):
     """Other writers change an edge as fast as it is written: what was written may be gone; try again."""
 
 
@@ -79,7 +79,7 @@ def redefine_edge(http: Http, edge: EntitiesEdge, owned: Owned) -> EdgeWrite:
     wanted = edge.lineage_details
 
     def plan(stored: StoredEdge, refused: Refused) -> Operations:
-        return redefinition(stored, wanted, refused) if owned(stored.details) else additions(stored, wanted, refused)
+        return _redefinition(stored, wanted, refused) if owned(stored.details) else additions(stored, wanted, refused)
 
     return _write(http, edge, _Intent(plan, Outcome.REPLACED))
 
@@ -160,7 +160,7 @@ def additions(stored: StoredEdge, wanted: LineageDetails, refused: Refused = fro
     return operations
 
 
-def redefinition(stored: StoredEdge, wanted: LineageDetails, refused: Refused = frozenset()) -> Operations:
+def _redefinition(stored: StoredEdge, wanted: LineageDetails, refused: Refused = frozenset()) -> Operations:
     """JSON Patch operations that put one definition's columns and text in the place of another's."""
     operations: Operations = []
     taken = tuple(mapping for mapping in wanted.columns_lineage if mapping.key not in refused)
@@ -217,7 +217,7 @@ def _write(http: Http, edge: EntitiesEdge, intent: _Intent) -> EdgeWrite:
                 continue
             written.append(http.timing.monotonic())
             gaps.append(written[-1] - begun)
-        raise Unsettled("other writers change this edge as fast as it is written; run again when they are done")
+        raise _Unsettled("other writers change this edge as fast as it is written; run again when they are done")
 
     return http.retrying(attempt)
 

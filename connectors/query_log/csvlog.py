@@ -21,7 +21,7 @@ _ERRORS = frozenset({"ERROR", "FATAL", "PANIC"})
 _REMEMBERED_SESSIONS = 10_000
 
 Failures = Mapping[str, frozenset[bytes]]
-"""By session: the statements (`statement_key`) that an ERROR row says failed."""
+"""By session: the statements (`_statement_key`) that an ERROR row says failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class _CsvlogStatement:
     failed: bool = False
 
 
-def statement_key(transaction: str, text: str) -> bytes:
+def _statement_key(transaction: str, text: str) -> bytes:
     """One statement of a session: each has a new virtual transaction, except within a transaction block."""
     return blake2b(f"{transaction}\0{text}".encode("utf-8", "surrogateescape"), digest_size=8).digest()
 
@@ -44,7 +44,7 @@ class FailureScan:
         self._carry: list[str] = []
 
     def feed(self, lines: list[str], last: bool) -> list[tuple[str, bytes]]:
-        """Session and `statement_key` of each failed statement whose ERROR row ends in these lines."""
+        """Session and `_statement_key` of each failed statement whose ERROR row ends in these lines."""
         lines = self._carry + lines
         self._carry = []
         found = []
@@ -68,7 +68,7 @@ class FailureScan:
         at = self._layout.fields
         if not self._layout.plausible(row) or row[at["error_severity"]] not in _ERRORS or not row[at["query"]]:
             return []
-        return [(row[at["session_id"]], statement_key(row[at["virtual_transaction_id"]], row[at["query"]]))]
+        return [(row[at["session_id"]], _statement_key(row[at["virtual_transaction_id"]], row[at["query"]]))]
 
 
 class CsvlogReader:
@@ -105,7 +105,7 @@ class CsvlogReader:
             # it ended well; its transaction is over, so that only the text tells whether its begin was logged
             return self._begun.pop(session, None) == hash(statement.text)
         if session in self._failures:
-            key = statement_key(row[at["virtual_transaction_id"]], statement.text)
+            key = _statement_key(row[at["virtual_transaction_id"]], statement.text)
             if key in self._failures[session]:
                 return True
         if len(self._begun) >= _REMEMBERED_SESSIONS and session not in self._begun:

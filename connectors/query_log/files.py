@@ -35,14 +35,14 @@ def find_log_files(spark: SparkSession, path: str) -> list[QueryLogFile]:
 
     Raises ConfigError where nothing is there.
     """
-    local = local_path(spark, path)
+    local = _local_path(spark, path)
     found = sorted(_find_local(local) if local else _find_remote(spark, path), key=lambda file: file.name)
     if not found:
         raise ConfigError(f"{path} matches no file. Check the queryLogFilePath")
     return found
 
 
-def local_path(spark: SparkSession, path: str) -> str | None:
+def _local_path(spark: SparkSession, path: str) -> str | None:
     """The path on this machine's disks; None where another file system holds it."""
     scheme = _SCHEME.match(path)
     if scheme is None:

@@ -79,33 +79,33 @@ def read_event_logs(spark: SparkSession, listing: Listing, options: SparkHistory
         return spark.createDataFrame([], RECORD_SCHEMA)
     logs = {file.log for file in files}
     tasks = min(len(logs), max(2, spark.sparkContext.defaultParallelism) * 4)
-    events = chosen_events(spark, files)
+    events = _chosen_events(spark, files)
     ordered = events.repartition(tasks, "log").sortWithinPartitions("log", "index", "file", "number")
     until = options.read_until
     before = {} if until is None else dict.fromkeys(logs & listing.read_before, until)
-    return ordered.mapInArrow(lambda batches: records_of(batches, options.names, before), RECORD_SCHEMA)
+    return ordered.mapInArrow(lambda batches: _records_of(batches, options.names, before), RECORD_SCHEMA)
 
 
 # --- decoding -----------------------------------------------------------------------------------------------------
 
 
-def chosen_events(spark: SparkSession, files: list[EventLogFile]) -> DataFrame:
+def _chosen_events(spark: SparkSession, files: list[EventLogFile]) -> DataFrame:
     """The events that lineage needs out of all files, each file decoded in one task."""
-    local = [file for file in files if streamed(file.path)]
-    remote = [file for file in files if not streamed(file.path)]
+    local = [file for file in files if _streamed(file.path)]
+    remote = [file for file in files if not _streamed(file.path)]
     parts: list[DataFrame] = []
     if local:
-        packs = packed(local, spark.sparkContext.defaultParallelism)
+        packs = _packed(local, spark.sparkContext.defaultParallelism)
         parts.append(
-            spark.range(0, len(packs), 1, len(packs)).mapInArrow(lambda b: events_of_packs(b, packs), EVENT_SCHEMA)
+            spark.range(0, len(packs), 1, len(packs)).mapInArrow(lambda b: _events_of_packs(b, packs), EVENT_SCHEMA)
         )
     if remote:
         by_path = {file.path: file for file in remote}
-        loaded = [file.path for file in remote if not left_out(file)]
+        loaded = [file.path for file in remote if not _left_out(file)]
         if loaded:
             contents = spark.read.format("binaryFile").load(loaded).select("path", "content")
-            parts.append(contents.mapInArrow(lambda b: events_of_contents(b, by_path), EVENT_SCHEMA))
-        rows = [event_row(file, line) for file in remote if (line := left_out(file)) is not None]
+            parts.append(contents.mapInArrow(lambda b: _events_of_contents(b, by_path), EVENT_SCHEMA))
+        rows = [_event_row(file, line) for file in remote if (line := _left_out(file)) is not None]
         if rows:
             parts.append(spark.createDataFrame(rows, EVENT_SCHEMA))
     together = parts[0]
@@ -114,12 +114,12 @@ def chosen_events(spark: SparkSession, files: list[EventLogFile]) -> DataFrame:
     return together
 
 
-def streamed(path: str) -> bool:
+def _streamed(path: str) -> bool:
     """Whether a task reads a file bit by bit, whatever its size."""
     return local_path(path) is not None or is_served(path)
 
 
-def left_out(file: EventLogFile) -> EventLine | None:
+def _left_out(file: EventLogFile) -> EventLine | None:
     """What is told of a file of other storage that cannot be read as one value; None of one that can."""
     if file.path.rpartition("/")[2].startswith("_"):
         return EventLine(0, UNREAD)  # Spark gives no rows of it, and no error
@@ -130,7 +130,7 @@ def left_out(file: EventLogFile) -> EventLine | None:
     return EventLine(0, PROBLEM, problem=problem)
 
 
-def packed(files: list[EventLogFile], parallelism: int) -> list[list[EventLogFile]]:
+def _packed(files: list[EventLogFile], parallelism: int) -> list[list[EventLogFile]]:
     """Files packed into tasks of about equal size, the largest first; never fewer tasks than files or cores allow."""
     weights = {file.path: file.size * (10 if named_codec(file.path) else 1) for file in files}
     total = sum(weights.values())
@@ -145,7 +145,7 @@ def packed(files: list[EventLogFile], parallelism: int) -> list[list[EventLogFil
     return packs
 
 
-def events_of_packs(batches: Iterable[pa.RecordBatch], packs: list[list[EventLogFile]]) -> Iterator[pa.RecordBatch]:
+def _events_of_packs(batches: Iterable[pa.RecordBatch], packs: list[list[EventLogFile]]) -> Iterator[pa.RecordBatch]:
     """The events of the packs whose numbers come in."""
 
     def rows() -> Iterator[Row]:
@@ -154,21 +154,21 @@ def events_of_packs(batches: Iterable[pa.RecordBatch], packs: list[list[EventLog
                 for file in packs[number]:
                     yield from file_rows(file)
 
-    return to_batches(rows(), to_arrow_schema(EVENT_SCHEMA))
+    return _to_batches(rows(), to_arrow_schema(EVENT_SCHEMA))
 
 
 def file_rows(file: EventLogFile) -> Iterator[Row]:
     if is_served(file.path):
-        yield from (event_row(place, line) for place, line in served_events(file) if line.kind != "ignored")
+        yield from (_event_row(place, line) for place, line in served_events(file) if line.kind != "ignored")
         return
     try:
         with Path(local_path(file.path) or file.path).open("rb") as stream:
-            yield from stream_rows(file, stream)
+            yield from _stream_rows(file, stream)
     except OSError:
-        yield event_row(file, EventLine(0, UNREAD))
+        yield _event_row(file, EventLine(0, UNREAD))
 
 
-def events_of_contents(
+def _events_of_contents(
     batches: Iterable[pa.RecordBatch], by_path: Mapping[str, EventLogFile]
 ) -> Iterator[pa.RecordBatch]:
     """The events of files whose bytes come in as values."""
@@ -177,35 +177,35 @@ def events_of_contents(
         for batch in batches:
             for path, content in zip(batch.column(0), batch.column(1), strict=True):
                 file = by_path[path.as_py()]
-                yield from stream_rows(file, io.BytesIO(content.as_buffer()))
+                yield from _stream_rows(file, io.BytesIO(content.as_buffer()))
 
-    return to_batches(rows(), to_arrow_schema(EVENT_SCHEMA))
+    return _to_batches(rows(), to_arrow_schema(EVENT_SCHEMA))
 
 
-def stream_rows(file: EventLogFile, stream: BinaryIO) -> Iterator[Row]:
+def _stream_rows(file: EventLogFile, stream: BinaryIO) -> Iterator[Row]:
     """One file's events; the last of a running application may still be half written, which is no problem."""
     codec = codec_of(file.path.rpartition("/")[2], stream)
     if codec is None:
         codec_unknown = (
             "the codec that the file's name tells is not known: zstd, lz4, snappy, lzf, gz or none can be read"
         )
-        yield event_row(file, without_events(file, codec_unknown))
+        yield _event_row(file, _without_events(file, codec_unknown))
         return
     for line in event_lines(decoded(stream, codec)):
         if line.kind == TORN and not may_grow(file):
             line = replace(line, kind=PROBLEM)
         if line.kind == FOREIGN:
-            line = without_events(file, NO_EVENT)
+            line = _without_events(file, NO_EVENT)
         if line.kind != "ignored":
-            yield event_row(file, line)
+            yield _event_row(file, line)
 
 
-def without_events(file: EventLogFile, problem: str) -> EventLine:
+def _without_events(file: EventLogFile, problem: str) -> EventLine:
     """What is told of a file in which no event was found: a problem where its name is that of a log."""
     return EventLine(1, PROBLEM, problem=problem) if is_named(file) else EventLine(1, FOREIGN)
 
 
-def event_row(file: EventLogFile, line: EventLine) -> Row:
+def _event_row(file: EventLogFile, line: EventLine) -> Row:
     return {
         "log": file.log,
         "index": file.index,
@@ -220,7 +220,7 @@ def event_row(file: EventLogFile, line: EventLine) -> Row:
 # --- putting together -----------------------------------------------------------------------------------------------
 
 
-def records_of(
+def _records_of(
     batches: Iterable[pa.RecordBatch], names: NameMapping, before: Mapping[str, float]
 ) -> Iterator[pa.RecordBatch]:
     """The records of logs whose events come in, sorted by log and place in it.
@@ -232,41 +232,41 @@ def records_of(
         current: str | None = None
         plans = kept_plans(repr(names.places))
         reading, writer = ApplicationLog(), RecordWriter.of("", names, texts)
-        for event in events(batches):
+        for event in _events(batches):
             if event["log"] != current:
-                yield from finished(reading, writer)
+                yield from _finished(reading, writer)
                 current = event["log"]
                 reading, writer = ApplicationLog(), RecordWriter.of(current, names, texts)
                 writer.plans, writer.read_until = plans, before.get(current)
             if event["kind"] in (PROBLEM, TORN, UNREAD, FOREIGN):
-                yield unread_row(event)
+                yield _unread_row(event)
                 continue
             for statement in reading.read(EventLine(event["number"], event["kind"], event["json"])):
                 yield from writer.rows(statement)
-        yield from finished(reading, writer)
+        yield from _finished(reading, writer)
 
     with TextReader(DIALECT) as texts:
-        yield from to_batches(rows(texts), to_arrow_schema(RECORD_SCHEMA))
+        yield from _to_batches(rows(texts), to_arrow_schema(RECORD_SCHEMA))
 
 
-def unread_row(event: Row) -> Row:
+def _unread_row(event: Row) -> Row:
     """The record of what could not be read, not yet, or is not to be read."""
     status = {TORN: UNFINISHED, UNREAD: UNREAD, FOREIGN: NOT_A_LOG}.get(event["kind"])
     return problem_row(f"{event['file']}:{event['number']}", None if status else event["problem"], status)
 
 
-def finished(reading: ApplicationLog, writer: RecordWriter) -> Iterator[Row]:
+def _finished(reading: ApplicationLog, writer: RecordWriter) -> Iterator[Row]:
     for statement in reading.finish():
         yield from writer.rows(statement)
 
 
-def events(batches: Iterable[pa.RecordBatch]) -> Iterator[Row]:
+def _events(batches: Iterable[pa.RecordBatch]) -> Iterator[Row]:
     for batch in batches:
         for start in range(0, batch.num_rows, BATCH_ROWS):
             yield from batch.slice(start, BATCH_ROWS).to_pylist()
 
 
-def to_batches(rows: Iterable[Row], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+def _to_batches(rows: Iterable[Row], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """Rows as Arrow batches of bounded size."""
     pending: list[Row] = []
     size = 0

@@ -68,9 +68,9 @@ class RecordWriter:
             self.defaults.follow(statement)
             lineage = planned or name_changes(statement.plans, self.application.names)
             if lineage is not None:
-                lineage = qualified(lineage, before, self.application.names)
+                lineage = _qualified(lineage, before, self.application.names)
             if lineage is not None and statement.sink is not None:
-                lineage = into_sink(lineage, statement.sink, self.application.names)
+                lineage = _into_sink(lineage, statement.sink, self.application.names)
             if planned is not None and lineage is not None:
                 text, lineage = self._reconciled(lineage, statement, before)
             if lineage is None or lineage.kind is StatementKind.SELECT:
@@ -95,7 +95,7 @@ class RecordWriter:
             "schema": schema,
             "dialect": DIALECT,
             "query_type": lineage.kind.value if lineage is not None else None,
-            "status": UNSUPPORTED + unread if unread and text is None else status_of(statement),
+            "status": UNSUPPORTED + unread if unread and text is None else _status_of(statement),
             "problem": None,
             "symbolic": content if lineage is not None else None,
         }
@@ -112,7 +112,7 @@ class RecordWriter:
         text, described, names = statement.text, statement.described or "", self.application.names
 
         def resolve(name: TableName) -> TableName:
-            return full_name(name, defaults, names)
+            return _full_name(name, defaults, names)
 
         if any(flow.target is not None for flow in lineage.flows) and (text or STATEMENT.match(described)):
             said = self.texts.lineage(text or described)
@@ -120,7 +120,7 @@ class RecordWriter:
             if text is not None:
                 lineage = both
             elif (
-                said is not None and both.problems == lineage.problems and same_tables(said, both, self.views, resolve)
+                said is not None and both.problems == lineage.problems and _same_tables(said, both, self.views, resolve)
             ):
                 text, lineage = described, both
         self.views.note(lineage)
@@ -135,12 +135,12 @@ class RecordWriter:
             )
 
 
-def status_of(statement: ExecutedStatement) -> str | None:
+def _status_of(statement: ExecutedStatement) -> str | None:
     """None of what ended well."""
     return {"": None, None: UNFINISHED}.get(statement.error, statement.error)
 
 
-def same_tables(said: StatementLineage, planned: StatementLineage, views: KnownViews, resolve: Resolve) -> bool:
+def _same_tables(said: StatementLineage, planned: StatementLineage, views: KnownViews, resolve: Resolve) -> bool:
     """Whether a text reads and writes exactly the tables that a plan does, and what is behind the text's views."""
     targets, reads = {folded(resolve(n)) for n in said.targets}, {folded(resolve(n)) for n in said.sources}
     behind = {folded(base) for view, bases in views.bases.items() if folded(view) in reads for base in bases}
@@ -148,7 +148,7 @@ def same_tables(said: StatementLineage, planned: StatementLineage, views: KnownV
     return targets == {folded(name) for name in planned.targets} and reads <= found <= reads | behind
 
 
-def full_name(name: TableName, defaults: tuple[str, str], names: NameMapping) -> TableName:
+def _full_name(name: TableName, defaults: tuple[str, str], names: NameMapping) -> TableName:
     """The full name of a table as a statement's text names it, by the session's defaults."""
     if name.kind is not NameKind.TABLE:
         return name
@@ -156,10 +156,10 @@ def full_name(name: TableName, defaults: tuple[str, str], names: NameMapping) ->
     return names.table((*defaults[:missing], *name.parts))
 
 
-def qualified(lineage: StatementLineage, defaults: tuple[str, str], names: NameMapping) -> StatementLineage:
+def _qualified(lineage: StatementLineage, defaults: tuple[str, str], names: NameMapping) -> StatementLineage:
     """Lineage whose targets have full names: Spark 3.3 and older print those of the current schema without it."""
     flows = tuple(
-        replace(flow, target=replace(flow.target, name=full_name(flow.target.name, defaults, names)))
+        replace(flow, target=replace(flow.target, name=_full_name(flow.target.name, defaults, names)))
         if flow.target is not None and not flow.target.temporary and len(flow.target.name.parts) == 1
         else flow
         for flow in lineage.flows
@@ -180,7 +180,7 @@ def problem_row(source_id: str, problem: str | None, status: str | None = None) 
     }
 
 
-def into_sink(lineage: StatementLineage, sink: str, names: NameMapping) -> StatementLineage:
+def _into_sink(lineage: StatementLineage, sink: str, names: NameMapping) -> StatementLineage:
     """A micro-batch whose plan names no target, written to the sink that the query's progress tells."""
     location = FILE_SINK.match(sink)
     if location is None or any(flow.target is not None for flow in lineage.flows):

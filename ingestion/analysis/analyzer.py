@@ -25,7 +25,7 @@ from ingestion.relational.form import RelationalStatement, WriteForm
 from ingestion.relational.roles import IDENTITY
 
 
-class Place(NamedTuple):
+class _Place(NamedTuple):
     """The target's name for an output (None: its own), whether that is a guess, and whether it goes nowhere."""
 
     name: str | None
@@ -33,7 +33,7 @@ class Place(NamedTuple):
     surplus: bool = False
 
 
-def places_of(entries: Sequence[Entry], write: WriteForm, schema_of: SchemaLookup) -> tuple[list[Place], bool]:
+def _places_of(entries: Sequence[Entry], write: WriteForm, schema_of: SchemaLookup) -> tuple[list[_Place], bool]:
     """The place of each output, and whether there are more or fewer outputs than columns.
 
     Columns are met by position, never by name, unless the statement says BY NAME. With a run of unknown columns, what
@@ -42,31 +42,31 @@ def places_of(entries: Sequence[Entry], write: WriteForm, schema_of: SchemaLooku
     target = write.target
     assert target is not None
     if target.by_name:
-        return [Place(None) for _ in entries], False
+        return [_Place(None) for _ in entries], False
     columns = target.columns
     if columns is None:
         if target.mode is WriteMode.CREATE:
-            return [Place(None) for _ in entries], False
+            return [_Place(None) for _ in entries], False
         columns = _known_columns(write, schema_of)
         if columns is None:
-            return [Place(None, True) for _ in entries], False
+            return [_Place(None, True) for _ in entries], False
     stars = [number for number, entry in enumerate(entries) if isinstance(entry, UnexpandedStar)]
     if not stars:
-        places = [Place(columns[n]) if n < len(columns) else Place(None, True, True) for n in range(len(entries))]
+        places = [_Place(columns[n]) if n < len(columns) else _Place(None, True, True) for n in range(len(entries))]
         return places, len(entries) != len(columns) and not (target.columns is None and len(entries) < len(columns))
     places = []
     after = len(entries) - stars[-1] - 1
     for number in range(len(entries)):
         if number < stars[0] and number < len(columns):
-            places.append(Place(columns[number]))
+            places.append(_Place(columns[number]))
         elif number > stars[-1] and len(entries) - number <= len(columns) and len(columns) >= after + stars[0]:
-            places.append(Place(columns[number - len(entries)]))
+            places.append(_Place(columns[number - len(entries)]))
         else:
-            places.append(Place(None, True))
+            places.append(_Place(None, True))
     return places, False
 
 
-def target_spelling(write: WriteForm, schema_of: SchemaLookup) -> Callable[[str], str]:
+def _target_spelling(write: WriteForm, schema_of: SchemaLookup) -> Callable[[str], str]:
     """How the target itself spells a column's name: another case of it is the same column."""
     schema = (schema_of(write.target.name) if write.target is not None else None) or ()
     exact = {column.name for column in schema}
@@ -146,10 +146,10 @@ def _keep_own_values(outputs: tuple[Output, ...], target: Target, sources: dict[
 def _outputs(
     analysis: QueryAnalysis, rows: QueryColumns, write: WriteForm, schema_of: SchemaLookup
 ) -> tuple[Output, ...]:
-    places = [Place(None)] * len(rows.entries)
-    spell = target_spelling(write, schema_of)
+    places = [_Place(None)] * len(rows.entries)
+    spell = _target_spelling(write, schema_of)
     if write.target is not None:
-        places, miscounted = places_of(rows.entries, write, schema_of)
+        places, miscounted = _places_of(rows.entries, write, schema_of)
         if miscounted:
             analysis.problem(ProblemKind.COLUMN_COUNT, str(write.target.name))
     return tuple(
@@ -161,23 +161,23 @@ def _outputs(
 
 
 def _entry_outputs(
-    analysis: QueryAnalysis, entry: Entry, place: Place, spell: Callable[[str], str]
+    analysis: QueryAnalysis, entry: Entry, place: _Place, spell: Callable[[str], str]
 ) -> Iterator[Output]:
     if isinstance(entry, UnexpandedStar):
         if entry.value is not None:
-            yield Output("*", references_of(analysis, entry.whole(analysis.sources)), "", None, True)
+            yield Output("*", _references_of(analysis, entry.whole(analysis.sources)), "", None, True)
         else:
             star = StarOutput(entry.table, tuple(sorted(entry.excluded)), entry.renamed)
             yield Output("*", (), "", star, place.assumed)
         for other in entry.others:  # the same positions in other branches, so under names of the first
             beside = other if isinstance(other, UnexpandedStar) else ("*", other)
-            yield from _entry_outputs(analysis, beside, Place(None, True), spell)
+            yield from _entry_outputs(analysis, beside, _Place(None, True), spell)
         return
     name = spell(entry[0] if place.name is None else place.name)
-    yield Output(name, references_of(analysis, entry[1]), entry[1].type(), None, place.assumed)
+    yield Output(name, _references_of(analysis, entry[1]), entry[1].type(), None, place.assumed)
 
 
-def references_of(analysis: QueryAnalysis, value: ColumnValue) -> tuple[Reference, ...]:
+def _references_of(analysis: QueryAnalysis, value: ColumnValue) -> tuple[Reference, ...]:
     """The references of an output's value; those of a set operation's branches each with their own expression."""
     found: dict[int, Reference] = {}
     stack = [value]

@@ -157,7 +157,7 @@ class _Binder:
             self._analysed[id(occurrence.symbolic), seen] = lineage
         for flow in lineage.flows:
             if flow.target is not None and flow.target.mode is WriteMode.CREATE:
-                self._created[meaning[flow.target.name]] = schema_of_outputs(flow)
+                self._created[meaning[flow.target.name]] = _schema_of_outputs(flow)
             elif flow.target is not None and isinstance(occurrence.symbolic, StatementLineage):
                 # A plan that was carried out shows columns that the table has by then: Delta's mergeSchema adds them.
                 written = tuple(Column(o.name, o.type) for o in flow.outputs if o.name and not o.name_assumed)
@@ -217,7 +217,7 @@ def _widened(schema: Schema, written: Schema) -> Schema:
     return (*schema, *(column for column in written if column.name.casefold() not in known))
 
 
-def schema_of_outputs(flow: Flow) -> Schema | None:
+def _schema_of_outputs(flow: Flow) -> Schema | None:
     """The columns that a creating flow gives its target; None while a star in it is not expanded."""
     if any(output.star is not None or not output.name for output in flow.outputs):
         return None

@@ -46,13 +46,13 @@ def with_location(symbolic: Symbolic, text: str, dialect: str) -> Symbolic:
     created = next((change for change in lineage.changes if change.kind is StatementKind.CREATE_TABLE), None)
     if created is None or lineage.flows:
         return symbolic
-    flows = tuple(_flow(created, path) for path in dict.fromkeys(locations(text, dialect_of(dialect))))
+    flows = tuple(_flow(created, path) for path in dict.fromkeys(_locations(text, dialect_of(dialect))))
     if not flows:
         return symbolic
     return replace(lineage, flows=flows)
 
 
-def locations(text: str, dialect: Dialect) -> Iterator[str]:
+def _locations(text: str, dialect: Dialect) -> Iterator[str]:
     """The paths that a CREATE TABLE names as the place of its data."""
     stage = _STAGE.search(text)
     if stage is not None and dialect.stage_names:

@@ -130,7 +130,7 @@ def struct_fields(struct: str) -> tuple[tuple[str, str], ...]:
     return tuple((name, kind) for name, _, kind in fields) if all(kind for _, _, kind in fields) else ()
 
 
-def base_of(name: str) -> str:
+def _base_of(name: str) -> str:
     """The type without its parameters."""
     for number, character in enumerate(name):
         if character in "(<":
@@ -151,7 +151,7 @@ def widest(types: Sequence[str]) -> str:
 
 
 def _wider(left: str, right: str) -> str:
-    a, b = base_of(left), base_of(right)
+    a, b = _base_of(left), _base_of(right)
     for ranks in (_RANK, _TIMES, _TEXTS):
         if a in ranks and b in ranks:
             if a == b:
@@ -197,7 +197,7 @@ def rule_type(rule: object, slot_type: Callable[[int], str]) -> str:
 
 
 def _subtracted(types: Sequence[str]) -> str:
-    if len(types) == 2 and all(base_of(name) in _TIMES for name in types):
+    if len(types) == 2 and all(_base_of(name) in _TIMES for name in types):
         return "INT" if types[0] == types[1] == "DATE" else "INTERVAL"
     return _computed(types)
 
@@ -205,7 +205,7 @@ def _subtracted(types: Sequence[str]) -> str:
 def _computed(types: Sequence[str]) -> str:
     """Arithmetic: not known unless all operands are."""
     wide = widest(types) if all(types) else ""
-    return "DECIMAL" if base_of(wide) == "DECIMAL" else wide
+    return "DECIMAL" if _base_of(wide) == "DECIMAL" else wide
 
 
 def _divided(types: Sequence[str]) -> str:
@@ -214,7 +214,7 @@ def _divided(types: Sequence[str]) -> str:
 
 
 def _summed(types: Sequence[str]) -> str:
-    base = base_of(types[0]) if types else ""
+    base = _base_of(types[0]) if types else ""
     if base in _INTEGERS:
         return "BIGINT"
     if base == "DECIMAL":
@@ -226,7 +226,7 @@ def _summed(types: Sequence[str]) -> str:
 
 
 def _averaged(types: Sequence[str]) -> str:
-    base = base_of(types[0]) if types else ""
+    base = _base_of(types[0]) if types else ""
     if base == "DECIMAL" or base == "INTERVAL":
         return base
     return "DOUBLE" if base in _RANK else ""

@@ -40,7 +40,7 @@ class Code:
         token = self.tokens[index] if 0 <= index < len(self.tokens) else None
         if token is None or token.kind not in (WORD, NAME):
             return ""
-        return name_of(token, self.dialect)
+        return _name_of(token, self.dialect)
 
     def dotted(self, index: int) -> tuple[tuple[str, ...], int]:
         """The parts of the dotted name at an index, and the index after it."""
@@ -111,7 +111,7 @@ class Code:
             yield begin, min(place, last)
 
 
-def name_of(token: Token, dialect: Dialect) -> str:
+def _name_of(token: Token, dialect: Dialect) -> str:
     """What a bare or quoted name folds to."""
     if token.kind == WORD:
         return fold(token.text, False, dialect)

@@ -19,11 +19,11 @@ _FILE = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,9}(?:\.(?:gz|bz2|zst|snappy|lz4|zip
 
 def location(path: str) -> TableName:
     """The name of a file, a directory or a stage: the path without login, query and signature."""
-    kept = without_secrets(path)
+    kept = _without_secrets(path)
     return TableName((kept,), kept, NameKind.PATH)
 
 
-def without_secrets(path: str) -> str:
+def _without_secrets(path: str) -> str:
     """A path without its login, query and signature.
 
     What stands before the `@` of `abfs://container@account` is no login; of http there are no patterns, so that every
@@ -55,7 +55,7 @@ def canonical_path(path: str) -> str:
     `s3a://b/t/dt=2026-01-01/*.parquet` is data of `s3://b/t`. Logins, queries and signatures go; the container of
     `abfs://container@account` is no login.
     """
-    scheme, separator, rest = _split(without_secrets(path))
+    scheme, separator, rest = _split(_without_secrets(path))
     root, *folders = rest.split("/")
     kept = [root]
     for folder in folders:

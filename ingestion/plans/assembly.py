@@ -58,14 +58,14 @@ def better(one: EvaluatedWrite | None, other: EvaluatedWrite) -> EvaluatedWrite:
     """Of two accounts of one write, the surer one's columns under the name and mode of the first."""
     if one is None:
         return other
-    chosen = min((one, other), key=doubt)
+    chosen = min((one, other), key=_doubt)
     if chosen is one:
         return one
     outer = replace(other.write, kind=one.write.kind, mode=one.write.mode, name=one.write.name or other.write.name)
     return EvaluatedWrite(outer, other.relation, other.logical)
 
 
-def doubt(item: EvaluatedWrite) -> tuple[int, int, int, int, int]:
+def _doubt(item: EvaluatedWrite) -> tuple[int, int, int, int, int]:
     """How little an account is to be trusted: none, what is cut, the fewest whole columns, the most that was not read.
 
     Where two are equal, physical comes after logical. What was cut most may have the fewest places that say so: a list
@@ -106,12 +106,12 @@ def sources_of(relation: PlanRelation) -> tuple[TableName, ...]:
 
 def outputs_of(relation: PlanRelation, names: Sequence[str] | None) -> tuple[Output, ...]:
     return tuple(
-        Output(names[i] if names else attribute.name, references(attribute.lineage))
+        Output(names[i] if names else attribute.name, _references(attribute.lineage))
         for i, attribute in enumerate(relation.attributes)
     )
 
 
-def references(lineage: AttributeLineage) -> tuple[Reference, ...]:
+def _references(lineage: AttributeLineage) -> tuple[Reference, ...]:
     """One reference a source column and role; all sources of an opaque value together, as candidates."""
     if lineage.opaque and lineage.direct:
         how = Transformation(Subtype.TRANSFORMATION)
@@ -126,11 +126,11 @@ def references(lineage: AttributeLineage) -> tuple[Reference, ...]:
 
 def influence_references(indirect: frozenset[IndirectUse]) -> tuple[Reference, ...]:
     return tuple(
-        Reference((column,), Transformation(subtype)) for column, subtype in sorted(indirect, key=influence_order)
+        Reference((column,), Transformation(subtype)) for column, subtype in sorted(indirect, key=_influence_order)
     )
 
 
-def influence_order(item: IndirectUse) -> tuple[str, str]:
+def _influence_order(item: IndirectUse) -> tuple[str, str]:
     return (str(item[0]), item[1].value)
 
 

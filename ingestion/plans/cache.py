@@ -33,7 +33,7 @@ Key = tuple[object, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class CachedPlan:
+class _CachedPlan:
     """A statement's lineage, as it is written down, and the columns that its plans made, by their renumbered ids."""
 
     lineage: StatementLineage | None
@@ -45,20 +45,20 @@ class PlanCache:
     """The lineage of plans, evaluated once for all statements whose plans differ in nothing but their ids."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[Key, CachedPlan] = OrderedDict()
+        self._known: OrderedDict[Key, _CachedPlan] = OrderedDict()
         self._characters = 0
 
     def lineage(
         self, descriptions: Sequence[str], application: Application, stream: bool = False
     ) -> tuple[StatementLineage | None, bytes | None]:
         """As `statement_lineage`, with the bytes that the lineage is written as."""
-        if stream or application.batch is not None or reads_the_application(descriptions):
-            return written(statement_lineage(descriptions, application, stream))
+        if stream or application.batch is not None or _reads_the_application(descriptions):
+            return _written(statement_lineage(descriptions, application, stream))
         key, ids = numbered(descriptions, application)
         known = self._known.get(key)
         if known is None:
             known = self._evaluated(descriptions, application, ids)
-            if not depends_on_numbers(known):
+            if not _depends_on_numbers(known):
                 self._keep(key, known)
             return known.lineage, known.written
         self._known.move_to_end(key)
@@ -66,27 +66,27 @@ class PlanCache:
             application.remembered[ids[number]] = replace(attribute, id=ids[number])
         return known.lineage, known.written
 
-    def _evaluated(self, descriptions: Sequence[str], application: Application, ids: Sequence[int]) -> CachedPlan:
+    def _evaluated(self, descriptions: Sequence[str], application: Application, ids: Sequence[int]) -> _CachedPlan:
         before = application.remembered
         application.remembered = {}
         try:
-            lineage, content = written(statement_lineage(descriptions, application))
+            lineage, content = _written(statement_lineage(descriptions, application))
             made = application.remembered
         finally:
             application.remembered = before
         before.update(made)
         places = {identifier: number for number, identifier in enumerate(ids)}
-        return CachedPlan(lineage, content, {places[each]: made[each] for each in made if each in places})
+        return _CachedPlan(lineage, content, {places[each]: made[each] for each in made if each in places})
 
-    def _keep(self, key: Key, known: CachedPlan) -> None:
+    def _keep(self, key: Key, known: _CachedPlan) -> None:
         self._known[key] = known
-        self._characters += size_of(key)
+        self._characters += _size_of(key)
         while self._characters > REMEMBERED_CHARACTERS:
             oldest, _ = self._known.popitem(last=False)
-            self._characters -= size_of(oldest)
+            self._characters -= _size_of(oldest)
 
 
-def reads_the_application(descriptions: Sequence[str]) -> bool:
+def _reads_the_application(descriptions: Sequence[str]) -> bool:
     """Whether plans read rows that only earlier plans of the application explain."""
     return any(rows in description for description in descriptions for rows in _OF_THE_APPLICATION)
 
@@ -97,7 +97,7 @@ def kept_plans(rules: str) -> PlanCache:
     return PlanCache()
 
 
-def written(lineage: StatementLineage | None) -> tuple[StatementLineage | None, bytes | None]:
+def _written(lineage: StatementLineage | None) -> tuple[StatementLineage | None, bytes | None]:
     """Lineage with the bytes that it is written as."""
     if lineage is None:
         return None, None
@@ -117,11 +117,11 @@ def numbered(descriptions: Sequence[str], application: Application) -> tuple[Key
     return tuple(parts), [int(each) for each in places]
 
 
-def depends_on_numbers(known: CachedPlan) -> bool:
+def _depends_on_numbers(known: _CachedPlan) -> bool:
     """Whether a name or a path has a `#` in it: the number behind it is none of Spark's, and was taken for one."""
     return "#" in repr(known.lineage) or "#" in repr(known.made)
 
 
-def size_of(key: Key) -> int:
+def _size_of(key: Key) -> int:
     """The characters of the texts in a key."""
     return sum(len(part) for part in key if isinstance(part, str))

@@ -53,29 +53,29 @@ class Placed:
 
 def reads_delta_log(text: PlanText) -> bool:
     """Whether a plan reads the log of a Delta table: that is no data of the table's."""
-    return any(is_log_read(leaf) for leaf in leaves(text))
+    return any(_is_log_read(leaf) for leaf in _leaves(text))
 
 
 def reads_rewritten_files(text: PlanText) -> bool:
     """Whether all files that a plan reads were chosen by a command of Delta's."""
-    places = [place for leaf in leaves(text) if (place := location_of(leaf))]
+    places = [place for leaf in _leaves(text) if (place := _location_of(leaf))]
     return bool(places) and all(place.startswith(_REWRITTEN_FILES) for place in places)
 
 
-def leaves(text: PlanText) -> Iterable[PlanNode]:
+def _leaves(text: PlanText) -> Iterable[PlanNode]:
     trees = (text.physical, text.analyzed, *text.subqueries.values())
     return (node for tree in trees if tree is not None for node in tree.walk() if not node.children)
 
 
-def location_of(leaf: PlanNode) -> str:
+def _location_of(leaf: PlanNode) -> str:
     """Which files a scan reads, as its plan prints that; "" where it prints none."""
     return leaf.fields.get("Location") or leaf.args.partition("Location: ")[2]
 
 
-def is_log_read(leaf: PlanNode) -> bool:
+def _is_log_read(leaf: PlanNode) -> bool:
     kind = kind_of(leaf)
     if kind.startswith(("Scan", "FileScan")):
-        if _LOG_READ.search(location_of(leaf)) or _LOG_READ.search(leaf.name.removeprefix("Scan ExistingRDD ")):
+        if _LOG_READ.search(_location_of(leaf)) or _LOG_READ.search(leaf.name.removeprefix("Scan ExistingRDD ")):
             return True
     elif kind not in ("LogicalRDD", "LocalTableScan", "LocalRelation"):
         return False
@@ -87,10 +87,10 @@ def is_log_read(leaf: PlanNode) -> bool:
 
 def with_queries(found: Sequence[Placed], reads: Sequence[Read], made: Mapping[int, Attribute]) -> list[EvaluatedWrite]:
     """The writes, each with its query: that of an execution beside it, or Delta's MERGE from the scans beside it."""
-    return [completed(write, reads_of(write, found, reads), made) for write in found]
+    return [_completed(write, _reads_of(write, found, reads), made) for write in found]
 
 
-def reads_of(write: Placed, found: Sequence[Placed], reads: Sequence[Read]) -> list[Read]:
+def _reads_of(write: Placed, found: Sequence[Placed], reads: Sequence[Read]) -> list[Read]:
     """The reads that may be a write's query: they follow it, and precede the next write of another target."""
     name = write.item.write.name
     others = (
@@ -102,7 +102,7 @@ def reads_of(write: Placed, found: Sequence[Placed], reads: Sequence[Read]) -> l
     return [read for read in reads if write.place < read.place < end]
 
 
-def completed(placed: Placed, reads: Sequence[Read], made: Mapping[int, Attribute]) -> EvaluatedWrite:
+def _completed(placed: Placed, reads: Sequence[Read], made: Mapping[int, Attribute]) -> EvaluatedWrite:
     item = placed.item
     write = item.write
     if item.relation is not None:
@@ -111,13 +111,13 @@ def completed(placed: Placed, reads: Sequence[Read], made: Mapping[int, Attribut
     if write.merge is not None:
         relation = delta_merge(write.merge, made)
     elif write.outputs:
-        relation = query_beside(write.outputs, reads)
+        relation = _query_beside(write.outputs, reads)
     if relation is not None and write.row_operation and write.name is not None:
         relation = without_own(relation, write.name)
     return EvaluatedWrite(write, relation, item.logical)
 
 
-def query_beside(root: str, reads: Sequence[Read]) -> PlanRelation | None:
+def _query_beside(root: str, reads: Sequence[Read]) -> PlanRelation | None:
     """The relation of the read that is a write's query, of which the write has the line of the root.
 
     The read whose columns stand in that line, by id or by name, is surest; a root without a list of columns (a filter,

@@ -18,22 +18,22 @@ def canonical(value: T) -> T:
     names a set happened to keep.
     """
     seen: dict[Any, Any] = {}
-    return shared(value, seen)  # type: ignore[no-any-return]
+    return _shared(value, seen)  # type: ignore[no-any-return]
 
 
-def shared(value: Any, seen: dict[Any, Any]) -> Any:
+def _shared(value: Any, seen: dict[Any, Any]) -> Any:
     kind: type = type(value)
     if kind is str:
         return seen.setdefault(value, value)
     if kind is tuple:
-        parts = tuple([shared(item, seen) for item in value])
+        parts = tuple([_shared(item, seen) for item in value])
         return seen.setdefault((tuple, *map(id, parts)), parts)
     if value is None or kind is bool or isinstance(value, Enum):
         return value
-    names = field_names(kind)
+    names = _field_names(kind)
     if not names:
         return seen.setdefault((kind, value), value)
-    content = [shared(getattr(value, name), seen) for name in names]
+    content = [_shared(getattr(value, name), seen) for name in names]
     key = (kind, *map(id, content))
     if key not in seen:
         seen[key] = kind(*content)
@@ -41,6 +41,6 @@ def shared(value: Any, seen: dict[Any, Any]) -> Any:
 
 
 @cache
-def field_names(kind: Hashable) -> tuple[str, ...]:
+def _field_names(kind: Hashable) -> tuple[str, ...]:
     """The fields of a dataclass; none of any other type."""
     return tuple(item.name for item in fields(kind)) if is_dataclass(kind) else ()

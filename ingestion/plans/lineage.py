@@ -68,13 +68,13 @@ def statement_lineage(
     made: dict[int, Attribute] = {}
     for place, description in enumerate(descriptions):
         text = parse_plan_text(description)
-        if (len(descriptions) > 1 and repeats(text)) or reads_delta_log(text):
+        if (len(descriptions) > 1 and _repeats(text)) or reads_delta_log(text):
             continue
-        evaluated = [Placed(place, item) for item in evaluate_writes(text, application, made)]
+        evaluated = [Placed(place, item) for item in _evaluate_writes(text, application, made)]
         found.extend(evaluated)
         if not evaluated:
             rewritten = reads_rewritten_files(text)
-            reads.extend(Read(place, relation, rewritten) for relation in evaluate_query(text, application, made))
+            reads.extend(Read(place, relation, rewritten) for relation in _evaluate_query(text, application, made))
             application.batch = reads[0].relation if stream and reads else None
     application.batch = None
     merged = merge_writes(with_queries(found, reads, made))
@@ -89,7 +89,7 @@ def statement_lineage(
     return StatementLineage(StatementKind.SELECT, (flow,), problems=relation_problems(read))
 
 
-def repeats(text: PlanText) -> bool:
+def _repeats(text: PlanText) -> bool:
     """Whether a plan only shows the result of a command whose own execution is beside it (CLI and Thrift server).
 
     One that has the analyzed plan too says more than that execution: it has the names of views.
@@ -97,7 +97,7 @@ def repeats(text: PlanText) -> bool:
     return text.analyzed is None and text.physical is not None and kind_of(text.physical) == "CommandResult"
 
 
-def evaluate_writes(text: PlanText, application: Application, made: dict[int, Attribute]) -> Iterator[EvaluatedWrite]:
+def _evaluate_writes(text: PlanText, application: Application, made: dict[int, Attribute]) -> Iterator[EvaluatedWrite]:
     """Each write of a description with the relation that it writes."""
     for tree, logical in ((text.analyzed, True), (text.physical, False)):
         if tree is None:
@@ -105,7 +105,7 @@ def evaluate_writes(text: PlanText, application: Application, made: dict[int, At
         found = writes(tree, application.names)
         if not found:
             continue
-        evaluation = new_evaluation(text, application)
+        evaluation = _new_evaluation(text, application)
         for write in found:
             if write.query is not None and write.columns:
                 evaluation.expect(write.query, [Element(-1, name) for name in write.columns])
@@ -113,7 +113,7 @@ def evaluate_writes(text: PlanText, application: Application, made: dict[int, At
             relation = evaluation.relation(write.query) if write.query is not None else None
             made.update(evaluation.made)
             if relation is not None:
-                remember(relation, application)
+                _remember(relation, application)
                 if write.row_operation and write.name is not None:
                     kinds = frozenset(kind_of(node) for node in tree.walk())
                     if kinds & REWRITES:
@@ -123,26 +123,26 @@ def evaluate_writes(text: PlanText, application: Application, made: dict[int, At
         return
 
 
-def evaluate_query(text: PlanText, application: Application, made: dict[int, Attribute]) -> Iterator[PlanRelation]:
+def _evaluate_query(text: PlanText, application: Application, made: dict[int, Attribute]) -> Iterator[PlanRelation]:
     """The relation of a plan that writes nothing; remembered, for a checkpoint or a cache may be read later."""
     tree = text.analyzed or text.physical
     if tree is None or (not any(True for _ in tree.children) and "Scan" not in tree.name):
         return
     if kind_of(tree) == "DeserializeToObject" and tree.children:
         tree = tree.children[0]  # rows handed to code: a V1 writer's, or the application's own
-    evaluation = new_evaluation(text, application)
+    evaluation = _new_evaluation(text, application)
     relation = evaluation.relation(tree)
     made.update(evaluation.made)
-    remember(relation, application)
+    _remember(relation, application)
     yield relation
 
 
-def new_evaluation(text: PlanText, application: Application) -> Evaluation:
+def _new_evaluation(text: PlanText, application: Application) -> Evaluation:
     evaluation = Evaluation(
         application.names,
         application.remembered,
         text.subqueries,
-        file_paths(text.physical) if text.analyzed is not None else {},
+        _file_paths(text.physical) if text.analyzed is not None else {},
         application.through_views,
         application.batch,
     )
@@ -150,13 +150,13 @@ def new_evaluation(text: PlanText, application: Application) -> Evaluation:
     return evaluation
 
 
-def remember(relation: PlanRelation, application: Application) -> None:
+def _remember(relation: PlanRelation, application: Application) -> None:
     for attribute in relation.attributes:
         if attribute.lineage.direct or attribute.lineage.indirect:
             application.remembered[attribute.id] = attribute
 
 
-def file_paths(physical: PlanNode | None) -> Mapping[int, str]:
+def _file_paths(physical: PlanNode | None) -> Mapping[int, str]:
     """The locations that a one-line physical plan reads each column id from: logical leaves over paths print none."""
     found: dict[int, str] = {}
     if physical is None:

@@ -22,10 +22,10 @@ def projected(select: Select) -> Iterator[Expression]:
         if isinstance(item, Projection):
             yield item.expression
         else:
-            yield from starred(item)
+            yield from _starred(item)
 
 
-def starred(star: Star) -> Iterator[Expression]:
+def _starred(star: Star) -> Iterator[Expression]:
     """The expressions of a star."""
     yield from (replaced.expression for replaced in star.replaced)
     if star.value is not None:

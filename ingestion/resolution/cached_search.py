@@ -62,7 +62,7 @@ class EntitySearch(Protocol):
         """Containers and external tables that lie exactly there, however the path's scheme is written."""
 
 
-class Lru(Generic[Key, Value]):
+class _Lru(Generic[Key, Value]):
     """A bounded memory, safe between threads; the entry used longest ago goes first."""
 
     def __init__(self, size: int) -> None:
@@ -91,9 +91,9 @@ class RememberedSearch:
 
     def __init__(self, search: EntitySearch, size: int = REMEMBERED) -> None:
         self._search = search
-        self._hits: Lru[tuple[str, PartialName], Hits] = Lru(size)
-        self._entities: Lru[str, TableEntity | None] = Lru(size)
-        self._paths: Lru[str, tuple[TableEntity, ...]] = Lru(size)
+        self._hits: _Lru[tuple[str, PartialName], Hits] = _Lru(size)
+        self._entities: _Lru[str, TableEntity | None] = _Lru(size)
+        self._paths: _Lru[str, tuple[TableEntity, ...]] = _Lru(size)
         self._lock = Lock()
         self._field_searches = self._fqn_lookups = self._bulk_lookups = self._remembered = 0
 

@@ -19,7 +19,7 @@ _OPENS = keywords("begin case if loop")
 _ENDS_HEAD = keywords("is as ;")
 
 
-def read_package(code: Code, at: int) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+def _read_package(code: Code, at: int) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
     """A package's name, and (name, definition) of each of its members; `at` is the token PACKAGE.
 
     A package's head, which only declares, has none.
@@ -91,7 +91,7 @@ def routines_in(text: str, dialect: Dialect | str) -> tuple[Routine, ...]:
     if kind_at is None or code.word(kind_at) != "package":
         routine = take_apart(text, rules)
         return () if routine is None else (routine,)
-    package, members = read_package(code, kind_at)
+    package, members = _read_package(code, kind_at)
     found: dict[str, Routine] = {}
     for name, definition in members:
         routine = take_apart(definition, rules)

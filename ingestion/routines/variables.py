@@ -123,7 +123,7 @@ def _listed_names(code: Code, first: int, last: int) -> Iterator[int]:
         place += 1
 
 
-def projections(query: str, code: Code) -> tuple[Sequence[str], str, str]:
+def _projections(query: str, code: Code) -> tuple[Sequence[str], str, str]:
     """The output expressions of a plain SELECT, its WITH, and the text after them; nothing where it is not plain."""
     inner = Code.of(query, code.dialect)
     select = inner.find(0, frozenset({"select"})) if inner.word(0) == "with" else 0
@@ -140,7 +140,7 @@ def projections(query: str, code: Code) -> tuple[Sequence[str], str, str]:
 
 def column_queries(query: str, names: Sequence[str], code: Code) -> Mapping[str, str]:
     """For each variable that a query fills by position: the query of its value alone."""
-    listed, common, rest = projections(query, code)
+    listed, common, rest = _projections(query, code)
     if len(listed) != len(names):
         return {}
     return {name: f"{common}SELECT {expression} {rest}".strip() for name, expression in zip(names, listed, strict=True)}

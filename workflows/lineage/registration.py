@@ -59,7 +59,7 @@ class Registrar:
 
         `views` gives the masked definition of the relations (by number) that are views.
         """
-        observed = observed_columns(flows)
+        observed = _observed_columns(flows)
         # What is read before it is defined is another relation of the same place.
         definitions = {log.relations[number].key: text for number, text in views.items()}
         groups: dict[str, dict[str, Json]] = {
@@ -163,7 +163,7 @@ def _is_news(entity: TableEntity, columns: Sequence[Column], definition: str | N
     return redefined or any(entity.column_fqn(column.name) is None for column in columns)
 
 
-def observed_columns(flows: Iterable[PersistedFlow]) -> dict[int, tuple[Column, ...]]:
+def _observed_columns(flows: Iterable[PersistedFlow]) -> dict[int, tuple[Column, ...]]:
     """Columns that flows name for certain, by relation: what is known of a table without a schema."""
     seen: dict[int, dict[str, None]] = {}
     for flow in flows:

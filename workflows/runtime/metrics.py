@@ -29,7 +29,7 @@ _GAUGES = {
 }
 
 
-class StateCollector(Collector):
+class _StateCollector(Collector):
     """Reads the store whenever it is asked."""
 
     def __init__(self, store: StateStore) -> None:
@@ -73,7 +73,7 @@ def write_metrics(store: StateStore, file: Path) -> None:
 
 def _registry(store: StateStore) -> CollectorRegistry:
     registry = CollectorRegistry()
-    registry.register(StateCollector(store))
+    registry.register(_StateCollector(store))
     return registry
 
 

@@ -56,8 +56,8 @@ class WorkflowState:
         self._lease = lease
         self._config = config
         self._extent = extent
-        self._version = reading_version(config)
-        self._settings = settings_digest(config)
+        self._version = _reading_version(config)
+        self._settings = _settings_digest(config)
         self.parsing = ParserSettings(parsing_version(), config.limits, config.parser)
         self._latest = time.time() + SECONDS_A_DAY  # clocks differ, and zones are mistaken
         with store.read() as connection:
@@ -192,7 +192,7 @@ class WorkflowState:
         return horizon if before is None else max(before, horizon)
 
 
-def reading_version(config: RunConfig) -> str:
+def _reading_version(config: RunConfig) -> str:
     """What decides which statements a record has; another version reads a log again."""
     steps, condition, places = config.steps, config.filters.condition, config.places
     read = f"{parsing_version()}; {config.source.dialect}; procedures {steps.procedures}; condition {condition}"
@@ -201,7 +201,7 @@ def reading_version(config: RunConfig) -> str:
     )
 
 
-def settings_digest(config: RunConfig) -> str:
+def _settings_digest(config: RunConfig) -> str:
     """Of what lineage depends on besides the log; another one binds it again."""
     files = [(file.path.read_bytes(), file.database, file.schema) for file in config.schema_files]
     parts = (

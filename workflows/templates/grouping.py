@@ -84,7 +84,7 @@ def with_namespace(statements: DataFrame, session_changes: bool) -> DataFrame:
     )
 
 
-def definition_times(statements: DataFrame, templates: Mapping[str, TableUsage]) -> dict[str, list[float]]:
+def _definition_times(statements: DataFrame, templates: Mapping[str, TableUsage]) -> dict[str, list[float]]:
     """For each table name that was defined more than once, or ended: the moments at which its definition changed."""
     spark = statements.sparkSession
     rows = [(template, name, False) for template, names in templates.items() for name in sorted(names.defined)]
@@ -134,7 +134,7 @@ def groups(statements: DataFrame, templates: Mapping[str, TableUsage]) -> Iterat
 
 def _marked(statements: DataFrame, templates: Mapping[str, TableUsage]) -> DataFrame:
     spark = statements.sparkSession
-    times = definition_times(statements, templates)
+    times = _definition_times(statements, templates)
     rows = []
     for template, names in templates.items():
         moments = sorted({moment for name in names.mentioned for moment in times.get(name, ())})

@@ -38,12 +38,12 @@ PATCH_TYPE = "application/json-patch+json"
 Patch = Annotated[list[models.PatchOperation], Body(media_type=PATCH_TYPE, max_length=10_000)]
 
 
-def fields_of(request: BaseModel) -> Json:
+def _fields_of(request: BaseModel) -> Json:
     """A create request as plain JSON, without what it leaves out."""
     return request.model_dump(exclude_none=True)
 
 
-def put_many(store: Store, kind: EntityType, given: Sequence[Json]) -> Json:
+def _put_many(store: Store, kind: EntityType, given: Sequence[Json]) -> Json:
     """Registers each request that can be; names those that cannot with the reason."""
     passed, failed = [], []
     with store.write() as connection:
@@ -52,7 +52,7 @@ def put_many(store: Store, kind: EntityType, given: Sequence[Json]) -> Json:
             label = str(item.get("name") or "")
             try:
                 request = MODELS[kind.type].model_validate(item)
-                done = registration.put(kind, fields_of(request))
+                done = registration.put(kind, _fields_of(request))
             except ValidationError as error:
                 where = ".".join(map(str, error.errors()[0]["loc"]))
                 failed.append({"request": label, "message": f"{where} is not valid", "status": 400})
@@ -90,7 +90,7 @@ def _patched(store: Store, kind: EntityType, row: entities.EntityRow, operations
         except ValidationError as error:
             raise bad_request(f"the patch leaves no valid {kind.type}") from error
         registration = Registration(connection, exact=True)
-        registration.put(kind, fields_of(model))
+        registration.put(kind, _fields_of(model))
         registration.finish()
         return entities.answer(entities.get_id(connection, kind.type, row.id))
 
@@ -99,7 +99,7 @@ def _add_writes(kind: EntityType, path: str) -> None:
     def put(store: Store, request: Any) -> Response:
         """Registers an entity, or brings it up to date."""
         with store.write() as connection:
-            done = put_one(connection, kind.type, fields_of(request))
+            done = put_one(connection, kind.type, _fields_of(request))
             answer = entities.answer(entities.get_id(connection, kind.type, done.id))
         return reply(answer, 201 if done.created else 200)
 
@@ -109,7 +109,7 @@ def _add_writes(kind: EntityType, path: str) -> None:
     @router.put(f"{path}/bulk", tags=[kind.type], name=f"put_{kind.type}_bulk")
     def put_bulk(store: Store, request: Annotated[list[dict[str, Any]], Body(max_length=10_000)]) -> Response:
         """Registers many; each succeeds or fails by itself."""
-        return reply(put_many(store, kind, request))
+        return reply(_put_many(store, kind, request))
 
     @router.put(f"{path}/restore", tags=[kind.type], name=f"restore_{kind.type}")
     def restore(store: Store, request: models.Restore) -> Response:

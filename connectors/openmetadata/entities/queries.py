@@ -15,7 +15,7 @@ from ingestion.model import Json
 
 _INDEX = "query_search_index"
 _CHUNK = 100
-_FIELDS = ["checksum", "queryUsedIn", "usedBy", "processedLineage", "duration"]
+_FIELDS = ["_checksum", "queryUsedIn", "usedBy", "processedLineage", "duration"]
 
 
 def file_queries(platform: Platform, service: str, queries: Sequence[QueryRecord]) -> int:
@@ -23,8 +23,8 @@ def file_queries(platform: Platform, service: str, queries: Sequence[QueryRecord
     filed = 0
     for start in range(0, len(queries), _CHUNK):
         chunk = queries[start : start + _CHUNK]
-        stored = _stored(platform.http, service, [checksum(query.query) for query in chunk])
-        news = [query for query in (_with(query, stored.get(checksum(query.query))) for query in chunk) if query]
+        stored = _stored(platform.http, service, [_checksum(query.query) for query in chunk])
+        news = [query for query in (_with(query, stored.get(_checksum(query.query))) for query in chunk) if query]
         if news:
             path = f"{Collection.QUERIES}/bulk"
             body = [query.to_json() for query in news]
@@ -33,7 +33,7 @@ def file_queries(platform: Platform, service: str, queries: Sequence[QueryRecord
     return filed
 
 
-def checksum(text: str) -> str:
+def _checksum(text: str) -> str:
     """The platform's key of a query within its service."""
     return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
 
@@ -52,7 +52,7 @@ def _with(query: QueryRecord, stored: Json | None) -> QueryRecord | None:
 
 
 def _stored(http: Http, service: str, checksums: Sequence[str]) -> Mapping[str, Json]:
-    return {str(hit["checksum"]): hit for hit in _hits(http, service, checksums) if hit.get("checksum")}
+    return {str(hit["_checksum"]): hit for hit in _hits(http, service, checksums) if hit.get("_checksum")}
 
 
 def _hits(http: Http, service: str, checksums: Sequence[str]) -> Iterator[Json]:

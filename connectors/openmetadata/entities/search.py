@@ -50,7 +50,7 @@ def views(http: Http, service: str, *, unprocessed_only: bool) -> Iterator[Json]
     yield from _pages(http, TABLES, must, unprocessed_only)
 
 
-def procedures(http: Http, service: str, *, unprocessed_only: bool) -> Iterator[Json]:
+def _procedures(http: Http, service: str, *, unprocessed_only: bool) -> Iterator[Json]:
     """fullyQualifiedName of every stored procedure of a service."""
     yield from _pages(http, PROCEDURES, [{"term": {"service.name.keyword": service}}], unprocessed_only)
 

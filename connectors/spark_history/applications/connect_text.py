@@ -23,18 +23,18 @@ def connect_sql(message: str) -> str | None:
     if not head.startswith(("sql_command {", "root {")):
         return None
     found = _QUERY.findall(message)
-    if len(found) != 1 or (head.startswith("root {") and not sql_is_root(head)):
+    if len(found) != 1 or (head.startswith("root {") and not _sql_is_root(head)):
         return None
-    text = unescaped(found[0])
+    text = _unescaped(found[0])
     return None if TRUNCATED in text else text
 
 
-def sql_is_root(message: str) -> bool:
+def _sql_is_root(message: str) -> bool:
     """Whether a relation is a SQL query and nothing around it."""
     return re.match(r"root \{\s*(?:common \{(?:[^{}]|\{[^{}]*\})*\}\s*)?sql \{", message) is not None
 
 
-def unescaped(text: str) -> str:
+def _unescaped(text: str) -> str:
     """Protobuf's text escapes undone; bytes outside of ASCII stand as octal."""
 
     def byte(match: re.Match[bytes]) -> bytes:

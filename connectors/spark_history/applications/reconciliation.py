@@ -49,12 +49,12 @@ class KnownViews:
                 self.temporary.add(flow.target.name.table.casefold())
                 continue
             self.stored[flow.target.name] = {
-                output.name: output.references[0].sources[0] for output in flow.outputs if is_identity(output)
+                output.name: output.references[0].sources[0] for output in flow.outputs if _is_identity(output)
             }
             self.bases[flow.target.name] = frozenset(flow.sources)
 
 
-def is_identity(output: Output) -> bool:
+def _is_identity(output: Output) -> bool:
     return (
         len(output.references) == 1
         and output.references[0].certain
@@ -76,25 +76,25 @@ def reconcile(text: StatementLineage, plan: StatementLineage, views: KnownViews,
     viewed = [stored[folded(name)] for name in only_text if folded(name) in stored]
     behind = {base for view in viewed for base in views.bases[view]}
     if len(viewed) == len(only_text) and all(name in behind for name in only_plan):
-        plan = through_views(plan, viewed, only_plan, views)
-        return plan if viewed else with_problems(plan, column_differences(text, plan, resolve))
+        plan = _through_views(plan, viewed, only_plan, views)
+        return plan if viewed else _with_problems(plan, _column_differences(text, plan, resolve))
     differing = [*only_text] if not views.temporary else [name for name in only_text if name not in viewed]
     differing += [name for name in only_plan if name not in behind and not views.temporary]
-    return with_problems(plan, (Problem(ProblemKind.DISAGREEMENT, name.dotted) for name in differing))
+    return _with_problems(plan, (Problem(ProblemKind.DISAGREEMENT, name.dotted) for name in differing))
 
 
 def folded(name: TableName) -> tuple[str, ...]:
     return tuple(part.casefold() for part in name.parts)
 
 
-def with_problems(lineage: StatementLineage, problems: Iterable[Problem]) -> StatementLineage:
+def _with_problems(lineage: StatementLineage, problems: Iterable[Problem]) -> StatementLineage:
     return replace(lineage, problems=tuple(dict.fromkeys([*lineage.problems, *problems])))
 
 
 # --- view names ---------------------------------------------------------------------------------------------------
 
 
-def through_views(
+def _through_views(
     plan: StatementLineage, viewed: list[TableName], hidden: list[TableName], views: KnownViews
 ) -> StatementLineage:
     """The plan's lineage with columns of base tables that only views read as the columns of those views."""
@@ -106,29 +106,29 @@ def through_views(
     known = {base: place for base, place in places.items() if place is not None}
     if not known:
         return plan
-    return replace(plan, flows=tuple(moved(flow, known) for flow in plan.flows))
+    return replace(plan, flows=tuple(_moved(flow, known) for flow in plan.flows))
 
 
-def moved(flow: Flow, places: Mapping[ColumnRef, ColumnRef]) -> Flow:
+def _moved(flow: Flow, places: Mapping[ColumnRef, ColumnRef]) -> Flow:
     outputs = tuple(
-        replace(output, references=tuple(moved_reference(item, places) for item in output.references))
+        replace(output, references=tuple(_moved_reference(item, places) for item in output.references))
         for output in flow.outputs
     )
-    indirect = tuple(moved_reference(item, places) for item in flow.indirect)
+    indirect = tuple(_moved_reference(item, places) for item in flow.indirect)
     used = [r for output in outputs for r in output.references] + list(indirect)
     tables = {column.table: None for reference in used for column in reference.sources}
     left = [table for table in flow.sources if table in tables or not any(base.table == table for base in places)]
     return replace(flow, outputs=outputs, indirect=indirect, sources=tuple(dict.fromkeys([*left, *tables])))
 
 
-def moved_reference(reference: Reference, places: Mapping[ColumnRef, ColumnRef]) -> Reference:
+def _moved_reference(reference: Reference, places: Mapping[ColumnRef, ColumnRef]) -> Reference:
     return replace(reference, sources=tuple(places.get(column, column) for column in reference.sources))
 
 
 # --- columns ------------------------------------------------------------------------------------------------------
 
 
-def column_differences(text: StatementLineage, plan: StatementLineage, resolve: Resolve) -> list[Problem]:
+def _column_differences(text: StatementLineage, plan: StatementLineage, resolve: Resolve) -> list[Problem]:
     """The columns whose direct sources text and plan tell differently; what the text leaves open is no difference."""
     if len(text.flows) != len(plan.flows):
         return []
@@ -137,12 +137,12 @@ def column_differences(text: StatementLineage, plan: StatementLineage, resolve: 
         if len(said.outputs) != len(planned.outputs) or any(output.star for output in said.outputs):
             continue
         for mine, theirs in zip(said.outputs, planned.outputs, strict=True):
-            if differs(mine, theirs, resolve):
+            if _differs(mine, theirs, resolve):
                 found.append(Problem(ProblemKind.DISAGREEMENT, theirs.name))
     return found
 
 
-def differs(said: Output, planned: Output, resolve: Resolve) -> bool:
+def _differs(said: Output, planned: Output, resolve: Resolve) -> bool:
     candidates = [
         {(folded(resolve(column.table)), column.column.casefold()) for column in reference.sources}
         for reference in said.references

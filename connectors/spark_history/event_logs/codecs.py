@@ -34,11 +34,11 @@ class DamagedLog(RecordError):
 
 
 MAGIC = (
-    (b"\x28\xb5\x2f\xfd", "zstd"),
+    (b"\x28\xb5\x2f\xfd", "_zstd"),
     (b"\x1f\x8b", "gz"),
     (b"LZ4Block", "lz4"),
     (b"\x82SNAPPY\x00", "snappy"),
-    (b"ZV", "lzf"),
+    (b"ZV", "_lzf"),
 )
 """How the bytes of each codec begin."""
 
@@ -76,12 +76,12 @@ def decoded(stream: BinaryIO, codec: str) -> Iterator[bytes]:
     return DECODERS[codec](stream)
 
 
-def plain(stream: BinaryIO) -> Iterator[bytes]:
+def _plain(stream: BinaryIO) -> Iterator[bytes]:
     while chunk := stream.read(CHUNK):
         yield chunk
 
 
-def zstd(stream: BinaryIO) -> Iterator[bytes]:
+def _zstd(stream: BinaryIO) -> Iterator[bytes]:
     try:
         with zstandard.ZstdDecompressor().stream_reader(stream, read_across_frames=True) as reader:
             while chunk := reader.read(CHUNK):
@@ -94,7 +94,7 @@ class TornLog(DamagedLog):
     """The bytes end in the middle of a block, as they do while they are written."""
 
 
-def gzipped(stream: BinaryIO) -> Iterator[bytes]:
+def _gzipped(stream: BinaryIO) -> Iterator[bytes]:
     try:
         with gzip.GzipFile(fileobj=stream) as reader:
             while chunk := reader.read1(CHUNK):
@@ -110,15 +110,15 @@ LZ4_MAGIC = b"LZ4Block"
 LZ4_RAW = 0x10
 
 
-def lz4_blocks(stream: BinaryIO) -> Iterator[bytes]:
+def _lz4_blocks(stream: BinaryIO) -> Iterator[bytes]:
     """The framing of lz4-java's LZ4BlockOutputStream: magic, token, lengths and checksum, then one block."""
-    while header := exactly(stream, LZ4_HEADER.size, "lz4"):
+    while header := _exactly(stream, LZ4_HEADER.size, "lz4"):
         magic, token, packed, size, _ = LZ4_HEADER.unpack(header)
         if magic != LZ4_MAGIC or not 0 <= packed <= LARGEST_BLOCK or not 0 <= size <= LARGEST_BLOCK:
             raise DamagedLog("the lz4 stream is damaged or not lz4")
         if not packed:
             continue
-        block = needed(stream, packed, "lz4")
+        block = _needed(stream, packed, "lz4")
         try:
             yield block if token & 0xF0 == LZ4_RAW else lz4.block.decompress(block, uncompressed_size=size)
         except lz4.block.LZ4BlockError as error:
@@ -128,25 +128,25 @@ def lz4_blocks(stream: BinaryIO) -> Iterator[bytes]:
 SNAPPY_HEADER = b"\x82SNAPPY\x00"
 
 
-def snappy_blocks(stream: BinaryIO) -> Iterator[bytes]:
+def _snappy_blocks(stream: BinaryIO) -> Iterator[bytes]:
     """The framing of snappy-java's SnappyOutputStream: a header of 16 bytes, then blocks behind their length."""
     codec = pa.Codec("snappy")
-    while head := exactly(stream, 4, "snappy"):
+    while head := _exactly(stream, 4, "snappy"):
         if head == SNAPPY_HEADER[:4]:
-            if needed(stream, 12, "snappy")[:4] != SNAPPY_HEADER[4:]:
+            if _needed(stream, 12, "snappy")[:4] != SNAPPY_HEADER[4:]:
                 raise DamagedLog("the snappy stream is damaged or not snappy")
             continue
         (packed,) = struct.unpack(">i", head)
         if not 0 < packed <= LARGEST_BLOCK:
             raise DamagedLog("the snappy stream is damaged or not snappy")
-        block = needed(stream, packed, "snappy")
+        block = _needed(stream, packed, "snappy")
         try:
-            yield codec.decompress(block, decompressed_size=snappy_size(block), asbytes=True)
+            yield codec.decompress(block, decompressed_size=_snappy_size(block), asbytes=True)
         except (pa.ArrowException, OSError) as error:
             raise DamagedLog("the snappy stream is damaged") from error
 
 
-def snappy_size(block: bytes) -> int:
+def _snappy_size(block: bytes) -> int:
     """A raw snappy block begins with its decompressed length as a varint."""
     size = shift = 0
     for byte in block[:5]:
@@ -159,20 +159,20 @@ def snappy_size(block: bytes) -> int:
     return size
 
 
-def lzf_chunks(stream: BinaryIO) -> Iterator[bytes]:
+def _lzf_chunks(stream: BinaryIO) -> Iterator[bytes]:
     """The framing of compress-lzf: `ZV`, a type byte, lengths, then a chunk."""
-    while head := exactly(stream, 5, "lzf"):
+    while head := _exactly(stream, 5, "_lzf"):
         if head[:2] != b"ZV":
             raise DamagedLog("the lzf stream is damaged or not lzf")
         packed = int.from_bytes(head[3:5], "big")
         if head[2] == 0:
-            yield needed(stream, packed, "lzf")
+            yield _needed(stream, packed, "_lzf")
             continue
-        size = int.from_bytes(needed(stream, 2, "lzf"), "big")
-        yield lzf(needed(stream, packed, "lzf"), size)
+        size = int.from_bytes(_needed(stream, 2, "_lzf"), "big")
+        yield _lzf(_needed(stream, packed, "_lzf"), size)
 
 
-def lzf(data: bytes, size: int) -> bytes:
+def _lzf(data: bytes, size: int) -> bytes:
     """One compressed LZF chunk: runs of literals, and copies of what was given before."""
     out = bytearray()
     position = 0
@@ -205,7 +205,7 @@ def lzf(data: bytes, size: int) -> bytes:
     return bytes(out)
 
 
-def exactly(stream: BinaryIO, size: int, codec: str) -> bytes:
+def _exactly(stream: BinaryIO, size: int, codec: str) -> bytes:
     """The next `size` bytes, or none at the end of the stream."""
     data = stream.read(size)
     while data and len(data) < size:
@@ -216,19 +216,19 @@ def exactly(stream: BinaryIO, size: int, codec: str) -> bytes:
     return data
 
 
-def needed(stream: BinaryIO, size: int, codec: str) -> bytes:
-    data = exactly(stream, size, codec)
+def _needed(stream: BinaryIO, size: int, codec: str) -> bytes:
+    data = _exactly(stream, size, codec)
     if len(data) < size:
         raise TornLog(f"the {codec} stream ends in the middle of a block")
     return data
 
 
 DECODERS: dict[str, Callable[[BinaryIO], Iterator[bytes]]] = {
-    "": plain,
-    "zstd": zstd,
-    "zst": zstd,
-    "lz4": lz4_blocks,
-    "snappy": snappy_blocks,
-    "lzf": lzf_chunks,
-    "gz": gzipped,
+    "": _plain,
+    "_zstd": _zstd,
+    "zst": _zstd,
+    "lz4": _lz4_blocks,
+    "snappy": _snappy_blocks,
+    "_lzf": _lzf_chunks,
+    "gz": _gzipped,
 }

@@ -38,7 +38,7 @@ KINDS = {
     _CONNECT + "OperationStarted": "connect_start",
     _CONNECT + "OperationFailed": "connect_error",
     _STREAMING + "QueryProgressEvent": "progress",
-    "SparkListenerEnvironmentUpdate": "environment",
+    "SparkListenerEnvironmentUpdate": "_environment",
     "SparkListenerJobStart": "job_start",
     "SparkListenerJobEnd": "job_end",
 }
@@ -108,29 +108,29 @@ def event_lines(chunks: Iterable[bytes]) -> Iterator[EventLine]:
                 continue
             if number == 0 and not TELLS_OUTCOMES.search(block, 0, block.find(b"\n")):
                 wanted = WANTED_WITH_JOBS
-            number = yield from lines_of(block, number, wanted)
+            number = yield from _lines_of(block, number, wanted)
     except DamagedLog as error:
         yield EventLine(number + 1, TORN if isinstance(error, TornLog) else PROBLEM, problem=str(error))
         return
     if blocks.rest:
-        yield from last_line(number + 1, blocks.rest)
+        yield from _last_line(number + 1, blocks.rest)
 
 
-def lines_of(block: bytes, number: int, wanted: re.Pattern[bytes]) -> Generator[EventLine, None, int]:
+def _lines_of(block: bytes, number: int, wanted: re.Pattern[bytes]) -> Generator[EventLine, None, int]:
     """The chosen lines of a block whose first follows line `number`; gives the number of its last."""
     position = 0
-    for start in places(block, wanted):
+    for start in _places(block, wanted):
         number += block.count(b"\n", position, start)
         position = start
         line = block[start : block.find(b"\n", start)]
         if line[:1] != b"{":
             yield EventLine(number + 1, PROBLEM, problem=NO_EVENT)
         elif line.startswith(CHOSEN):
-            yield chosen(number + 1, line)
+            yield _chosen(number + 1, line)
     return number + block.count(b"\n", position)
 
 
-def places(block: bytes, wanted: re.Pattern[bytes]) -> Iterator[int]:
+def _places(block: bytes, wanted: re.Pattern[bytes]) -> Iterator[int]:
     """Where the wanted lines begin, which the pattern finds by the line break before them."""
     if wanted.match(b"\n" + block[:LONGEST_BEGINNING]):
         yield 0
@@ -138,9 +138,9 @@ def places(block: bytes, wanted: re.Pattern[bytes]) -> Iterator[int]:
         yield match.start() + 1
 
 
-def last_line(number: int, line: bytes) -> Iterator[EventLine]:
+def _last_line(number: int, line: bytes) -> Iterator[EventLine]:
     """What follows the last line break: a whole event, or one that was being written when the application died."""
-    found = chosen(number, line) if line.startswith(PREFIXES) and line.endswith(b"}") else None
+    found = _chosen(number, line) if line.startswith(PREFIXES) and line.endswith(b"}") else None
     if found is not None and found.kind != PROBLEM:
         yield found
     elif line[:1] != b"{":
@@ -149,7 +149,7 @@ def last_line(number: int, line: bytes) -> Iterator[EventLine]:
         yield EventLine(number, TORN, problem="the last event is cut short")
 
 
-def chosen(number: int, line: bytes) -> EventLine:
+def _chosen(number: int, line: bytes) -> EventLine:
     match = _KIND.match(line)
     name = match.group(1).decode() if match else ""
     if name in IGNORED:
@@ -157,17 +157,17 @@ def chosen(number: int, line: bytes) -> EventLine:
     if name not in KINDS:
         return EventLine(number, PROBLEM, problem=f"an event of a kind not known here: {name.rpartition('.')[2]}")
     kind = KINDS[name]
-    if kind == "environment":
-        return EventLine(number, kind, json.dumps(environment(line)))
+    if kind == "_environment":
+        return EventLine(number, kind, json.dumps(_environment(line)))
     if kind in ("job_start", "job_end"):
-        return job_line(number, kind, line)
+        return _job_line(number, kind, line)
     try:
-        return EventLine(number, kind, reduced(kind, line))
+        return EventLine(number, kind, _reduced(kind, line))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return EventLine(number, PROBLEM, problem="an event is not the JSON that its name promises")
 
 
-def environment(line: bytes) -> dict[str, Any]:
+def _environment(line: bytes) -> dict[str, Any]:
     """What names in an application depend on; of a URL nothing but its place."""
     found = _WAREHOUSE.search(line)
     urls = {name.decode(): jdbc_url(url.decode("utf-8", "replace")) for name, url in _CATALOG_URL.findall(line)}
@@ -178,7 +178,7 @@ def environment(line: bytes) -> dict[str, Any]:
     }
 
 
-def job_line(number: int, kind: str, line: bytes) -> EventLine:
+def _job_line(number: int, kind: str, line: bytes) -> EventLine:
     """A job's link to its execution, or how it ended: only Sparks before 3.4 need them, and need no more."""
     job = _JOB.search(line)
     execution = _JOB_EXECUTION.search(line)
@@ -216,9 +216,9 @@ CUT_LOCATION = re.compile(r"(Location: )((?:(?!Location: )[^\n])*?)\.\.\.(?=, Pa
 PATHS_CUT = (b" entries]", b"..., PartitionFilters: ")
 
 
-def with_all_paths(event: dict[str, Any]) -> str:
+def _with_all_paths(event: dict[str, Any]) -> str:
     """A plan whose scans have whole paths: it prints the first one, or 100 characters, and the tree of metrics more."""
-    known = set(locations(event.get("sparkPlanInfo") or {}))
+    known = set(_locations(event.get("sparkPlanInfo") or {}))
 
     def whole(scan: re.Match[str]) -> str:
         begins = f"{scan[2]}({int(scan[4]) + 1} paths)[{scan[3]}, "
@@ -232,7 +232,7 @@ def with_all_paths(event: dict[str, Any]) -> str:
     return CUT_LOCATION.sub(uncut, PATHS_LEFT_OUT.sub(whole, event["physicalPlanDescription"]))
 
 
-def locations(tree: dict[str, Any]) -> Iterator[str]:
+def _locations(tree: dict[str, Any]) -> Iterator[str]:
     """The locations that the nodes of a tree of metrics read."""
     pending = [tree]
     while pending:
@@ -242,18 +242,18 @@ def locations(tree: dict[str, Any]) -> Iterator[str]:
         pending.extend(node.get("children") or ())
 
 
-def without_metrics(line: bytes) -> bytes:
+def _without_metrics(line: bytes) -> bytes:
     """A start event without its tree of metrics, which is larger than its plan: reading it would take longest."""
     start, end = line.find(b',"sparkPlanInfo":{'), line.rfind(b'},"time":')
     return line[:start] + line[end + 1 :] if 0 < start < end else line
 
 
-def reduced(kind: str, line: bytes) -> str:
+def _reduced(kind: str, line: bytes) -> str:
     """An event without what lineage does not need."""
     bare = kind == "start" and not any(sign in line for sign in PATHS_CUT)
-    event: dict[str, Any] = json.loads(without_metrics(line) if bare else line)
+    event: dict[str, Any] = json.loads(_without_metrics(line) if bare else line)
     if kind == "start" and not bare:
-        event["physicalPlanDescription"] = with_all_paths(event)
+        event["physicalPlanDescription"] = _with_all_paths(event)
     if kind == "progress":
         progress = event["progress"]
         event = {"runId": progress.get("runId"), "id": progress.get("id"), "sink": progress.get("sink")}

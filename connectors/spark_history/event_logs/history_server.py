@@ -64,21 +64,21 @@ def list_applications(base: str, min_date: datetime | None, status: str | None) 
         parameters["status"] = status
     root = base.rstrip("/") + "/api/v1/applications"
     try:
-        answer = get(root, parameters)
+        answer = _get(root, parameters)
     except CONNECTION_ERRORS as error:
         raise TargetDown(f"the history server at {shown(base)} does not answer: is it running?") from error
     try:
         answer.raise_for_status()
         applications = answer.json()
-        return [log for application in applications for log in attempts(root, application)]
+        return [log for application in applications for log in _attempts(root, application)]
     except (requests.HTTPError, ValueError, KeyError, TypeError) as error:
         msg = f"{shown(base)} does not answer as a Spark history server does: check historyServer"
         raise ConfigError(msg) from error
 
 
-def attempts(root: str, application: dict[str, Any]) -> Iterator[EventLogFile]:
+def _attempts(root: str, application: dict[str, Any]) -> Iterator[EventLogFile]:
     """An application's attempts as logs; the time of the last update tells a later run whether to read again."""
-    for attempt in application["attempts"]:
+    for attempt in application["_attempts"]:
         place = f"{root}/{quote(application['id'])}"
         if attempt.get("attemptId"):
             place += f"/{quote(attempt['attemptId'])}"
@@ -91,7 +91,7 @@ def shown(url: str) -> str:
     return re.sub(r"//[^/@]*@", "//", url)
 
 
-def get(url: str, parameters: dict[str, str] | None = None, stream: bool = False) -> requests.Response:
+def _get(url: str, parameters: dict[str, str] | None = None, stream: bool = False) -> requests.Response:
     """One GET, tried again when the connection fails."""
     policy = Retrying(
         retry=retry_if_exception_type(CONNECTION_ERRORS),
@@ -106,12 +106,12 @@ def served_events(log: EventLogFile) -> Iterator[tuple[EventLogFile, EventLine]]
     """The events of an application that a history server gives, as its log files or, failing that, as SQL pages."""
     place = replace(log, path=shown(log.path))
     try:
-        with get(log.path + "/logs", stream=True) as answer, tempfile.SpooledTemporaryFile(SPOOL) as spool:
+        with _get(log.path + "/logs", stream=True) as answer, tempfile.SpooledTemporaryFile(SPOOL) as spool:
             if answer.ok:
                 for chunk in answer.iter_content(CHUNK):
                     spool.write(chunk)
                 spool.seek(0)
-                yield from zipped_events(place, spool)
+                yield from _zipped_events(place, spool)
                 return
         yield from page_events(log, place)
     except CONNECTION_ERRORS:
@@ -122,20 +122,20 @@ def served_events(log: EventLogFile) -> Iterator[tuple[EventLogFile, EventLine]]
         yield place, EventLine(0, PROBLEM, problem="the history server's pages are not of a form known here")
 
 
-def zipped_events(log: EventLogFile, spool: Any) -> Iterator[tuple[EventLogFile, EventLine]]:
+def _zipped_events(log: EventLogFile, spool: Any) -> Iterator[tuple[EventLogFile, EventLine]]:
     with zipfile.ZipFile(spool) as archive:
-        for entry in sorted(archive.infolist(), key=lambda entry: entry_index(entry.filename)):
+        for entry in sorted(archive.infolist(), key=lambda entry: _entry_index(entry.filename)):
             name = entry.filename.rpartition("/")[2]
             if entry.is_dir() or name.startswith(("appstatus_", ".")):
                 continue
-            file = replace(log, path=f"{log.log}/{entry.filename}", index=entry_index(entry.filename))
+            file = replace(log, path=f"{log.log}/{entry.filename}", index=_entry_index(entry.filename))
             with archive.open(entry) as stream:
                 codec = codec_of(name, stream)  # type: ignore[arg-type]
                 for line in event_lines(decoded(stream, codec or "")):  # type: ignore[arg-type]
                     yield file, EventLine(1, PROBLEM, problem=NO_EVENT) if line.kind == FOREIGN else line
 
 
-def entry_index(name: str) -> int:
+def _entry_index(name: str) -> int:
     found = ROLLING.match("/" + name)
     return int(found.group("index")) if found else 0
 
@@ -154,7 +154,7 @@ def page_events(log: EventLogFile, place: EventLogFile) -> Iterator[tuple[EventL
             "offset": str(offset),
             "length": str(PAGE),
         }
-        answer = get(log.path + "/sql", parameters)
+        answer = _get(log.path + "/sql", parameters)
         if answer.status_code >= OVERLOADED:
             yield place, EventLine(0, UNREAD)
             return
@@ -163,7 +163,7 @@ def page_events(log: EventLogFile, place: EventLogFile) -> Iterator[tuple[EventL
             return
         page = answer.json()
         for execution in page:
-            for kind, event in execution_events(execution):
+            for kind, event in _execution_events(execution):
                 number += 1
                 yield place, EventLine(number, kind, json.dumps(event))
             lowest = execution["id"] if lowest is None else min(lowest, execution["id"])
@@ -175,7 +175,7 @@ def page_events(log: EventLogFile, place: EventLogFile) -> Iterator[tuple[EventL
         yield place, EventLine(0, PROBLEM, problem=lost)
 
 
-def execution_events(execution: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _execution_events(execution: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """One execution of a page as the start and end events that it stands for."""
     started = datetime.strptime(execution["submissionTime"].replace("GMT", "+0000"), "%Y-%m-%dT%H:%M:%S.%f%z")
     milliseconds = int(started.timestamp() * 1000)

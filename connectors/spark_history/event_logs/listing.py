@@ -58,10 +58,10 @@ def list_history(spark: SparkSession, options: SparkHistoryOptions) -> Listing:
         files = list_log_files(spark, options.event_log_directory or "")
         since = options.min_date.timestamp() if options.min_date is not None else None
         chosen = to_read(files, since, options.status, options.known)
-    return Listing(tuple(files), tuple(chosen), logs_of(options.known))
+    return Listing(tuple(files), tuple(chosen), _logs_of(options.known))
 
 
-def logs_of(known: Mapping[str, tuple[int, float]]) -> frozenset[str]:
+def _logs_of(known: Mapping[str, tuple[int, float]]) -> frozenset[str]:
     """The logs that files belong to, whatever became of the files since."""
     served = {shown(path) for path in known if is_served(path)}
     files = recognised((path, *mark) for path, mark in known.items() if not is_served(path))

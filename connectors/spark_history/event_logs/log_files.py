@@ -86,7 +86,7 @@ def local_files(directory: str) -> list[EventLogFile]:
     visited: set[str] = set()
 
     def note(error: OSError) -> None:
-        folder = file_uri(error.filename)
+        folder = _file_uri(error.filename)
         unread.append(EventLogFile(folder, 0, 0.0, folder, 0, False))
 
     for folder, folders, names in os.walk(directory, followlinks=True, onerror=note):
@@ -99,11 +99,11 @@ def local_files(directory: str) -> list[EventLogFile]:
         for path in (Path(folder, name) for name in names if not name.startswith(".")):
             status = path.stat() if path.exists() else path.lstat()
             if stat.S_ISREG(status.st_mode) or stat.S_ISLNK(status.st_mode):
-                found.append((file_uri(str(path)), status.st_size, status.st_mtime))
+                found.append((_file_uri(str(path)), status.st_size, status.st_mtime))
     return [*recognised(found), *unread]
 
 
-def file_uri(path: str) -> str:
+def _file_uri(path: str) -> str:
     """A local path as Hadoop writes it, but for characters that mean something in a URI."""
     return "file:" + quote(path, safe="/=:@+,~!$&'()*; ")
 
@@ -125,16 +125,16 @@ def recognised(found: Iterable[tuple[str, int, float]]) -> list[EventLogFile]:
             files.append(EventLogFile(path, size, modified, log, int(rolling.group("index")), log not in finished))
         elif databricks:
             files.append(
-                EventLogFile(path, size, modified, databricks.group("log"), index_of(databricks.group("date")), False)
+                EventLogFile(path, size, modified, databricks.group("log"), _index_of(databricks.group("date")), False)
             )
         else:
             bare = path.removesuffix(".inprogress")
             single = SINGLE.match(bare.removesuffix(".compact"))
             files.append(EventLogFile(path, size, modified, single.group("log") if single else bare, 0, bare != path))
-    return sorted(without_replaced(files), key=lambda file: (file.log, file.index, file.path))
+    return sorted(_without_replaced(files), key=lambda file: (file.log, file.index, file.path))
 
 
-def index_of(date: str | None) -> int:
+def _index_of(date: str | None) -> int:
     """The place of a file of Databricks' in its log: minutes since the epoch, and the one without a date at the end."""
     return LAST if date is None else int(datetime.strptime(date + "Z", "%Y-%m-%d--%H-%M%z").timestamp()) // 60
 
@@ -149,7 +149,7 @@ def may_grow(file: EventLogFile) -> bool:
     return file.running or file.index == LAST
 
 
-def without_replaced(files: list[EventLogFile]) -> list[EventLogFile]:
+def _without_replaced(files: list[EventLogFile]) -> list[EventLogFile]:
     """Without the rolled files that a history server has compacted into one: the `.compact` file has what they had."""
     compacted: dict[str, int] = {}
     for file in files:

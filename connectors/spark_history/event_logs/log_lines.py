@@ -37,11 +37,11 @@ def compacted(chunks: Iterable[bytes]) -> Iterator[bytes]:
     """The lines as Spark would have written them; what is no JSON stays as it is."""
     blocks = Blocks(chunks)
     for block in blocks:
-        yield b"".join(compact(line) + b"\n" for line in block.splitlines())
-    yield compact(blocks.rest)
+        yield b"".join(_compact(line) + b"\n" for line in block.splitlines())
+    yield _compact(blocks.rest)
 
 
-def compact(line: bytes) -> bytes:
+def _compact(line: bytes) -> bytes:
     try:
         event = json.loads(line)
     except ValueError:

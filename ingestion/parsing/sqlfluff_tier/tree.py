@@ -59,7 +59,7 @@ def keywords(segment: BaseSegment) -> list[str]:
     return [child.raw.upper() for child in segment.segments if child.is_type("keyword")]
 
 
-def identifier(segment: BaseSegment) -> tuple[str, bool]:
+def _identifier(segment: BaseSegment) -> tuple[str, bool]:
     """A name without its quotes, and whether it had some."""
     raw = segment.raw
     closing = _CLOSING.get(raw[0])
@@ -76,7 +76,7 @@ def _dotted(reference: BaseSegment) -> Iterator[tuple[str, bool]]:
             part.append(child)
             continue
         if len(part) == 1:
-            yield identifier(part[0])
+            yield _identifier(part[0])
         elif part:
             yield "".join(piece.raw for piece in part), False
         part = []
@@ -106,9 +106,9 @@ def column_parts(reference: BaseSegment, dialect: Dialect) -> tuple[str, ...]:
 
 def column_name(name: BaseSegment, dialect: Dialect) -> str:
     """A column's or an output's single name."""
-    return fold_column(*identifier(name), dialect)
+    return fold_column(*_identifier(name), dialect)
 
 
 def relation_alias(name: BaseSegment, dialect: Dialect) -> str:
     """The alias of a relation or the name of a common table."""
-    return fold(*identifier(name), dialect)
+    return fold(*_identifier(name), dialect)

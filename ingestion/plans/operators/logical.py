@@ -52,7 +52,7 @@ def filter_rows(step: PlanNodeInput) -> PlanRelation:
 def join(step: PlanNodeInput) -> PlanRelation:
     """Every kind of join: its keys and condition decide the rows; semi and anti joins give the left columns only."""
     node = step.node
-    kind, texts = join_parts(step)
+    kind, texts = _join_parts(step)
     left, right = (step.inputs[0], step.inputs[1]) if len(step.inputs) > 1 else (step.below, PlanRelation([]))
     both = step.below.scope
     found: set[IndirectUse] = set()
@@ -73,7 +73,7 @@ def join(step: PlanNodeInput) -> PlanRelation:
     return step.below.with_attributes(step.below.attributes, found, problems)
 
 
-def join_parts(step: PlanNodeInput) -> tuple[str, list[tuple[str, str]]]:
+def _join_parts(step: PlanNodeInput) -> tuple[str, list[tuple[str, str]]]:
     """A join's type, and its key and condition texts with the side that each speaks of."""
     fields = step.node.fields
     if "Join type" in fields or "Join condition" in fields or "Left keys" in fields:
@@ -215,7 +215,7 @@ def expand(step: PlanNodeInput) -> PlanRelation:
     scope = step.scope
     spans = step.below.scope
     columns = attribute_list(outputs)
-    rows = [expand_row(row, spans) for row in (rows_text + "]").split("], [")]
+    rows = [_expand_row(row, spans) for row in (rows_text + "]").split("], [")]
     problems = cut(step.node.args)
     made: list[Attribute] = []
     for position, column in enumerate(columns):
@@ -227,7 +227,7 @@ def expand(step: PlanNodeInput) -> PlanRelation:
     return step.below.with_attributes(made, problems=problems)
 
 
-def expand_row(text: str, scope: dict[int, Attribute]) -> list[str]:
+def _expand_row(text: str, scope: dict[int, Attribute]) -> list[str]:
     """One projection's expressions. They have no names to tell their ends: cut at commas outside of brackets."""
     body = text.removeprefix("[").removesuffix("]")
     spans = attribute_spans(body, scope)

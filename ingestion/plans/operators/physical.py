@@ -55,11 +55,11 @@ def aggregate(step: PlanNodeInput) -> PlanRelation:
     results = fields.get("Results", "[]")
     if partial:
         kept = PlanRelation(step.below.attributes, base.indirect, base.sources, base.problems)
-        kept.attributes = passed_results(results, scope, step)
+        kept.attributes = _passed_results(results, scope, step)
         kept.grouped = base
         kept.functions = functions if step.below.grouped is None else step.below.functions
         return kept
-    made = aggregate_results(step, scope)
+    made = _aggregate_results(step, scope)
     keys = fields.get("Keys", "[]")
     found = read_influences(keys, AttributeScope(scope, known=step.evaluation.known), Subtype.GROUP_BY)
     relation = base.with_attributes(made, found, cut(functions + results))
@@ -73,7 +73,7 @@ def photon_aggregate(step: PlanNodeInput) -> PlanRelation:
 
     Each stage names what it makes, so that the next one's ids tell all.
     """
-    lists = bracketed(step.node.args)
+    lists = _bracketed(step.node.args)
     if len(lists) < 3:
         return step.evaluation.unknown(step.node, "Agg", step.inputs)
     keys = lists[0] if len(lists) > 3 else "[]"
@@ -85,12 +85,12 @@ def photon_aggregate(step: PlanNodeInput) -> PlanRelation:
     return step.below.with_attributes(results, found, cut(step.node.args))
 
 
-def bracketed(args: str) -> list[str]:
+def _bracketed(args: str) -> list[str]:
     """The lists of an argument text, in their order."""
     return [part for part in arguments(args) if part.startswith("[")]
 
 
-def passed_results(results: str, scope: dict[int, Attribute], step: PlanNodeInput) -> list[Attribute]:
+def _passed_results(results: str, scope: dict[int, Attribute], step: PlanNodeInput) -> list[Attribute]:
     """What a partial stage gives: its keys, and buffers, which only the last stage's functions explain."""
     elements = element_list(results, scope, (), step.node.counts.get("Results"))
     known = AttributeScope(scope, known=step.evaluation.known)
@@ -102,24 +102,24 @@ def passed_results(results: str, scope: dict[int, Attribute], step: PlanNodeInpu
     ]
 
 
-def aggregate_results(step: PlanNodeInput, scope: dict[int, Attribute]) -> list[Attribute]:
+def _aggregate_results(step: PlanNodeInput, scope: dict[int, Attribute]) -> list[Attribute]:
     """The output of a last stage: its results over the keys and the values of its functions."""
     fields, known = step.node.fields, step.evaluation.known
-    functions = filtered(unnamed_list(fields.get("Functions", "[]"), scope), step.below.functions, scope)
-    values = attribute_values(functions, value_names(step, scope), scope)
+    functions = _filtered(unnamed_list(fields.get("Functions", "[]"), scope), step.below.functions, scope)
+    values = _attribute_values(functions, _value_names(step, scope), scope)
     visible = {**scope, **{value.id: value for value in values}}
     elements = element_list(fields.get("Results", "[]"), visible, (), step.node.counts.get("Results"))
     return named_attributes(elements, AttributeScope(visible, {}, step.evaluation.by_id, known=known))
 
 
-def value_names(step: PlanNodeInput, scope: dict[int, Attribute]) -> list[Element]:
+def _value_names(step: PlanNodeInput, scope: dict[int, Attribute]) -> list[Element]:
     """The attributes of an aggregation's functions, whose names are the functions' texts with the ids in them."""
     text = step.node.fields.get("Aggregate Attributes", "[]")
     found, count = attribute_list(text), step.node.counts.get("Aggregate Attributes")
     return found if count in (None, len(found)) else element_list(text, scope, (), count)
 
 
-def filtered(functions: list[str], first_stage: str, scope: dict[int, Attribute]) -> list[str]:
+def _filtered(functions: list[str], first_stage: str, scope: dict[int, Attribute]) -> list[str]:
     """The functions of a last stage with their FILTER clauses, which Spark prints at the first stage only."""
     first = unnamed_list(first_stage, scope)
     if len(first) != len(functions):
@@ -128,7 +128,7 @@ def filtered(functions: list[str], first_stage: str, scope: dict[int, Attribute]
     return [before if before.startswith(text + " FILTER (WHERE ") else text for text, before in pairs]
 
 
-def attribute_values(texts: list[str], names: list[Element], scope: dict[int, Attribute]) -> list[Attribute]:
+def _attribute_values(texts: list[str], names: list[Element], scope: dict[int, Attribute]) -> list[Attribute]:
     """Each aggregate attribute with the lineage of its function, paired by position."""
     if len(texts) != len(names):
         lineage = read_expression(", ".join(texts), AttributeScope(scope))
@@ -191,14 +191,14 @@ def opaque(step: PlanNodeInput) -> PlanRelation:
         column: Transformation(Subtype.TRANSFORMATION) for column in everything.direct
     }
     lineage = AttributeLineage(direct, everything.indirect, "", True, everything.incomplete)
-    outputs = opaque_outputs(step)
+    outputs = _opaque_outputs(step)
     problem = Problem(ProblemKind.UNSUPPORTED, step.node.name.split(" ")[0])
     return below.with_attributes(
         [Attribute(item.id, item.name, lineage) for item in outputs], problems=[problem, *cut(step.node.args)]
     )
 
 
-def opaque_outputs(step: PlanNodeInput) -> list[Element]:
+def _opaque_outputs(step: PlanNodeInput) -> list[Element]:
     """The attributes that an opaque operator makes: its last list, its named elements, or its object."""
     kind = step.node.name.split(" ")[0]
     if kind == "SerializeFromObject":

@@ -36,19 +36,19 @@ def merge_rows(step: PlanNodeInput) -> PlanRelation:
     scope = step.below.scope
     parts: list[list[AttributeLineage]] = [[] for _ in columns]
     found: set[IndirectUse] = set()
-    for kind, body in instructions(head):
+    for kind, body in _instructions(head):
         condition, *values = unnamed_list(_CONTEXT.sub("", body), scope) or [""]
         found |= read_influences(condition, step.scope, Subtype.FILTER)
         if kind == "discard":
             continue
-        for row in rows_made(values, columns):
+        for row in _rows_made(values, columns):
             for position, text in enumerate(row):
                 parts[position].append(read_expression(text, step.scope) if text is not None else MISSING)
     made = [Attribute(item.id, item.name, united(parts[i])) for i, item in enumerate(columns)]
     return step.below.with_attributes(made, found, cut(step.node.args))
 
 
-def rows_made(values: Sequence[str], columns: Sequence[Element]) -> Iterator[Sequence[str | None]]:
+def _rows_made(values: Sequence[str], columns: Sequence[Element]) -> Iterator[Sequence[str | None]]:
     """The rows that an instruction makes of one: two for a split, whose first is the old row's deletion.
 
     A deletion carries no values. Where the values are not told apart (a literal has commas), none is known.
@@ -63,13 +63,13 @@ def rows_made(values: Sequence[str], columns: Sequence[Element]) -> Iterator[Seq
             yield row
 
 
-def instructions(text: str) -> Iterator[tuple[str, str]]:
+def _instructions(text: str) -> Iterator[tuple[str, str]]:
     """Each instruction of a MergeRows node with its arguments."""
     for match in _INSTRUCTION.finditer(text):
-        yield match.group(1), balanced(text, match.end(), "(", ")")
+        yield match.group(1), _balanced(text, match.end(), "(", ")")
 
 
-def balanced(text: str, start: int, opening: str, closing: str) -> str:
+def _balanced(text: str, start: int, opening: str, closing: str) -> str:
     """The text from `start` to the bracket that closes one opened just before it."""
     depth = 1
     for index in range(start, len(text)):
@@ -91,10 +91,10 @@ def delta_merge(args: str, made: Mapping[int, Attribute]) -> PlanRelation:
     condition = args[: first.start()] if first else args
     found |= read_influences(condition.partition("], ")[2], scope, Subtype.JOIN)
     for match in _CLAUSE.finditer(args):
-        body = balanced(args, match.end(), "[", "]")
+        body = _balanced(args, match.end(), "[", "]")
         test, _, actions = body.partition("actions: [")
         found |= read_influences(test.removeprefix("condition: "), scope, Subtype.FILTER)
-        for name, text in assignments(actions.removesuffix("]")):
+        for name, text in _assignments(actions.removesuffix("]")):
             columns.setdefault(name, []).append(read_expression(text, scope))
     attributes = [Attribute(-1 - i, name, united(parts)) for i, (name, parts) in enumerate(columns.items())]
     problems = (CUT,) if truncated(args) else ()
@@ -103,7 +103,7 @@ def delta_merge(args: str, made: Mapping[int, Attribute]) -> PlanRelation:
     return PlanRelation(attributes, frozenset(found), tables, problems)
 
 
-def assignments(actions: str) -> Iterator[tuple[str, str]]:
+def _assignments(actions: str) -> Iterator[tuple[str, str]]:
     """The columns that a clause sets, each with its expression."""
     found = list(_ACTION.finditer(actions))
     ends = [match.start() for match in found[1:]] + [len(actions)]
@@ -144,12 +144,12 @@ def row_operation_kind(kinds: frozenset[str], relation: PlanRelation, name: Tabl
     changed = any(
         attribute.name not in METADATA
         and not attribute.name.startswith(OPERATION_COLUMN)
-        and not carried(attribute, name)
+        and not _carried(attribute, name)
         for attribute in relation.attributes
     )
     return StatementKind.UPDATE if changed else StatementKind.DELETE
 
 
-def carried(attribute: Attribute, name: TableName) -> bool:
+def _carried(attribute: Attribute, name: TableName) -> bool:
     """Whether a column is the target's own, unchanged."""
     return attribute.lineage.identity and set(attribute.lineage.direct) == {ColumnRef(name, attribute.name)}

@@ -51,17 +51,17 @@ _CTE_REFERENCE = re.compile(r"^(\d+), (?:true|false), (\[.*?\])(?:, (?:true|fals
 def leaf(node: PlanNode, kind: str, evaluation: EvaluationContext) -> PlanRelation:
     """The relation of a leaf."""
     if kind == "CTERelationRef":
-        return cte_reference(node, evaluation)
+        return _cte_reference(node, evaluation)
     if kind == "UnionLoopRef" and evaluation.loop is not None:
-        return standing_for(outputs(node, kind), evaluation.loop)
+        return standing_for(_outputs(node, kind), evaluation.loop)
     if kind == "ReusedExchange":
-        return reused(node, evaluation)
-    columns = outputs(node, kind)
+        return _reused(node, evaluation)
+    columns = _outputs(node, kind)
     if kind in ROWS:
         return PlanRelation([Attribute(item.id, item.name) for item in columns])
     if kind in ("LogicalRDD", "ExternalRDD") or node.name.startswith(("Scan ExistingRDD", "Scan[obj")):
-        return remembered(columns, evaluation)
-    found_names = source_names(node, kind, columns, evaluation)
+        return _remembered(columns, evaluation)
+    found_names = _source_names(node, kind, columns, evaluation)
     problems = [CUT] if truncated(node.fields.get("Output", "") or node.args) else []
     if not found_names:
         problems = [*problems, Problem(ProblemKind.UNSUPPORTED, kind)]
@@ -87,7 +87,7 @@ def leaf(node: PlanNode, kind: str, evaluation: EvaluationContext) -> PlanRelati
     return relation.with_attributes(made, found) if found else relation
 
 
-def outputs(node: PlanNode, kind: str) -> list[Element]:
+def _outputs(node: PlanNode, kind: str) -> list[Element]:
     """The attributes that a leaf gives, however it prints them."""
     if "Output" in node.fields:
         return attribute_list(node.fields["Output"])
@@ -98,18 +98,18 @@ def outputs(node: PlanNode, kind: str) -> list[Element]:
         return attribute_list(listed, ",") if listed.startswith("[") else []
     if kind == "HiveTableRelation":
         lists = re.findall(r"(?:Data Cols|Partition Cols): (\[.*?\])(?:, |\])", args, re.DOTALL)
-        return [item for text in lists for item in attribute_list(text)] or first_list(args)
-    return first_list(args)
+        return [item for text in lists for item in attribute_list(text)] or _first_list(args)
+    return _first_list(args)
 
 
-def first_list(args: str) -> list[Element]:
+def _first_list(args: str) -> list[Element]:
     """The first bracketed list of attributes in an argument text."""
     for found in re.finditer(r"\[(?:[^\[]*?#\d+L?(?:-T\d+ms)?)(?=\]|, \.\.\. )", args):
         return attribute_list(found.group() + "]", ", " if ", " in found.group() else ",")
     return []
 
 
-def remembered(columns: list[Element], evaluation: EvaluationContext) -> PlanRelation:
+def _remembered(columns: list[Element], evaluation: EvaluationContext) -> PlanRelation:
     """Rows held by the application: a checkpoint whose ids an earlier plan explains, or data that no plan does."""
     batch = evaluation.batch
     if batch is not None and [item.name for item in columns] == [item.name for item in batch.attributes]:
@@ -127,16 +127,16 @@ def remembered(columns: list[Element], evaluation: EvaluationContext) -> PlanRel
     return PlanRelation(made, frozenset(), sources, problems)
 
 
-def cte_reference(node: PlanNode, evaluation: EvaluationContext) -> PlanRelation:
+def _cte_reference(node: PlanNode, evaluation: EvaluationContext) -> PlanRelation:
     match = _CTE_REFERENCE.match(node.args)
     definition = evaluation.ctes.get(int(match.group(1))) if match else None
-    columns = attribute_list(match.group(2)) if match else first_list(node.args)
+    columns = attribute_list(match.group(2)) if match else _first_list(node.args)
     if definition is None:
         return PlanRelation([Attribute(item.id, item.name, MISSING) for item in columns], problems=(CUT,))
     return standing_for(columns, definition)
 
 
-def reused(node: PlanNode, evaluation: EvaluationContext) -> PlanRelation:
+def _reused(node: PlanNode, evaluation: EvaluationContext) -> PlanRelation:
     """An exchange read twice: other ids for the same columns, by position."""
     number = re.search(r"operator id: (\d+)", node.name + node.args)
     columns = attribute_list(node.fields.get("Output", ""))
@@ -157,36 +157,36 @@ def standing_for(columns: list[Element], original: PlanRelation) -> PlanRelation
 # --- names ------------------------------------------------------------------------------------------------------
 
 
-def source_names(
+def _source_names(
     node: PlanNode, kind: str, columns: list[Element], evaluation: EvaluationContext
 ) -> tuple[TableName | None, ...]:
     """The table or the paths that a leaf reads, None standing for others; none for a leaf that names neither."""
-    if files := v2_files(node, kind):
+    if files := _v2_files(node, kind):
         return tuple(dict.fromkeys(evaluation.names.path(path) for path in files))
-    name = source_name(node, kind, columns, evaluation)
+    name = _source_name(node, kind, columns, evaluation)
     if name is not None:
         return (name,)
     paths = next((evaluation.paths[item.id] for item in columns if item.id in evaluation.paths), "")
-    return location_names(node.fields.get("Location") or paths, evaluation.names)
+    return _location_names(node.fields.get("Location") or paths, evaluation.names)
 
 
-def source_name(node: PlanNode, kind: str, columns: list[Element], evaluation: EvaluationContext) -> TableName | None:
+def _source_name(node: PlanNode, kind: str, columns: list[Element], evaluation: EvaluationContext) -> TableName | None:
     """The table that a leaf reads; None for a leaf that names none."""
     names = evaluation.names
     if kind in ("LogicalRelation", "Relation", "HiveTableRelation"):
-        return logical_name(node, kind, names)
+        return _logical_name(node, kind, names)
     if kind.startswith(V2_KINDS):
         return v2_name(node, names)
     if kind == "Scan" or kind.startswith("FileScan"):
-        return scan_name(node, names)
+        return _scan_name(node, names)
     return None
 
 
-def scan_name(node: PlanNode, names: NameMapping) -> TableName | None:
+def _scan_name(node: PlanNode, names: NameMapping) -> TableName | None:
     """`Scan parquet db.t`, `Scan hive db.t`, `Scan JDBCRelation(t)`, or a path's location."""
     match = JDBC_RELATION.search(node.name) or JDBC_RELATION.match(node.args)
     if match:
-        return jdbc_name(match.group("what"), names)
+        return _jdbc_name(match.group("what"), names)
     if " JDBC v1 Relation from v2 scan " in node.name:
         return names.table(plain_parts(node.name.rpartition(" ")[2]))
     words = node.name.split(" ", 2)
@@ -195,7 +195,7 @@ def scan_name(node: PlanNode, names: NameMapping) -> TableName | None:
     return None
 
 
-def location_names(text: str, names: NameMapping) -> tuple[TableName | None, ...]:
+def _location_names(text: str, names: NameMapping) -> tuple[TableName | None, ...]:
     """The paths of a scan, each once; None stands for those that Spark left out or cut. None at all without a path."""
     match = LOCATION.search(text)
     found: list[TableName | None] = []
@@ -207,7 +207,7 @@ def location_names(text: str, names: NameMapping) -> tuple[TableName | None, ...
     return tuple(dict.fromkeys(found))
 
 
-def jdbc_name(what: str, names: NameMapping) -> TableName | None:
+def _jdbc_name(what: str, names: NameMapping) -> TableName | None:
     """A JDBC table by name; a query sent to the database names no table that a plan could tell."""
     if what.lstrip().startswith("("):
         return None
@@ -224,11 +224,11 @@ def jdbc_table(args: str, names: NameMapping) -> TableName | None:
     return names.jdbc(parts) if catalog is None else names.table((catalog, *parts))
 
 
-def logical_name(node: PlanNode, kind: str, names: NameMapping) -> TableName | None:
+def _logical_name(node: PlanNode, kind: str, names: NameMapping) -> TableName | None:
     args = node.args
     match = JDBC_RELATION.search(args)
     if match:
-        return jdbc_name(match.group("what"), names)
+        return _jdbc_name(match.group("what"), names)
     if kind == "Relation":
         named = args.partition("[")[0].strip()
         return names.table(plain_parts(named)) if named else None
@@ -242,7 +242,7 @@ def logical_name(node: PlanNode, kind: str, names: NameMapping) -> TableName | N
     return None
 
 
-def v2_files(node: PlanNode, kind: str) -> list[str]:
+def _v2_files(node: PlanNode, kind: str) -> list[str]:
     """The paths of a scan of files through the V2 interface, which calls them a table by their format and paths."""
     if not kind.startswith(V2_KINDS):
         return []

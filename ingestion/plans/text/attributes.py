@@ -88,44 +88,44 @@ def element_list(
     elements' ends.
     """
     body = CUT_END.sub("", inside(text))
-    found = by_scope(body, scope)
-    if count in (None, len(found)) and same_names(found, expected):
+    found = _by_scope(body, scope)
+    if count in (None, len(found)) and _same_names(found, expected):
         return found
-    by_names = by_expected(body, expected)
+    by_names = _by_expected(body, expected)
     return by_names if by_names and count in (None, len(by_names)) else found
 
 
-def same_names(found: Sequence[Element], expected: Sequence[Element]) -> bool:
+def _same_names(found: Sequence[Element], expected: Sequence[Element]) -> bool:
     return not expected or [item.name for item in found] == [item.name for item in expected]
 
 
-def by_scope(body: str, scope: Mapping[int, Attribute]) -> list[Element]:
+def _by_scope(body: str, scope: Mapping[int, Attribute]) -> list[Element]:
     spans = attribute_spans(body, scope)
     passed = {start: (end, attribute) for start, end, attribute in spans}
     depth = nesting(body, spans)
     ended = {position for start, end, _ in spans for position in range(start + 1, end)}  # a name may have ids in it
     for subquery in SUBQUERY.finditer(body):
         ended.update(range(subquery.start(), subquery.end() + 1))
-    ends = [match for match in ID.finditer(body) if at_end(body, match.end()) and match.end() not in ended]
+    ends = [match for match in ID.finditer(body) if _at_end(body, match.end()) and match.end() not in ended]
     found: list[Element] = []
     start = position = 0
     while start < len(body):
-        if start in passed and at_end(body, passed[start][0]):
+        if start in passed and _at_end(body, passed[start][0]):
             end, attribute = passed[start]
             found.append(Element(attribute.id, body[start : start + len(attribute.name)]))
         else:
             while position < len(ends) and ends[position].start() < start:
                 position += 1
-            match = element_end(body, start, ends[position:], depth)
+            match = _element_end(body, start, ends[position:], depth)
             if match is None:
                 break
             end = match.end()
-            found.append(named(body[start : match.start()], int(match.group(1))))
+            found.append(_named(body[start : match.start()], int(match.group(1))))
         start = end + 2
     return found
 
 
-def element_end(body: str, start: int, ends: Sequence[re.Match[str]], depth: Sequence[int]) -> re.Match[str] | None:
+def _element_end(body: str, start: int, ends: Sequence[re.Match[str]], depth: Sequence[int]) -> re.Match[str] | None:
     """The id that closes the element begun at `start`: the first behind a balanced expression, else the first alias."""
     fallback: re.Match[str] | None = None
     for match in ends:
@@ -138,7 +138,7 @@ def element_end(body: str, start: int, ends: Sequence[re.Match[str]], depth: Seq
     return fallback or (ends[-1] if ends else None)
 
 
-def named(text: str, id: int) -> Element:
+def _named(text: str, id: int) -> Element:
     """An element's name, which may have the text of an expression: a cast in its brackets begins no name."""
     start = end = text.rfind(" AS ")
     while start >= 0 and text.count("(", start) != text.count(")", start):
@@ -147,7 +147,7 @@ def named(text: str, id: int) -> Element:
     return Element(id, text[start + len(" AS ") :], text[:start]) if start >= 0 else Element(id, text, text)
 
 
-def by_expected(body: str, expected: Sequence[Element]) -> list[Element]:
+def _by_expected(body: str, expected: Sequence[Element]) -> list[Element]:
     """Cut a list at the attributes that the node above reads from it, in their order."""
     found: list[Element] = []
     start = 0
@@ -164,7 +164,7 @@ def by_expected(body: str, expected: Sequence[Element]) -> list[Element]:
     return found if start >= len(body) else []
 
 
-def at_end(body: str, end: int) -> bool:
+def _at_end(body: str, end: int) -> bool:
     return end == len(body) or body.startswith(", ", end)
 
 

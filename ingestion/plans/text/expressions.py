@@ -73,7 +73,7 @@ class _Use:
 def read_expression(text: str, scope: AttributeScope) -> AttributeLineage:
     """The lineage of the value of an expression over `scope`."""
     visible = {**scope.outer, **scope.attributes}
-    inner = unwrapped(text)
+    inner = _unwrapped(text)
     for start, end, attribute in attribute_spans(inner, visible):
         if start == 0 and end == len(inner):
             return attribute.lineage
@@ -85,7 +85,7 @@ def read_influences(text: str, scope: AttributeScope, subtype: Subtype) -> froze
     return frozenset(influences(read_expression(text, scope), subtype))
 
 
-def unwrapped(text: str) -> str:
+def _unwrapped(text: str) -> str:
     """The text inside of casts and other wrappers that leave a value what it is."""
     while (match := WRAPPER.match(text)) and match.group(1).lower() in vocabulary.TRANSPARENT:
         inside = match.group(2)
@@ -97,7 +97,7 @@ def unwrapped(text: str) -> str:
     return text
 
 
-def canonical(column: ColumnRef) -> str:
+def _canonical(column: ColumnRef) -> str:
     """A base column's name in an expression."""
     table = column.table.table
     if column.table.kind is NameKind.PATH:
@@ -172,7 +172,7 @@ class _ExpressionReading:
             bare = " " not in lineage.expression or lineage.expression.startswith("(")
             self._write(lineage.expression if bare else f"({lineage.expression})")
         elif len(lineage.direct) == 1:
-            self._write(canonical(next(iter(lineage.direct))))
+            self._write(_canonical(next(iter(lineage.direct))))
         else:
             self._write("?")
         self.words = [self.words[1], name]

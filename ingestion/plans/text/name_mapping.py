@@ -54,12 +54,12 @@ class NameMapping:
         placed = self.places.table(parts)
         if placed is None and parts[0] in self.urls:
             placed = self.places.over_jdbc(parts[1:], self.urls[parts[0]])
-        return TableName(placed or levels(parts), written)
+        return TableName(placed or _levels(parts), written)
 
     def jdbc(self, parts: tuple[str, ...], url: JdbcUrl | None = None) -> TableName:
         """The name of a table behind JDBC; plans seldom tell the URL."""
         placed = self.places.over_jdbc(parts, url)
-        return TableName(placed or levels((JDBC, *parts)), ".".join(parts))
+        return TableName(placed or _levels((JDBC, *parts)), ".".join(parts))
 
     def path(self, location: str) -> TableName:
         """The name of a storage location, without user or query; a table's place is the table."""
@@ -94,7 +94,7 @@ class NameMapping:
         return (database.removesuffix(".db") or "default", table)
 
 
-def levels(parts: tuple[str, ...]) -> tuple[str, ...]:
+def _levels(parts: tuple[str, ...]) -> tuple[str, ...]:
     """A name of at most three levels: namespaces inside each other are one schema, as their names are written."""
     if len(parts) <= QUALIFIED:
         return parts

@@ -76,24 +76,24 @@ def parse_plan_text(text: str) -> PlanText:
 
     Text that is no plan gives a PlanText without trees: nothing is raised for what a later Spark may print.
     """
-    sections = split_sections(text)
+    sections = _split_sections(text)
     physical_text = sections.get("Physical", "")
     if "Analyzed Logical" in sections:
-        return PlanText(one_line_tree(physical_text), one_line_tree(without_schema(sections["Analyzed Logical"])))
+        return PlanText(_one_line_tree(physical_text), _one_line_tree(_without_schema(sections["Analyzed Logical"])))
     head = physical_text.lstrip("\n").split("\n\n", 1)[0]
     if not any(FORMATTED.search(line) for line in head.split("\n")):
-        return PlanText(one_line_tree(physical_text))
-    return formatted(physical_text)
+        return PlanText(_one_line_tree(physical_text))
+    return _formatted(physical_text)
 
 
-def split_sections(text: str) -> dict[str, str]:
+def _split_sections(text: str) -> dict[str, str]:
     """The text of each phase by its name, without the heading."""
     found = list(SECTION.finditer(text))
     ends = [match.start() for match in found[1:]] + [len(text)]
     return {match.group(1): text[match.end() + 1 : end] for match, end in zip(found, ends, strict=False)}
 
 
-def without_schema(section: str) -> str:
+def _without_schema(section: str) -> str:
     """An analyzed plan without the line of output columns that precedes the tree of a query."""
     first, _, rest = section.partition("\n")
     if not first.strip():
@@ -105,11 +105,11 @@ def without_schema(section: str) -> str:
 # --- the tree -------------------------------------------------------------------------------------------------
 
 
-def logical_lines(section: str) -> list[tuple[int, str]]:
+def _logical_lines(section: str) -> list[tuple[int, str]]:
     """The tree's nodes as (indentation, text); a literal's line breaks are put back into its node's text."""
     nodes: list[tuple[int, str]] = []
     lines = section.split("\n")
-    inside = literal_lines(lines, lambda line: PREFIX.match(line) is not None)
+    inside = _literal_lines(lines, lambda line: PREFIX.match(line) is not None)
     for number, line in enumerate(lines):
         prefix = PREFIX.match(line) if number not in inside else None
         if prefix:
@@ -123,13 +123,13 @@ def logical_lines(section: str) -> list[tuple[int, str]]:
     return [(indent, text.rstrip("\n")) for indent, text in nodes]
 
 
-def literal_lines(lines: Sequence[str], begins: Callable[[str], bool]) -> set[int]:
+def _literal_lines(lines: Sequence[str], begins: Callable[[str], bool]) -> set[int]:
     """The lines that look like the beginning of something and stand in a bracket that an earlier one opened.
 
     Plans print literals raw: one with a line break may have a line like any of the plan's. A bracket that nothing
     closes was itself a literal's or a name's, as is one in a line that ends with a bracket.
     """
-    depths = list(accumulate((brackets(line) for line in lines), initial=0))
+    depths = list(accumulate((_brackets(line) for line in lines), initial=0))
     ends: dict[int, int] = {}  # where the brackets that a line opens are closed: the first place that is as deep
     waiting: list[int] = []
     for place, depth in enumerate(depths):
@@ -146,12 +146,12 @@ def literal_lines(lines: Sequence[str], begins: Callable[[str], bool]) -> set[in
     return found
 
 
-def brackets(line: str) -> int:
+def _brackets(line: str) -> int:
     """How many more brackets a line opens than it closes."""
     return sum(line.count(opening) for opening in "([{") - sum(line.count(closing) for closing in ")]}")
 
 
-def build(nodes: list[tuple[int, PlanNode]]) -> PlanNode | None:
+def _build(nodes: list[tuple[int, PlanNode]]) -> PlanNode | None:
     """Nest nodes by their indentation: three columns a child, more an inner plan."""
     if not nodes:
         return None
@@ -173,7 +173,7 @@ ONE_LINE = re.compile(
 )
 
 
-def one_line_node(text: str) -> PlanNode:
+def _one_line_node(text: str) -> PlanNode:
     text = CODEGEN.sub("", text)
     match = ONE_LINE.match(text)
     if match is None:
@@ -182,12 +182,12 @@ def one_line_node(text: str) -> PlanNode:
     return PlanNode(name, text[match.end() :].strip())
 
 
-def one_line_tree(section: str) -> PlanNode | None:
+def _one_line_tree(section: str) -> PlanNode | None:
     """The tree of a one-line plan; of an adaptive plan's two trees, the initial one."""
-    return build([(indent, one_line_node(text)) for indent, text in logical_lines(initial_only(section))])
+    return _build([(indent, _one_line_node(text)) for indent, text in _logical_lines(_initial_only(section))])
 
 
-def initial_only(section: str) -> str:
+def _initial_only(section: str) -> str:
     """An adaptive plan's text with its initial tree only: the final one folds what turned out to be empty."""
     if "== Initial Plan ==" not in section:
         return section
@@ -212,40 +212,40 @@ def initial_only(section: str) -> str:
 # --- the formatted form -----------------------------------------------------------------------------------------
 
 
-def formatted(section: str) -> PlanText:
-    section = initial_only(section)
+def _formatted(section: str) -> PlanText:
+    section = _initial_only(section)
     main, *_ = section.split("\n===== Subqueries =====\n", 1)
     numbered: dict[int, PlanNode] = {}
-    root = formatted_tree(main, numbered)
+    root = _formatted_tree(main, numbered)
     subqueries: dict[int, PlanNode] = {}
     rest = section[len(main) :]
     heads = list(SUBQUERY_HEAD.finditer(rest))
     ends = [head.start() for head in heads[1:]] + [len(rest)]
     for head, end in zip(heads, ends, strict=False):
-        tree = formatted_tree(rest[head.end() : end], numbered)
+        tree = _formatted_tree(rest[head.end() : end], numbered)
         found = SUBQUERY_ID.search(head.group(1))
         if tree is not None and found:
             subqueries.setdefault(int(found.group(1)), tree)
     return PlanText(root, None, subqueries)
 
 
-def formatted_tree(block: str, numbered: dict[int, PlanNode]) -> PlanNode | None:
+def _formatted_tree(block: str, numbered: dict[int, PlanNode]) -> PlanNode | None:
     """One tree with its details; `numbered` collects the nodes, which subqueries of the same text share."""
     tree_text, _, details = block.lstrip("\n").partition("\n\n\n")
     nodes: list[tuple[int, PlanNode]] = []
-    for indent, text in logical_lines(tree_text):
+    for indent, text in _logical_lines(tree_text):
         match = NUMBERED.match(CODEGEN.sub("", text).lstrip("* "))
         name, number = (match.group(1), int(match.group(2))) if match else (text, None)
         node = PlanNode(name, number=number)
         if number is not None:
             numbered[number] = node
         nodes.append((indent, node))
-    root = build(nodes)
-    read_details(details, numbered)
+    root = _build(nodes)
+    _read_details(details, numbered)
     return root
 
 
-def read_details(details: str, numbered: dict[int, PlanNode]) -> None:
+def _read_details(details: str, numbered: dict[int, PlanNode]) -> None:
     """Put the details' fields into their nodes. A line that starts no field continues the one before (a literal's).
 
     Arguments come last: a catalog table printed in them has lines that look like fields.
@@ -254,14 +254,14 @@ def read_details(details: str, numbered: dict[int, PlanNode]) -> None:
     key = ""
     blank_before = True
     lines = details.split("\n")
-    inside = literal_lines(lines, lambda line: FIELD.match(line) is not None)
+    inside = _literal_lines(lines, lambda line: FIELD.match(line) is not None)
     for number, line in enumerate(lines):
         if number in inside:
             if node is not None and key:
                 node.fields[key] += "\n" + line
             continue
         head = DETAIL.match(line) if blank_before else None
-        if head and (found := numbered.get(int(head.group(1)))) is not None and same_node(found.name, head.group(2)):
+        if head and (found := numbered.get(int(head.group(1)))) is not None and _same_node(found.name, head.group(2)):
             node, key = found, ""
         elif node is not None:
             match = FIELD.match(line) if key != "Arguments" else None
@@ -281,7 +281,7 @@ def read_details(details: str, numbered: dict[int, PlanNode]) -> None:
         found.args = found.fields.get("Arguments", "")
 
 
-def same_node(name: str, heading: str) -> bool:
+def _same_node(name: str, heading: str) -> bool:
     """Whether a detail's heading is that of the node, whose tree line may carry more (a join's type and side)."""
     heading = heading.split(" [codegen id", 1)[0].strip()
     return name.strip().startswith(heading) or heading.startswith(name.strip())

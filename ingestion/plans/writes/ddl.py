@@ -29,37 +29,37 @@ def name_changes(descriptions: Sequence[str], names: NameMapping) -> StatementLi
             continue
         root = parse_plan_text(description).physical
         for node in root.walk() if root is not None else ():
-            change = change_of(node, names)
+            change = _change_of(node, names)
             if change is not None:
                 return StatementLineage(change.kind, (), (change,))
     return None
 
 
-def change_of(node: PlanNode, names: NameMapping) -> TableChange | None:
+def _change_of(node: PlanNode, names: NameMapping) -> TableChange | None:
     """A node's change; temporary views and catalogs that the plan does not name have none."""
     kind = kind_of(node)
     if kind in V2_KINDS:
         found = catalog_names(node.args, names)
-        return v2_change(kind, node.args, *found) if found is not None else None
+        return _v2_change(kind, node.args, *found) if found is not None else None
     old = quoted_parts(node.args)
     if len(old) < QUALIFIED - 1:
         return None
     if kind == "DropTableCommand":
         return TableChange(StatementKind.DROP, names.table(old))
     if kind == "AlterTableRenameCommand":
-        new = renamed(node.args, old)
+        new = _renamed(node.args, old)
         return TableChange(StatementKind.RENAME, names.table(old), other=names.table(new)) if new else None
     return None
 
 
-def v2_change(kind: str, args: str, name: TableName, other: TableName | None) -> TableChange | None:
+def _v2_change(kind: str, args: str, name: TableName, other: TableName | None) -> TableChange | None:
     """What a command of a V2 catalog changes."""
     if kind == "RenameTable":
         return TableChange(StatementKind.RENAME, name, other=other) if other is not None else None
-    return column_changes(args, name) if kind == "AlterTable" else TableChange(StatementKind.DROP, name)
+    return _column_changes(args, name) if kind == "AlterTable" else TableChange(StatementKind.DROP, name)
 
 
-def column_changes(args: str, table: TableName) -> TableChange | None:
+def _column_changes(args: str, table: TableName) -> TableChange | None:
     """The columns that an ALTER TABLE of a V2 catalog adds, drops and renames; None where it says nothing of any.
 
     A path with a dot is a field inside a column, or a name that cannot be told from one: that changes no column. Spark
@@ -76,7 +76,7 @@ def column_changes(args: str, table: TableName) -> TableChange | None:
     return replace(change, dropped_columns=tuple(dropped), renamed_columns=tuple(renamed))
 
 
-def renamed(args: str, old: tuple[str, ...]) -> tuple[str, ...]:
+def _renamed(args: str, old: tuple[str, ...]) -> tuple[str, ...]:
     """The new name, which leaves out what it has in common with the old one."""
     behind = _BEHIND_NAME.match(args)
     new = quoted_parts(args[behind.end() :]) if behind else ()

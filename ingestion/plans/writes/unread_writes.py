@@ -43,13 +43,13 @@ def unread_write(descriptions: Sequence[str], sink: str | None = None) -> str | 
         if _HINT.search(description):
             text = parse_plan_text(description)
             trees = [tree for tree in (text.analyzed, text.physical) if tree is not None]
-            found = next((kind for tree in trees for kind in write_kinds(tree)), None)
+            found = next((kind for tree in trees for kind in _write_kinds(tree)), None)
             if found is not None:
                 return found
     return None
 
 
-def write_kinds(root: PlanNode) -> Iterator[str]:
+def _write_kinds(root: PlanNode) -> Iterator[str]:
     """The kinds of a tree's outermost nodes that write."""
     pending = [root]
     while pending:
@@ -57,14 +57,14 @@ def write_kinds(root: PlanNode) -> Iterator[str]:
         kind = kind_of(node)
         bare = kind.removeprefix("Execute ")
         below = [*node.inner, *node.children]
-        if is_write(node) or (_KIND.fullmatch(bare) and writes_rows(kind, bare, below)):
+        if is_write(node) or (_KIND.fullmatch(bare) and _writes_rows(kind, bare, below)):
             if not _HARMLESS.fullmatch(bare) and not _NOWHERE.search(node.name):
-                yield from shown_kind(node, bare)
+                yield from _shown_kind(node, bare)
         elif kind != "CommandResult" and (kind == "Union" or kind not in OPERATORS):
             pending.extend(reversed(below))
 
 
-def shown_kind(node: PlanNode, bare: str) -> Iterator[str]:
+def _shown_kind(node: PlanNode, bare: str) -> Iterator[str]:
     """The kind as it is told: for a stream's batch that of its sink, and nothing for a sink that keeps no rows."""
     if bare.startswith("WriteToMicroBatch"):
         lasting = _LASTING.match(node.args)
@@ -74,7 +74,7 @@ def shown_kind(node: PlanNode, bare: str) -> Iterator[str]:
         yield node.name.removeprefix("Execute ").partition(" ")[0]
 
 
-def writes_rows(kind: str, bare: str, below: Sequence[PlanNode]) -> bool:
+def _writes_rows(kind: str, bare: str, below: Sequence[PlanNode]) -> bool:
     """Whether a node that is not known here writes, by its name and by whether it has a query."""
     if any(kind_of(node) == bare for node in below):
         return False  # the command itself stands below its execution

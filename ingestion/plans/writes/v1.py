@@ -40,15 +40,15 @@ TABLE_CREATING = frozenset(_TABLE_CREATING.split())
 def writes(root: PlanNode, names: NameMapping) -> list[PlanWrite]:
     """Every write of a tree, outermost first; a multi-insert has several."""
     found: list[PlanWrite] = []
-    for node in write_nodes(root):
+    for node in _write_nodes(root):
         kind = kind_of(node).removeprefix("Execute ")
-        write = one_write(node, kind, names)
+        write = _one_write(node, kind, names)
         if write is not None:
             found.append(write)
     return found
 
 
-def write_nodes(root: PlanNode) -> Iterator[PlanNode]:
+def _write_nodes(root: PlanNode) -> Iterator[PlanNode]:
     """The tree's outermost nodes that write; below a command's result stands what was written before."""
     pending = [root]
     while pending:
@@ -67,13 +67,13 @@ def is_write(node: PlanNode) -> bool:
     return bare in WRITERS or bare in TABLE_CREATING
 
 
-def one_write(node: PlanNode, kind: str, names: NameMapping) -> PlanWrite | None:
+def _one_write(node: PlanNode, kind: str, names: NameMapping) -> PlanWrite | None:
     if kind in TABLE_CREATING:
-        return table_as_select(node, names)
+        return _table_as_select(node, names)
     return WRITERS[kind](node, names)
 
 
-def file_write(node: PlanNode, names: NameMapping) -> PlanWrite:
+def _file_write(node: PlanNode, names: NameMapping) -> PlanWrite:
     """Files of a table or of a path."""
     args = node.args
     mode = _MODE.search(args)
@@ -84,7 +84,7 @@ def file_write(node: PlanNode, names: NameMapping) -> PlanWrite:
         found = (catalog.group("catalog"), catalog.group("database"), catalog.group("table"))
         parts = tuple(part for part in found if part)
     location = _LOCATION.match(args)
-    columns = name_list(args)
+    columns = _name_list(args)
     return PlanWrite(
         StatementKind.INSERT,
         MODES[mode.group(1)] if mode else WriteMode.APPEND,
@@ -95,7 +95,7 @@ def file_write(node: PlanNode, names: NameMapping) -> PlanWrite:
     )
 
 
-def name_list(args: str) -> tuple[str, ...] | None:
+def _name_list(args: str) -> tuple[str, ...] | None:
     """The column names at the end of a command's arguments: nothing tells a name's comma from the list's."""
     start = args.rfind(", [")
     if start < 0 or "more fields" in args[start:]:
@@ -103,7 +103,7 @@ def name_list(args: str) -> tuple[str, ...] | None:
     return tuple(inside(args[start + 2 :]).split(", "))
 
 
-def table_as_select(node: PlanNode, names: NameMapping) -> PlanWrite:
+def _table_as_select(node: PlanNode, names: NameMapping) -> PlanWrite:
     """CREATE TABLE AS and saveAsTable; Hive's form prints the table in brackets."""
     parts = quoted_parts(node.args)
     bracketed = re.match(r"\[Database: (.*?), TableName: (.*?),", node.args)
@@ -116,11 +116,11 @@ def table_as_select(node: PlanNode, names: NameMapping) -> PlanWrite:
         written,
         names.table(parts) if parts else None,
         query_of(node),
-        columns=name_list(node.args),
+        columns=_name_list(node.args),
     )
 
 
-def save_as_table(node: PlanNode, names: NameMapping) -> PlanWrite:
+def _save_as_table(node: PlanNode, names: NameMapping) -> PlanWrite:
     """The outer command of saveAsTable: a name without a tree."""
     parts = quoted_parts(node.args)
     mode = _MODE.search(node.args)
@@ -128,7 +128,7 @@ def save_as_table(node: PlanNode, names: NameMapping) -> PlanWrite:
     return PlanWrite(StatementKind.CREATE_TABLE_AS, written, names.table(parts) if parts else None, None)
 
 
-def create_view(node: PlanNode, names: NameMapping) -> PlanWrite:
+def _create_view(node: PlanNode, names: NameMapping) -> PlanWrite:
     args = node.args
     parts = quoted_parts(args)
     kinds = list(_VIEW_KIND.finditer(args))
@@ -150,7 +150,7 @@ def create_view(node: PlanNode, names: NameMapping) -> PlanWrite:
     )
 
 
-def cache_as_select(node: PlanNode, names: NameMapping) -> PlanWrite:
+def _cache_as_select(node: PlanNode, names: NameMapping) -> PlanWrite:
     """CACHE TABLE x AS: a temporary name, the query as text only."""
     pieces = arguments(node.args)
     name = TableName((pieces[0],), pieces[0])
@@ -159,14 +159,14 @@ def cache_as_select(node: PlanNode, names: NameMapping) -> PlanWrite:
     return PlanWrite(StatementKind.CREATE_VIEW, WriteMode.CREATE, name, None, view=True, temporary=True, text=text)
 
 
-def hive_write(node: PlanNode, names: NameMapping) -> PlanWrite:
+def _hive_write(node: PlanNode, names: NameMapping) -> PlanWrite:
     parts = quoted_parts(node.args)
     overwrite = re.search(r", (true|false), (?:true|false)(?:, |$)", node.args)
     mode = WriteMode.OVERWRITE if overwrite and overwrite.group(1) == "true" else WriteMode.APPEND
     return PlanWrite(StatementKind.INSERT, mode, names.table(parts) if parts else None, query_of(node))
 
 
-def save_into_source(node: PlanNode, names: NameMapping) -> PlanWrite | None:
+def _save_into_source(node: PlanNode, names: NameMapping) -> PlanWrite | None:
     """df.write to a source of its own: JDBC by its table, others by path."""
     mode = _MODE.search(node.args)
     written = MODES[mode.group(1)] if mode else WriteMode.APPEND
@@ -181,7 +181,7 @@ def save_into_source(node: PlanNode, names: NameMapping) -> PlanWrite | None:
     return PlanWrite(StatementKind.INSERT, written, name, query_of(node), location)
 
 
-def directory_write(node: PlanNode, names: NameMapping) -> PlanWrite:
+def _directory_write(node: PlanNode, names: NameMapping) -> PlanWrite:
     """INSERT OVERWRITE DIRECTORY."""
     found = re.search(r"(?:Location: |Some\(|path=)?((?:(?<![a-z0-9+.-])[a-z][a-z0-9+.-]*+:)?/[^,\])\s]++)", node.args)
     location = names.path(found.group(1)) if found else None
@@ -189,15 +189,15 @@ def directory_write(node: PlanNode, names: NameMapping) -> PlanWrite:
 
 
 WRITERS = {
-    FILE_WRITE: file_write,
-    "SaveAsV1TableCommand": save_as_table,
-    "CreateViewCommand": create_view,
-    "CacheTableAsSelect": cache_as_select,
-    "InsertIntoHiveTable": hive_write,
-    "SaveIntoDataSourceCommand": save_into_source,
-    "InsertIntoDataSourceCommand": hive_write,
-    "InsertIntoDataSourceDirCommand": directory_write,
-    "InsertIntoHiveDirCommand": directory_write,
+    FILE_WRITE: _file_write,
+    "SaveAsV1TableCommand": _save_as_table,
+    "CreateViewCommand": _create_view,
+    "CacheTableAsSelect": _cache_as_select,
+    "InsertIntoHiveTable": _hive_write,
+    "SaveIntoDataSourceCommand": _save_into_source,
+    "InsertIntoDataSourceCommand": _hive_write,
+    "InsertIntoDataSourceDirCommand": _directory_write,
+    "InsertIntoHiveDirCommand": _directory_write,
     **dict.fromkeys(V2_WRITES, v2_write),
     **dict.fromkeys(V2_CREATES, v2_create),
     **dict.fromkeys(DELTA_COMMANDS, delta_command),

@@ -55,11 +55,11 @@ def v2_write(node: PlanNode, names: NameMapping) -> PlanWrite | None:
     """Appends, overwrites and rewritten row operations of V2 tables; None for a stream's sink that is no table."""
     kind = kind_of(node).removeprefix("Execute ")
     mode = V2_WRITES[kind]
-    name, partial = v2_target(node, names)
+    name, partial = _v2_target(node, names)
     if name is None and kind in _STREAMS:
         return None
     if name is None and mode is WriteMode.UPDATE:
-        name = rewritten_table(node, names)
+        name = _rewritten_table(node, names)
     query = query_of(node)
     location = _LOCATED.search(node.args)
     statement = StatementKind.UPDATE if mode is WriteMode.UPDATE else StatementKind.INSERT
@@ -70,17 +70,17 @@ def v2_write(node: PlanNode, names: NameMapping) -> PlanWrite | None:
         query,
         names.path(location.group(1)) if location and name is None else None,
         partial=partial,
-        outputs="" if query is not None else query_text(node.args),
+        outputs="" if query is not None else _query_text(node.args),
         row_operation=mode is WriteMode.UPDATE,
     )
 
 
-def query_text(args: str) -> str:
+def _query_text(args: str) -> str:
     """The one line that a V1 fallback prints of its query, behind the table."""
     return args.rpartition("))")[2] if "CatalogTable(" in args else args.partition(", ")[2]
 
 
-def v2_target(node: PlanNode, names: NameMapping) -> tuple[TableName | None, bool]:
+def _v2_target(node: PlanNode, names: NameMapping) -> tuple[TableName | None, bool]:
     """The table that a V2 write names, and whether its catalog is missing from the name."""
     if table := jdbc_table(node.args, names):
         return table, False
@@ -105,7 +105,7 @@ def v2_target(node: PlanNode, names: NameMapping) -> tuple[TableName | None, boo
     return (names.table(plain_parts(behind)), False) if "." in behind else (None, False)
 
 
-def rewritten_table(node: PlanNode, names: NameMapping) -> TableName | None:
+def _rewritten_table(node: PlanNode, names: NameMapping) -> TableName | None:
     """The table whose rows a row operation changes, where its writer prints none: that read with each row's place."""
     scans = (leaf for leaf in node.walk() if kind_of(leaf) in ROW_SCANS and not leaf.children)
     found = {v2_name(leaf, names) for leaf in scans if f"{ROW_PLACE}#" in leaf.fields.get("Output", leaf.args)}

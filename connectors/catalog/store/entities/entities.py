@@ -104,18 +104,18 @@ def listing(connection: Connection, kind: EntityType, page: Page) -> Json:
     if rows:
         first, last = rows[0].fqn, rows[-1].fqn
         if _exists(connection, and_(scope, entities.c.fqn > last)):
-            paging["after"] = encode_cursor(last)
+            paging["after"] = _encode_cursor(last)
         if _exists(connection, and_(scope, entities.c.fqn < first)):
-            paging["before"] = encode_cursor(first)
+            paging["before"] = _encode_cursor(first)
     return {"data": [answer(row) for row in rows], "paging": paging}
 
 
 def _page_rows(connection: Connection, scope: ColumnElement[bool], page: Page, wanted: int) -> list[EntityRow]:
     if page.before is not None:
-        where = and_(scope, entities.c.fqn < decode_cursor(page.before))
+        where = and_(scope, entities.c.fqn < _decode_cursor(page.before))
         backwards = select(entities).where(where).order_by(entities.c.fqn.desc()).limit(wanted)
         return list(reversed(connection.execute(backwards).all()))
-    where = scope if page.after is None else and_(scope, entities.c.fqn > decode_cursor(page.after))
+    where = scope if page.after is None else and_(scope, entities.c.fqn > _decode_cursor(page.after))
     return list(connection.execute(select(entities).where(where).order_by(entities.c.fqn).limit(wanted)).all())
 
 
@@ -124,12 +124,12 @@ def under(ancestor: str) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
     return entities.c.fqn > f"{ancestor}.", entities.c.fqn < f"{ancestor}/"
 
 
-def encode_cursor(name: str) -> str:
+def _encode_cursor(name: str) -> str:
     """An opaque cursor that needs no escaping in a URL."""
     return base64.urlsafe_b64encode(name.encode()).decode().rstrip("=")
 
 
-def decode_cursor(cursor: str) -> str:
+def _decode_cursor(cursor: str) -> str:
     """The name in a cursor. Raises ApiError (400) when it is none of ours."""
     try:
         return base64.b64decode(cursor + "=" * (-len(cursor) % 4), b"-_", validate=True).decode()

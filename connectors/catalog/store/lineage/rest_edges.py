@@ -136,7 +136,7 @@ def _mapping(column: Json, names: tuple[str, str]) -> Json | None:
 
 def _content(connection: Connection, ends: tuple[EntityRow, EntityRow], details: Json) -> Json:
     known = column_names(connection, ends[0]), column_names(connection, ends[1])
-    content: Json = {"columns": wire_columns(details.get("columnsLineage") or [], known)}
+    content: Json = {"columns": _wire_columns(details.get("columnsLineage") or [], known)}
     for key, name in (("sqlQuery", "sql"), ("description", "description"), ("tempLineageTables", "temp")):
         if details.get(key) is not None:
             content[name] = details[key]
@@ -145,7 +145,7 @@ def _content(connection: Connection, ends: tuple[EntityRow, EntityRow], details:
     return content
 
 
-def wire_columns(mappings: Sequence[Json], known: tuple[ColumnNames, ColumnNames]) -> list[Json]:
+def _wire_columns(mappings: Sequence[Json], known: tuple[ColumnNames, ColumnNames]) -> list[Json]:
     """Mappings between columns that exist, each once: a source that is not there goes, a mapping without any too."""
     columns: dict[tuple[tuple[str, ...], str], Json] = {}
     for mapping in mappings:

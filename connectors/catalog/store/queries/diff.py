@@ -25,7 +25,7 @@ _State = tuple[str | None, int]  # value and when it was taken
 
 
 @dataclass(frozen=True, slots=True)
-class SchemaChange:
+class _SchemaChange:
     """One change of a schema: `path` "" concerns the entity."""
 
     kind: str
@@ -62,7 +62,7 @@ def diff(connection: Connection, start: int, end: int) -> Json:
     }
 
 
-def _answer(connection: Connection, change: SchemaChange, row: EntityRow, walk: Downstream) -> Json:
+def _answer(connection: Connection, change: _SchemaChange, row: EntityRow, walk: Downstream) -> Json:
     node: Node = (change.entity, change.path or None)
     reaches = _reaches(connection, walk, node)
     answer: Json = {
@@ -95,7 +95,7 @@ def _reaches(connection: Connection, walk: Downstream, node: Node, *, itself: bo
     return {"count": len(nodes), "direct": sum(kind == "DIRECT" for _, kind in nodes), "named": named}
 
 
-def _schema_changes(connection: Connection, start: int, end: int) -> list[SchemaChange]:
+def _schema_changes(connection: Connection, start: int, end: int) -> list[_SchemaChange]:
     touched = select(attributes.c.entity_id, attributes.c.column_path).where(
         attributes.c.at > start, attributes.c.at <= end, attributes.c.name.in_(("shape", "exists"))
     )
@@ -114,23 +114,23 @@ def _schema_changes(connection: Connection, start: int, end: int) -> list[Schema
             continue
         if (entity, path) in renamed:
             name, at = renamed[entity, path]
-            changes.append(SchemaChange("columnRenamed", entity, name, at, name, path))
+            changes.append(_SchemaChange("columnRenamed", entity, name, at, name, path))
         elif path == "":
-            changes.append(SchemaChange("entityDropped" if now is None else "entityAdded", entity, "", at))
+            changes.append(_SchemaChange("entityDropped" if now is None else "entityAdded", entity, "", at))
         elif (change := _column_change(entity, path, was, now, at)) is not None and (entity, "") not in pairs:
             changes.append(change)
     return _with_names(connection, changes, start, end)
 
 
-def _column_change(entity: str, path: str, was: str | None, now: str | None, at: int) -> SchemaChange | None:
+def _column_change(entity: str, path: str, was: str | None, now: str | None, at: int) -> _SchemaChange | None:
     if was is None and now is not None:
-        return SchemaChange("columnAdded", entity, path, at, None, loads(now))
+        return _SchemaChange("columnAdded", entity, path, at, None, loads(now))
     if was is None or now is None:
-        return SchemaChange("columnDropped", entity, path, at, loads(was) if was is not None else None, None)
+        return _SchemaChange("columnDropped", entity, path, at, loads(was) if was is not None else None, None)
     old, new = loads(was), loads(now)
     if old["dataType"] == new["dataType"]:
         return None  # moved only
-    return SchemaChange("columnRetyped", entity, path, at, old, new)
+    return _SchemaChange("columnRetyped", entity, path, at, old, new)
 
 
 def _states(connection: Connection, pairs: set[tuple[str, str]], moment: int) -> dict[tuple[str, str], _State]:
@@ -155,13 +155,13 @@ def _renames(connection: Connection, start: int, end: int) -> dict[tuple[str, st
     }
 
 
-def _with_names(connection: Connection, changes: list[SchemaChange], start: int, end: int) -> list[SchemaChange]:
+def _with_names(connection: Connection, changes: list[_SchemaChange], start: int, end: int) -> list[_SchemaChange]:
     """Entities that were renamed, instead of dropped."""
     where = (name_events.c.kind == "rename", name_events.c.at > start, name_events.c.at <= end)
     events = list(connection.execute(select(name_events).where(*where).order_by(name_events.c.at)))
     others = any_rows_of(connection, {event.other_id for event in events})
     renamed = {
-        event.entity_id: SchemaChange("entityRenamed", event.entity_id, "", event.at, None, others[event.other_id].fqn)
+        event.entity_id: _SchemaChange("entityRenamed", event.entity_id, "", event.at, None, others[event.other_id].fqn)
         for event in events
     }
     kept = [change for change in changes if not (change.kind == "entityDropped" and change.entity in renamed)]

@@ -17,10 +17,10 @@ Edges = dict[tuple[str, str], list[ContributionView]]
 
 def graph(connection: Connection, root: EntityRow, upstream: int, downstream: int) -> Json:
     """Everything within so many hops; at most MAX_NODES entities, the nearest first."""
-    up = hops(connection, root.id, upstream, upstream=True)
-    down = hops(connection, root.id, downstream, upstream=False)
+    up = _hops(connection, root.id, upstream, upstream=True)
+    down = _hops(connection, root.id, downstream, upstream=False)
     found = {end for edge in (*up, *down) for end in edge}
-    rows = rows_of(connection, found | {root.id})
+    rows = _rows_of(connection, found | {root.id})
     nodes = [reference(loads(row.document), row.type) for key, row in sorted(rows.items()) if key != root.id]
     return {
         "entity": reference(loads(root.document), root.type),
@@ -30,7 +30,7 @@ def graph(connection: Connection, root: EntityRow, upstream: int, downstream: in
     }
 
 
-def hops(connection: Connection, root: str, depth: int, *, upstream: bool) -> Edges:
+def _hops(connection: Connection, root: str, depth: int, *, upstream: bool) -> Edges:
     """The edges within `depth` hops of one side."""
     visited, frontier = {root}, {root}
     found: Edges = {}
@@ -44,7 +44,7 @@ def hops(connection: Connection, root: str, depth: int, *, upstream: bool) -> Ed
     return found
 
 
-def rows_of(connection: Connection, identifiers: set[str]) -> dict[str, EntityRow]:
+def _rows_of(connection: Connection, identifiers: set[str]) -> dict[str, EntityRow]:
     """The entities that are there, by id."""
     return {key: row for key, row in any_rows_of(connection, identifiers).items() if not row.deleted}
 

@@ -72,7 +72,7 @@ def search(connection: Connection, query: Query) -> Json:
     where = _scope(query)
     if query.filter is not None:
         clause = query.filter.get("query", query.filter)
-        where = and_(where, compile_filter(clause))
+        where = and_(where, _compile_filter(clause))
     words = query.text.casefold().replace("*", " ").split()
     if len(words) > _MAX_WORDS:
         raise bad_request(f"q has more than {_MAX_WORDS} words")
@@ -102,7 +102,7 @@ def glob(pattern: str) -> str:
     return "".join(out)
 
 
-def compile_filter(clause: object, depth: int = 0) -> ColumnElement[bool]:
+def _compile_filter(clause: object, depth: int = 0) -> ColumnElement[bool]:
     """The condition that a filter of the supported subset means. Raises ApiError (400) for anything else."""
     if not isinstance(clause, dict) or len(clause) != 1 or depth > _MAX_NESTING:
         raise bad_request("query_filter holds a clause that is not one of bool, term, terms, exists, ids, match_all")
@@ -130,7 +130,7 @@ def compile_filter(clause: object, depth: int = 0) -> ColumnElement[bool]:
 
 def _bool(body: Json, depth: int) -> ColumnElement[bool]:
     def clauses(key: str) -> list[ColumnElement[bool]]:
-        return [compile_filter(clause, depth + 1) for clause in _list(body.get(key))]
+        return [_compile_filter(clause, depth + 1) for clause in _list(body.get(key))]
 
     required = clauses("must") + clauses("filter")
     excluded = [not_(func.coalesce(clause, false())) for clause in clauses("must_not")]

@@ -35,7 +35,7 @@ def write_in_dialect(w: ExpressionWriter, node: exp.Expr, role: int) -> list[Typ
 
     None, and nothing is written, where sqlglot has no words of the dialect for it.
     """
-    worded = wording(node, w.names.dialect.sqlglot) if isinstance(node, exp.Func) else None
+    worded = _wording(node, w.names.dialect.sqlglot) if isinstance(node, exp.Func) else None
     if worded is None or isinstance(node, _OTHERWISE):
         return None
     words, arguments = worded
@@ -55,7 +55,7 @@ def write_in_dialect(w: ExpressionWriter, node: exp.Expr, role: int) -> list[Typ
     ]
 
 
-def wording(node: exp.Expr, grammar: str) -> tuple[Wording, list[exp.Expr]] | None:
+def _wording(node: exp.Expr, grammar: str) -> tuple[Wording, list[exp.Expr]] | None:
     """A function's text in its dialect, with numbers where arguments stand, and the arguments.
 
     None where the dialect has no words for it.

@@ -143,7 +143,7 @@ class Names:
             return location(path)
         parts: list[str] = []
         written: list[str] = []
-        for part in table_parts(node):
+        for part in _table_parts(node):
             text = part.name
             if not text:
                 if parts and self.dialect.default_schema:  # T-SQL and Snowflake: db..t
@@ -180,7 +180,7 @@ def named_by_text(node: exp.Expr, grammar: str) -> exp.Expr:
     return named
 
 
-def table_parts(node: exp.Expr) -> list[exp.Expr]:
+def _table_parts(node: exp.Expr) -> list[exp.Expr]:
     """The parts of a relation's name, outermost first."""
     if type(node) is not exp.Table:
         return [node]

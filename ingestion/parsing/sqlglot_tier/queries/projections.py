@@ -136,13 +136,13 @@ def _pattern(node: exp.Expr) -> str:
     elif isinstance(node, exp.Glob):
         found = fnmatch.translate(text)
     else:
-        found = like_pattern(text)
+        found = _like_pattern(text)
     if isinstance(node, exp.ILike):
         found = f"(?i:{found})"
     return rf"\A(?!(?:{found})\Z)" if node.args.get("negate") else rf"\A(?:{found})\Z"
 
 
-def like_pattern(text: str) -> str:
+def _like_pattern(text: str) -> str:
     """The regular expression of a LIKE pattern."""
     return "".join({"%": ".*", "_": "."}.get(letter) or re.escape(letter) for letter in text)
 
@@ -158,7 +158,7 @@ def translate_columns(queries: QueryContext, node: exp.Expr) -> Star:
 def _star(queries: QueryContext, node: exp.Expr, qualifier: tuple[str, ...]) -> Star:
     args = node.args
     ilike = args.get("ilike")  # Snowflake: * ILIKE 'pattern'
-    pattern = rf"\A(?i:{like_pattern(ilike.name)})\Z" if ilike is not None else None
+    pattern = rf"\A(?i:{_like_pattern(ilike.name)})\Z" if ilike is not None else None
     if not (args.get("except_") or args.get("replace") or args.get("rename")):
         return Star(qualifier, pattern=pattern)
     excluded = tuple(

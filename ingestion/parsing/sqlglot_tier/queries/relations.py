@@ -79,7 +79,7 @@ def _is_bracketed_join(node: exp.Expr) -> bool:
 def _bracketed(queries: QueryContext, node: exp.Expr) -> Iterator[RelationSource]:
     """`(a JOIN b)`: its relations are visible outside, unless an alias hides them."""
     relations = tuple(_item(queries, node.this))
-    alias, columns = alias_of(queries, node)
+    alias, columns = _alias_of(queries, node)
     pivots = translate_pivots(queries, node)
     if not alias and not pivots:
         yield from relations
@@ -107,7 +107,7 @@ def _join(queries: QueryContext, node: exp.Expr) -> Iterator[RelationSource]:
     if match is not None:
         on += tuple(conditions(queries, match, JOIN))
     if type(this) is exp.Table and len(this.args) <= 4 and not is_function(this) and not this.args.get("pivots"):
-        alias, columns = alias_of(queries, this)
+        alias, columns = _alias_of(queries, this)
         yield RelationSource(_named(queries, this, alias), alias, columns, how, on, using, natural)
         return
     relations = list(_item(queries, this))
@@ -126,7 +126,7 @@ def _array_join(queries: QueryContext, node: exp.Expr) -> RelationSource:
     )
 
 
-def alias_of(queries: QueryContext, node: exp.Expr) -> tuple[str, tuple[str, ...]]:
+def _alias_of(queries: QueryContext, node: exp.Expr) -> tuple[str, tuple[str, ...]]:
     """The alias of a FROM item and its column list."""
     alias = node.args.get("alias")
     if alias is None:
@@ -144,7 +144,7 @@ def alias_of(queries: QueryContext, node: exp.Expr) -> tuple[str, tuple[str, ...
 
 def _relation(queries: QueryContext, node: exp.Expr) -> RelationSource:
     kind = type(node)
-    alias, columns = alias_of(queries, node)
+    alias, columns = _alias_of(queries, node)
     if kind is exp.Table and isinstance(node.this, exp.Values | exp.SemanticView):
         given = node.this
         query = queries.values(given) if type(given) is exp.Values else _semantic(queries, given)

@@ -50,7 +50,7 @@ def repaired(text: str, dialect: str, grammar: SqlglotDialect) -> str | None:
     """The text without what sqlglot does not know of the dialect; None where there is nothing to mend."""
     try:
         tokens = list(grammar.tokenize(text))
-        plain = without_create_options(text, tokens)
+        plain = _without_create_options(text, tokens)
         if plain is not None:
             text, tokens = plain, list(grammar.tokenize(plain))
     except SqlglotError:
@@ -70,7 +70,7 @@ def needs_repair(text: str, dialect: str) -> bool:
     return dialect == "impala" and ("[" in text or "straight_join" in text.lower())
 
 
-def without_create_options(text: str, tokens: list[Token]) -> str | None:
+def _without_create_options(text: str, tokens: list[Token]) -> str | None:
     """CREATE TABLE or VIEW name (columns) AS query, without the options between that sqlglot does not know.
 
     `tokens` are those of the text; None where it is no such statement.

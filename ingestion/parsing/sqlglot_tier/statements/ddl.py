@@ -22,7 +22,7 @@ def is_temporary(node: exp.Expr, name: TableName) -> bool:
     return marked or name.table.startswith("#")
 
 
-def columns_of(names: Names, schema: exp.Expr) -> tuple[Column, ...]:
+def _columns_of(names: Names, schema: exp.Expr) -> tuple[Column, ...]:
     """The columns of a CREATE TABLE's list, with their types in the standard set."""
     return tuple(
         Column(names.column(item.this), type_name(item.args["kind"]) if item.args.get("kind") else "")
@@ -44,13 +44,13 @@ def create_change(names: Names, node: exp.Expr) -> TableChange | None:
     other = copied_table(names, node)
     if other is not None:
         return TableChange(StatementKind.CREATE_TABLE_LIKE, name, (), other, temporary)
-    columns = columns_of(names, schema) if schema is not None else ()
+    columns = _columns_of(names, schema) if schema is not None else ()
     properties = args.get("properties")
     if properties is not None and properties.find(exp.InheritsProperty) is not None:
         return TableChange(StatementKind.CREATE_TABLE, name, (), None, temporary)  # its parents' come before its own
     for item in properties.expressions if properties is not None else ():
         if type(item) is exp.PartitionedByProperty and type(item.this) is exp.Schema:
-            columns += columns_of(names, item.this)
+            columns += _columns_of(names, item.this)
     return TableChange(StatementKind.CREATE_TABLE, name, columns, None, temporary)
 
 
@@ -111,7 +111,7 @@ def alter_changes(names: Names, node: exp.Expr) -> Iterator[TableChange]:
                 Column(names.column(action.this), type_name(action.args["kind"]) if action.args.get("kind") else "")
             )
         elif kind is exp.Schema:
-            added += columns_of(names, action)
+            added += _columns_of(names, action)
     if added or dropped or renamed or not node.args.get("actions"):
         yield TableChange(
             StatementKind.ALTER_TABLE,

@@ -70,7 +70,7 @@ def defined_table(tokens: list[Token], names: Names) -> TableChange | None:
     temporary = bool(_TEMPORARY & set(before[:place]))
     if words(tokens, place, "IF", "NOT", "EXISTS"):
         place += 3
-    end, name = name_at(tokens, place, names)
+    end, name = _name_at(tokens, place, names)
     opening = next((n for n in range(end, len(tokens)) if tokens[n].token_type is TokenType.L_PAREN), None)
     if name is None or opening is None or any(tokens[n].text.upper() in _COPIES for n in range(end, opening)):
         return None
@@ -93,7 +93,7 @@ def _copies_or_asks(tokens: list[Token], number: int) -> bool:
     return (word == "AS" and following in _QUERIES) or word in ("SELECT", "LIKE", "INHERITS")
 
 
-def name_at(tokens: list[Token], place: int, names: Names) -> tuple[int, TableName | None]:
+def _name_at(tokens: list[Token], place: int, names: Names) -> tuple[int, TableName | None]:
     """The place behind the relation's name that stands at `place`, and the name; None where there is none."""
     parts: list[exp.Identifier] = []
     while place < len(tokens) and _is_word(tokens[place]):
@@ -205,7 +205,7 @@ def altered_table(tokens: list[Token], names: Names) -> TableChange | None:
         return None
     for word in ("IF", "EXISTS", "ONLY"):
         place += words(tokens, place, word)
-    end, name = name_at(tokens, place, names)
+    end, name = _name_at(tokens, place, names)
     end += 3 if words(tokens, end, "ON", "CLUSTER") else 0
     if name is None or end >= len(tokens):
         return None

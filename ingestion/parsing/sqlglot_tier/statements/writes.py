@@ -129,7 +129,7 @@ def _on_conflict(queries: QueryTranslator, node: exp.Expr, target: Target, query
     if alias and isinstance(node.args["expression"], exp.Values):
         incoming = replace(incoming, alias=alias)
     table = node.this.this if type(node.this) is exp.Schema else node.this
-    own = RelationSource(target.name, queries_alias(queries, table), written=True)
+    own = RelationSource(target.name, _queries_alias(queries, table), written=True)
     projections = tuple(assignments(queries, node.args["conflict"].expressions))
     where = node.args["conflict"].args.get("where")
     clauses = tuple(conditions(queries, where.this if type(where) is exp.Where else where, FILTER))
@@ -139,7 +139,7 @@ def _on_conflict(queries: QueryTranslator, node: exp.Expr, target: Target, query
     )
 
 
-def queries_alias(queries: QueryTranslator, node: exp.Expr) -> str:
+def _queries_alias(queries: QueryTranslator, node: exp.Expr) -> str:
     """The alias of a statement's target, "" without one."""
     alias = node.args.get("alias")
     if type(alias) is exp.Identifier:
