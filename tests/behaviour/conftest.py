@@ -8,7 +8,7 @@ from itertools import count
 
 import pytest
 
-from connectors.openmetadata.entities.crud import TableDefinition, put_table
+from connectors.openmetadata.entities.crud import Collection, TableDefinition, put
 from connectors.openmetadata.transport.platform import Platform
 from ingestion.model import Column
 from ingestion.names.fqn import build_fqn
@@ -42,7 +42,7 @@ class Shop:
         """A view as another tool registers it: the statement, or the query alone."""
         schema = build_fqn(self.warehouse.service, "db", "public")
         known = tuple(Column(column, "VARCHAR(9)") for column in columns)
-        put_table(self.platform.http, TableDefinition(schema, name, known, kind, definition))
+        put(self.platform.http, Collection.TABLES, TableDefinition(schema, name, known, kind, definition).to_json())
 
     def add(self, tables: Mapping[str, Sequence[str]], service: str = "") -> None:
         """More tables: "schema.table" or "database.schema.table" -> columns."""

@@ -54,7 +54,7 @@ _TEMPLATES_AT_ONCE = 500
 
 
 @dataclass(frozen=True, slots=True)
-class LineageResult:
+class _LineageResult:
     """What came of the statements: counts, and the fates of their templates (by fingerprint)."""
 
     counts: RunCounts = field(default_factory=RunCounts)
@@ -114,7 +114,7 @@ class Pipeline:
             with self._progress.stage("start spark"):
                 spark = kept.enter_context(spark_session(self._config.spark, self._options.drain))
             statements = kept.enter_context(self._read(spark))
-            lineage = LineageResult()
+            lineage = _LineageResult()
             warnings = ahead_of_time(statements.survey.ahead)
             if statements.survey.bearing or self._memory.must_rebind:
                 lineage, more = self._lineage(statements)
@@ -127,7 +127,7 @@ class Pipeline:
             self._events.conclude(counts)
         return counts, warnings
 
-    def _lineage(self, statements: Statements) -> tuple[LineageResult, tuple[str, ...]]:
+    def _lineage(self, statements: Statements) -> tuple[_LineageResult, tuple[str, ...]]:
         stage = self._progress.stage
         texts = self._texts_of_the_dead(statements)
         templates, parsed = self._parse(statements, texts)
@@ -155,7 +155,7 @@ class Pipeline:
         dead = {group.template: reason for group, fate, reason in fates if fate == "dead"}
         met = {group.template for group in occurrences if group.fresh}
         counts = [parse_counts(templates, met, parsed), fate_counts(fates), RunCounts(edges=delivery.counts)]
-        lineage = LineageResult(
+        lineage = _LineageResult(
             counts=total([*counts, name_counts(entities, registered)]),
             templates=templates,
             dead=dead,
@@ -166,7 +166,7 @@ class Pipeline:
             warnings.append(TRUNCATION_ADVICE)
         return lineage, (*self._gone_from_the_log(texts), *schemaless(entities, source.log, routines), *warnings)
 
-    def _remember(self, statements: Statements, lineage: LineageResult) -> None:
+    def _remember(self, statements: Statements, lineage: _LineageResult) -> None:
         with self._progress.stage("remember"):
             memory, counts = self._memory, lineage.counts
             unsettled = counts.edges.rejected + counts.unresolved + counts.ambiguous
@@ -182,7 +182,7 @@ class Pipeline:
             self._options.failpoints.passed("committed")
             write_dead_letters(self._config.dead_letters, memory.open_letters())
 
-    def _checkpoint(self, statements: Statements, lineage: LineageResult, checkpoint: RunCheckpoint) -> RunCheckpoint:
+    def _checkpoint(self, statements: Statements, lineage: _LineageResult, checkpoint: RunCheckpoint) -> RunCheckpoint:
         frame, last = statements.frame, statements.survey.last
         letters = DeadLetterWriter(self._options.run_id, lineage.templates, self._memory.parsing, lineage.failures)
         any_dead = lineage.dead or statements.counts.dead

@@ -90,35 +90,9 @@ def get_by_name(http: Http, collection: Collection, fqn: str, fields: Sequence[s
     return _one(http.get(f"{collection}/name/{path_of(fqn)}", _fields(fields)))
 
 
-def get_by_id(http: Http, collection: Collection, entity_id: str, fields: Sequence[str] = ()) -> Json | None:
-    """An entity by its id, None when there is none."""
-    return _one(http.get(f"{collection}/{path_of(entity_id)}", _fields(fields)))
-
-
 def put(http: Http, collection: Collection, request: Mapping[str, Any]) -> EntityReference:
     """Creates an entity or brings it up to date; the same request again changes nothing."""
     return _reference(http.send(Call("PUT", str(collection), body=dict(request))), collection)
-
-
-def put_database_service(http: Http, name: str, service_type: str) -> EntityReference:
-    """A database service without a connection: how to reach the database is never sent."""
-    return put(http, Collection.DATABASE_SERVICES, {"name": name, "serviceType": service_type})
-
-
-def put_database(http: Http, service_fqn: str, name: str) -> EntityReference:
-    return put(http, Collection.DATABASES, {"name": name, "service": service_fqn})
-
-
-def put_schema(http: Http, database_fqn: str, name: str) -> EntityReference:
-    return put(http, Collection.SCHEMAS, {"name": name, "database": database_fqn})
-
-
-def put_table(http: Http, table: TableDefinition) -> EntityReference:
-    return put(http, Collection.TABLES, table.to_json())
-
-
-def put_query(http: Http, query: QueryRecord) -> EntityReference:
-    return put(http, Collection.QUERIES, query.to_json())
 
 
 def pages(http: Http, collection: Collection, params: Params) -> Iterator[Json]:

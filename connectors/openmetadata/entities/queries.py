@@ -15,7 +15,7 @@ from ingestion.model import Json
 
 _INDEX = "query_search_index"
 _CHUNK = 100
-_FIELDS = ["_checksum", "queryUsedIn", "usedBy", "processedLineage", "duration"]
+_FIELDS = ["checksum", "queryUsedIn", "usedBy", "processedLineage", "duration"]
 
 
 def file_queries(platform: Platform, service: str, queries: Sequence[QueryRecord]) -> int:
@@ -52,7 +52,7 @@ def _with(query: QueryRecord, stored: Json | None) -> QueryRecord | None:
 
 
 def _stored(http: Http, service: str, checksums: Sequence[str]) -> Mapping[str, Json]:
-    return {str(hit["_checksum"]): hit for hit in _hits(http, service, checksums) if hit.get("_checksum")}
+    return {str(hit["checksum"]): hit for hit in _hits(http, service, checksums) if hit.get("checksum")}
 
 
 def _hits(http: Http, service: str, checksums: Sequence[str]) -> Iterator[Json]:

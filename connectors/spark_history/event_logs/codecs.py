@@ -34,11 +34,11 @@ class DamagedLog(RecordError):
 
 
 MAGIC = (
-    (b"\x28\xb5\x2f\xfd", "_zstd"),
+    (b"\x28\xb5\x2f\xfd", "zstd"),
     (b"\x1f\x8b", "gz"),
     (b"LZ4Block", "lz4"),
     (b"\x82SNAPPY\x00", "snappy"),
-    (b"ZV", "_lzf"),
+    (b"ZV", "lzf"),
 )
 """How the bytes of each codec begin."""
 
@@ -161,15 +161,15 @@ def _snappy_size(block: bytes) -> int:
 
 def _lzf_chunks(stream: BinaryIO) -> Iterator[bytes]:
     """The framing of compress-lzf: `ZV`, a type byte, lengths, then a chunk."""
-    while head := _exactly(stream, 5, "_lzf"):
+    while head := _exactly(stream, 5, "lzf"):
         if head[:2] != b"ZV":
             raise DamagedLog("the lzf stream is damaged or not lzf")
         packed = int.from_bytes(head[3:5], "big")
         if head[2] == 0:
-            yield _needed(stream, packed, "_lzf")
+            yield _needed(stream, packed, "lzf")
             continue
-        size = int.from_bytes(_needed(stream, 2, "_lzf"), "big")
-        yield _lzf(_needed(stream, packed, "_lzf"), size)
+        size = int.from_bytes(_needed(stream, 2, "lzf"), "big")
+        yield _lzf(_needed(stream, packed, "lzf"), size)
 
 
 def _lzf(data: bytes, size: int) -> bytes:
@@ -225,10 +225,10 @@ def _needed(stream: BinaryIO, size: int, codec: str) -> bytes:
 
 DECODERS: dict[str, Callable[[BinaryIO], Iterator[bytes]]] = {
     "": _plain,
-    "_zstd": _zstd,
+    "zstd": _zstd,
     "zst": _zstd,
     "lz4": _lz4_blocks,
     "snappy": _snappy_blocks,
-    "_lzf": _lzf_chunks,
+    "lzf": _lzf_chunks,
     "gz": _gzipped,
 }

@@ -38,7 +38,7 @@ KINDS = {
     _CONNECT + "OperationStarted": "connect_start",
     _CONNECT + "OperationFailed": "connect_error",
     _STREAMING + "QueryProgressEvent": "progress",
-    "SparkListenerEnvironmentUpdate": "_environment",
+    "SparkListenerEnvironmentUpdate": "environment",
     "SparkListenerJobStart": "job_start",
     "SparkListenerJobEnd": "job_end",
 }
@@ -157,7 +157,7 @@ def _chosen(number: int, line: bytes) -> EventLine:
     if name not in KINDS:
         return EventLine(number, PROBLEM, problem=f"an event of a kind not known here: {name.rpartition('.')[2]}")
     kind = KINDS[name]
-    if kind == "_environment":
+    if kind == "environment":
         return EventLine(number, kind, json.dumps(_environment(line)))
     if kind in ("job_start", "job_end"):
         return _job_line(number, kind, line)

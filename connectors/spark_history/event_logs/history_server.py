@@ -78,7 +78,7 @@ def list_applications(base: str, min_date: datetime | None, status: str | None) 
 
 def _attempts(root: str, application: dict[str, Any]) -> Iterator[EventLogFile]:
     """An application's attempts as logs; the time of the last update tells a later run whether to read again."""
-    for attempt in application["_attempts"]:
+    for attempt in application["attempts"]:
         place = f"{root}/{quote(application['id'])}"
         if attempt.get("attemptId"):
             place += f"/{quote(attempt['attemptId'])}"

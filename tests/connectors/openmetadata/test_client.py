@@ -332,7 +332,7 @@ def test_where_others_may_have_said_the_same_a_plain_platform_keeps_the_edge(pla
 def test_a_view_that_reads_what_nobody_knows_is_not_marked_as_done(platform: Platform) -> None:
     orders, view = table(platform, "orders"), table(platform, "report")
     definition = TableDefinition("svc.db.public", "report", (Column("id", "integer"),), "View", "select id from orders")
-    crud.put_table(platform.http, definition)
+    crud.put(platform.http, crud.Collection.TABLES, definition.to_json())
     request = said(orders, view, ("id", "id", ""), key="v", kind="view")
     write(platform, request, replacing=(Replacement(view.reference, whole=False),))
     unread = [hit["fullyQualifiedName"] for hit in search.views(platform.http, "svc", unprocessed_only=True)]
@@ -394,7 +394,8 @@ def test_edges_are_read_patched_and_deleted(platform: Platform) -> None:
 
 def test_a_query_is_filed_once(platform: Platform) -> None:
     record = QueryRecord("SELECT ?", "svc", (table(platform, "orders").reference,), duration=1.5, date=1_700_000_000.0)
-    assert crud.put_query(platform.http, record) == crud.put_query(platform.http, record)
+    filed = crud.put(platform.http, crud.Collection.QUERIES, record.to_json())
+    assert crud.put(platform.http, crud.Collection.QUERIES, record.to_json()) == filed
 
 
 def test_listings_are_read_to_their_last_page(platform: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -407,7 +408,7 @@ def test_views_are_paged_and_a_processed_one_is_left_out(platform: Platform, mon
     monkeypatch.setattr(search, "PAGE", 2)
     for number in range(5):
         view = TableDefinition("svc.db.public", f"v{number}", (Column("a", "int"),), "View", "SELECT a FROM orders")
-        crud.put_table(platform.http, view)
+        crud.put(platform.http, crud.Collection.TABLES, view.to_json())
     crud.mark_processed(platform.http, Collection.TABLES, "svc.db.public.v3")
     found: Callable[[bool], list[str]] = lambda unprocessed: sorted(  # noqa: E731
         hit["fullyQualifiedName"].rsplit(".", 1)[1]
