@@ -3,7 +3,7 @@
 LineageError
 ├─ ConfigError          fix the configuration           exit 2
 ├─ RecordError          skip this record, go on
-│   ├─ ParseTimeout  ParseMemory  ParseCrash  Unparsable  TooLarge
+│   ├─ ParseTimeout  ParseMemory  ParseCrash  Unparsable  Templated  TooLarge
 │   └─ Rejected         the target refused it (4xx)
 ├─ ParserUnavailable    no parser process comes up      exit 1
 ├─ RetryableError       try again
@@ -61,6 +61,12 @@ class Unparsable(RecordError):
     """No parser could make sense of the text."""
 
     code = "unparsable"
+
+
+class Templated(RecordError):
+    """A template was left in the text that nobody filled in: give the text that the database was sent."""
+
+    code = "templated"
 
 
 class TooLarge(RecordError):

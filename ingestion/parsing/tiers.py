@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from ingestion.errors import ParseCrash, ParseMemory, ParseTimeout, TooLarge, Unparsable
+from ingestion.errors import ParseCrash, ParseMemory, ParseTimeout, Templated, TooLarge, Unparsable
 from ingestion.lexing import deeper_than
 from ingestion.parsing.sandbox.protocol import ILL_FORMED, ParseReply
 from ingestion.parsing.sandbox.sandbox import Limits, Sandbox
@@ -78,7 +78,8 @@ class Attempt:
 class ParseOutcome:
     """What became of one request: `symbolic` lineage (`ingestion.symbolic`) by `tier`, or a `dead_reason`.
 
-    `dead_reason` is "timeout", "memory", "crash", "unparsable", "too_large" or "ill_formed:<what>".
+    `dead_reason` is "timeout", "memory", "crash", "unparsable", "too_large", "templated" or
+    "ill_formed:<what>".
     """
 
     key: str
@@ -106,7 +107,7 @@ def parse_chunk(requests: Sequence[ParseRequest], sandbox: Sandbox, parser: Pars
             tried = attempts.get(index, ())
             if answer.symbolic is not None:
                 outcomes[index] = ParseOutcome(key, tier, answer.symbolic, tried)
-            elif answer.reason.startswith(ILL_FORMED):
+            elif answer.reason == Templated.code or answer.reason.startswith(ILL_FORMED):
                 outcomes[index] = ParseOutcome(key, None, None, tried, answer.reason)
             else:
                 failed = Attempt(tier, answer.reason, answer.seconds, answer.detail)

@@ -11,7 +11,7 @@ from ingestion.binding.binder import BoundLog, bind
 from ingestion.binding.renames import under_last_names
 from ingestion.binding.timeline import Occurrence, SchemaProvider
 from ingestion.dialects import dialect_of
-from ingestion.errors import ParseCrash, ParseMemory, ParseTimeout, RecordError, TooLarge, Unparsable
+from ingestion.errors import ParseCrash, ParseMemory, ParseTimeout, RecordError, Templated, TooLarge, Unparsable
 from ingestion.model import Column, ColumnRef, Flow, LineageType, Problem, Subtype, TableName
 from ingestion.names.namespaces import Namespace, RelationKey
 from ingestion.parsing.parser_pool import ParseOutcome
@@ -63,9 +63,8 @@ def given_schemas(schema: Mapping[str, TableSchema]) -> SchemaProvider:
 
 
 def _error_of(reason: str) -> type[RecordError]:
-    return next(
-        (error for error in (ParseTimeout, ParseMemory, ParseCrash, TooLarge) if error.code == reason), Unparsable
-    )
+    known = (ParseTimeout, ParseMemory, ParseCrash, Templated, TooLarge)
+    return next((error for error in known if reason.partition(":")[0] == error.code), Unparsable)
 
 
 def _occurrences(outcomes: Sequence[ParseOutcome]) -> list[Occurrence]:
@@ -88,7 +87,7 @@ class LineageParser:
     Raises:
         ConfigError: the dialect is unknown, or the time limit is no positive number.
         RecordError: no statement of the text could be read (ParseTimeout, ParseMemory, ParseCrash, Unparsable,
-            TooLarge say why). Where some could be, `failures` names the others.
+            Templated, TooLarge say why). Where some could be, `failures` names the others.
     """
 
     def __init__(

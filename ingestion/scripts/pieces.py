@@ -7,12 +7,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ingestion.dialects import Dialect
+from ingestion.errors import Templated
+from ingestion.lexing.templates import template_in_code, template_in_quotes
 from ingestion.parsing.parser_pool import ParseOutcome, ParseRequest
 from ingestion.parsing.shared_pool import warm_parser
 from ingestion.routines import RoutineStep, block_steps, routines_in
 from ingestion.routines.definition import quoted
 from ingestion.scripts.dbt_templates import untemplated
-from ingestion.statements import SkipReason, classify, split
+from ingestion.statements import SkipReason, StatementText, classify, split
 from ingestion.statements.skip_reasons import BLOCKS
 
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -67,7 +69,15 @@ def pieces(script: str, dialect: Dialect) -> Iterator[Piece]:
     for statement in split(script, dialect.name):
         for step in _steps(statement.text, dialect):
             if step.problem or step.text:
-                yield Piece(statement.line, step.text, step.problem)
+                yield _piece(statement, step, dialect)
+
+
+def _piece(statement: StatementText, step: RoutineStep, dialect: Dialect) -> Piece:
+    template = template_in_code(step.text, dialect)
+    if template is None or _is_without_lineage(step.text, dialect):
+        return Piece(statement.line, step.text, step.problem)
+    below = template.line - 1 if step.text == statement.text else 0  # a step's own lines are not the script's
+    return Piece(statement.line + below, problem=f"{Templated.code}: {template.expression}")
 
 
 def parse_pieces(found: Sequence[Piece], dialect: Dialect, timeout_seconds: float) -> list[ParseOutcome]:
@@ -80,9 +90,15 @@ def parse_pieces(found: Sequence[Piece], dialect: Dialect, timeout_seconds: floa
 def _outcome(piece: Piece, parsed: ParseOutcome | None, dialect: Dialect) -> ParseOutcome:
     if parsed is None:
         return ParseOutcome("", None, None, dead_reason=piece.problem)
-    if parsed.dead_reason and classify(piece.text, dialect).skip_reason in _WITHOUT_LINEAGE:
+    if parsed.dead_reason == Templated.code and (template := template_in_quotes(piece.text, dialect)) is not None:
+        return replace(parsed, dead_reason=f"{Templated.code}: {template.expression}")
+    if parsed.dead_reason and _is_without_lineage(piece.text, dialect):
         return replace(parsed, dead_reason=None)
     return parsed
+
+
+def _is_without_lineage(text: str, dialect: Dialect) -> bool:
+    return classify(text, dialect).skip_reason in _WITHOUT_LINEAGE
 
 
 def _steps(text: str, dialect: Dialect) -> Iterator[RoutineStep]:

@@ -9,7 +9,6 @@ from ingestion.dialects import Dialect
 from ingestion.lexing import COMMENT, HINT, Lexicon, lexicon_of, tokens
 
 _COPY_GRANTS = re.compile(r"\b[cC][oO][pP][yY]\s+[gG][rR][aA][nN][tT][sS]\b")
-_ESCAPE = re.compile(r"--(?:[^\\\r\n]|\\(?![nr]))*+")
 _ESCAPE = re.compile(r"\\(?:r\\n|[nrt])")
 _COMMENT_TO_ESCAPE = r"--(?:[^\\\r\n]|\\(?![nr]))*+"
 _ESCAPED = {"\\n": "\n", "\\r": "\n", "\\t": "\t", "\\r\\n": "\n"}
@@ -20,11 +19,6 @@ _META_COMMAND = re.compile(
 )
 _COPIED_ROWS = re.compile(r"(?ims)^[ \t]*+copy\s[^;]*?\bfrom\s+stdin\b[^;]*+;[^\n]*+\n.*?^\\\.[ \t\r]*+$")
 _MAGIC = re.compile(r"\A%sql\b\s*+")  # how a cell of a notebook says that it is SQL
-_TEMPLATE = re.compile(r"\{\{(?:[^{}]|\{(?!\{)|\}(?!\}))*+\}\}")
-_VALUE_BEFORE = re.compile(
-    r"(?:[=<>+*/|]|\b(?:and|between|else|ilike|in\s*\(|interval|like|limit|not|offset|or|then|when))\s*\Z",
-    re.IGNORECASE,
-)
 _EXECUTABLE_COMMENT = re.compile(r"/\*M?!\d*+((?:[^*]|\*(?!/))*+)(\*/|\Z)")
 EDGE = "".join(filter(str.isspace, map(chr, range(0x3001)))) + ";\ufeff\u200b\x00"
 """What surrounds a statement without belonging to it: white space of every kind, semicolons, byte-order marks."""
@@ -33,9 +27,8 @@ EDGE = "".join(filter(str.isspace, map(chr, range(0x3001)))) + ";\ufeff\u200b\x0
 def clean(text: str, dialect: Dialect | str) -> str:
     """One statement without what surrounds it (comments, semicolons) and what its parser would choke on.
 
-    `COPY GRANTS` goes; escape sequences that a log wrote for line ends become line ends, outside strings; a
-    `{{ parameter }}` where a value stands becomes `?`, while one that stands for a name stays, for that statement's
-    tables are not known. Nothing else is ever cut.
+    `COPY GRANTS` goes; escape sequences that a log wrote for line ends become line ends, outside strings. Nothing else
+    is ever cut.
     """
     cleaned = text.strip(EDGE)
     if "\\" in cleaned:
@@ -44,8 +37,6 @@ def clean(text: str, dialect: Dialect | str) -> str:
         cleaned = _without_outer_comments(cleaned, lexicon_of(dialect))
     if cleaned[:1] == "%":
         cleaned = _MAGIC.sub("", cleaned)
-    if "{{" in cleaned:
-        cleaned = _TEMPLATE.sub(_parameter, cleaned)
     if _COPY_GRANTS.search(cleaned):
         cleaned = _outside_quotes(_COPY_GRANTS.pattern, cleaned, lexicon_of(dialect))
     return cleaned
@@ -117,8 +108,3 @@ def _without_outer_comments(text: str, lexicon: Lexicon) -> str:
             break
         end = comment_start
     return text[:end].strip(EDGE)
-
-
-def _parameter(match: re.Match[str]) -> str:
-    before = match.string[max(0, match.start() - 40) : match.start()]
-    return "?" if _VALUE_BEFORE.search(before) else match.group()

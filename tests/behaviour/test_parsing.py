@@ -46,7 +46,7 @@ def test_a_bad_statement_in_a_script_costs_only_itself(shop: Opened) -> None:
         ("snowflake", "execute immediate $$insert into tgt (a) select a from src$$"),
         ("bigquery", "BEGIN insert into tgt (a) select a from src; END"),
         ("tsql", "[public].[tgt]"),
-        ("postgres", "insert into tgt (a) select a from src where b = {{ day }}"),
+        ("postgres", "insert into tgt (a) select a from src where b = '{{ day }}'"),
         ("postgres", "insert into tgt (a)\\nselect a from src"),
         ("snowflake", "create or replace table tgt copy grants as select a from src"),
     ],
@@ -56,6 +56,14 @@ def test_texts_that_logs_really_hold_give_their_lineage(shop: Opened, dialect: s
         text = "insert into [public].[tgt] (a) select a from [public].[src]"
     outcome = shop(TABLES, dialect=dialect).run(text)
     assert ("public.src", "public.tgt") in outcome.edges
+
+
+def test_a_statement_with_a_template_left_in_it_is_dead_and_not_read(shop: Opened) -> None:
+    outcome = shop(TABLES).run(
+        "insert into tgt (a) select a from src where b = {{ day }}; insert into more (a) select b from src"
+    )
+    assert ("dead", "templated") in outcome.fates
+    assert set(outcome.edges) == {("public.src", "public.more")}
 
 
 def test_a_copy_is_not_dropped(shop: Opened) -> None:

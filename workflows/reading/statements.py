@@ -21,7 +21,8 @@ from pyspark.sql.types import (
 )
 
 from connectors.base import UNSUPPORTED
-from ingestion.errors import TooLarge, Unparsable
+from ingestion.errors import Templated, TooLarge, Unparsable
+from ingestion.lexing.templates import template_in_code
 from ingestion.masking import fingerprint
 from ingestion.masking.fingerprint_cache import FingerprintCache
 from ingestion.plans.rendering import plan_fingerprint
@@ -72,6 +73,8 @@ STEP_STRIDE = 10_000
 _BATCH = 2000
 _CALLS_ALONE = re.compile(r"\s*+select\s++(?:\*\s*+from\s++)?[\w$.\"]++\s*+\(", re.IGNORECASE)
 _NO_SESSION_CHANGE: Row = {"sets": False, "set_database": None, "set_path": None}
+_USES = re.compile(r"use\b", re.IGNORECASE)
+_UNKNOWN_SCHEMA = ""
 _OWN_SCHEMA = "$user"
 """PostgreSQL's schema of the session's own user: rarely there, and never known from a log."""
 
@@ -208,6 +211,8 @@ def step_row(step: RoutineStep, dialect: str, state: TaskState) -> Row:
 def _statement(text: str, dialect: str, state: TaskState) -> Row:
     try:
         found = classify(text, dialect)
+        if _picks_a_template(found, text, dialect):
+            return {"dead": Templated.code, "sets": True, "set_path": [_UNKNOWN_SCHEMA]}
         if found.skip_reason is not None and not _gives_rows(found, text, dialect):
             return {
                 "skipped": found.skip_reason,
@@ -216,11 +221,17 @@ def _statement(text: str, dialect: str, state: TaskState) -> Row:
             }
         key = fingerprint(text, dialect)
     except Unparsable:
-        return {"dead": "ill_formed"}
+        return {"dead": Templated.code if template_in_code(text, dialect) is not None else "ill_formed"}
     if (dialect, key) in state.seen:
         return {"fingerprint": key}
     state.seen.add((dialect, key))
     return {"fingerprint": key, "text": text}
+
+
+def _picks_a_template(found: Classification, text: str, dialect: str) -> bool:
+    """Whether a statement picks a schema for its session that a template was to name: nobody knows which."""
+    picks = found.skip_reason is SkipReason.SESSION_STATE or _USES.match(text) is not None
+    return picks and template_in_code(text, dialect) is not None
 
 
 def _gives_rows(found: Classification, text: str, dialect: str) -> bool:

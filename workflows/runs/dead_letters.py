@@ -12,8 +12,9 @@ from typing import IO
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 the name that every PySpark user knows
 
-from ingestion.errors import ConfigError
+from ingestion.errors import ConfigError, Templated
 from ingestion.isolation import Failure
+from ingestion.lexing.templates import template_in_code, template_in_quotes
 from workflows.state.dead_letters import DeadLetter
 from workflows.state.templates import ParserSettings
 from workflows.templates.parsing import ParsedTemplate
@@ -50,13 +51,23 @@ class DeadLetterWriter:
         template = self.templates.get(fingerprint or "")
         failure = self.failures.get(fingerprint or "")
         limits = self.settings.limits
+        error = failure.place if failure is not None else _template_of(template)
         return {
-            **({"error": failure.place} if failure is not None else {}),
+            **({"error": error} if error else {}),
             "masked": template.masked if template is not None else "",
             "tier": template.tier if template is not None else "",
             "limits": {"seconds": limits.seconds, "memory_mb": limits.memory_mb, "bytes": limits.max_bytes},
             "version": self.settings.version,
         }
+
+
+def _template_of(parsed: ParsedTemplate | None) -> str:
+    """Which template was left in a statement, and in which line of its masked text."""
+    if parsed is None or parsed.dead != Templated.code:
+        return ""
+    masked, dialect = parsed.masked, parsed.dialect
+    left = template_in_code(masked, dialect) or template_in_quotes(masked, dialect)
+    return f"line {left.line}: {left.expression}" if left is not None else ""
 
 
 def read_again(statements: DataFrame, source_ids: Collection[str]) -> frozenset[str]:

@@ -21,8 +21,9 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from ingestion.analysis.analyzer import analyze
-from ingestion.errors import RecordError
+from ingestion.errors import RecordError, Templated
 from ingestion.lexing import ill_formed
+from ingestion.lexing.templates import template_in_code, template_in_names
 from ingestion.parsing.sandbox.protocol import (
     HEADER,
     ILL_FORMED,
@@ -156,9 +157,13 @@ def _answer(parse: Parse, text: str, dialect: str) -> ParseReply:
     """Parses one statement. The record's boundary: whatever a parser raises is its answer to this statement."""
     begun = time.perf_counter()
     try:
+        if template_in_code(text, dialect) is not None:
+            return ParseReply(None, Templated.code, time.perf_counter() - begun)
         if wrong := ill_formed(text, dialect):
             return ParseReply(None, f"{ILL_FORMED}{wrong}", time.perf_counter() - begun)
         symbolic = _portable(parse(text, dialect))
+        if template_in_names(text, dialect, symbolic) is not None:
+            return ParseReply(None, Templated.code, time.perf_counter() - begun)
     except MemoryError:
         raise
     except RecordError as error:

@@ -31,11 +31,6 @@ def test_a_merge_with_a_leading_comment_keeps_all_its_branches() -> None:
     assert clean(f"/* nightly */ {merge};", "snowflake") == merge
 
 
-def test_parameters_become_placeholders_only_where_values_stand() -> None:
-    text = "select a from {{ table }} where b = {{ one }} and c in ({{ two }}) and d like {{ x }} limit {{ n }}"
-    assert clean(text, "ansi") == "select a from {{ table }} where b = ? and c in (?) and d like ? limit ?"
-
-
 def test_escaped_line_ends_inside_strings_stay() -> None:
     assert clean("select 'a\\nb'\\nfrom t", "postgres") == "select 'a\\nb'\nfrom t"
 

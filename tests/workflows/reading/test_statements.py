@@ -119,3 +119,14 @@ def test_a_plan_is_the_same_template_and_the_same_record_however_it_was_written_
     )
     assert one["fingerprint"]
     assert (one["fingerprint"], one["digest"]) == (other["fingerprint"], other["digest"])
+
+
+@pytest.mark.parametrize("text", ["use ${db}", "use {{ db }}", "set search_path to {{ s }}, public"])
+def test_a_session_whose_schema_a_template_names_is_in_no_known_schema(text: str) -> None:
+    (row,) = rows_of([record(text)], "spark")
+    assert (row["dead"], row["sets"], row["set_path"]) == ("templated", True, [""])
+
+
+def test_a_template_that_leaves_the_text_ill_formed_is_the_reason() -> None:
+    (row,) = rows_of([record("insert into t select (a {% if x %}) {% endif %} from s where b = 'it")], "spark")
+    assert row["dead"] == "templated"

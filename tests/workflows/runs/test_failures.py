@@ -74,17 +74,21 @@ def test_hostile_statements_are_dead_and_the_others_published(spark: SparkSessio
             "INSERT INTO t (a) SELECT a FROM s WHERE x = 'never closed",
             "INSERT INTO t (a) SELECT a FROM (((s",
             "INSERT INTO good (a) SELECT a FROM src",
+            "INSERT INTO t (a)\nSELECT a FROM x_{{ name_of('never told') }}",
             "INSERT INTO t (a) " + "SELECT a FROM (" * 12_000 + "SELECT a FROM s" + ") x" * 12_000,
         ],
     )
     # What is nested too deeply for a tree is still read by its words: its table edge is right.
     assert summary.counts.published == 2
     assert summary.counts.parsed_by_tier == {"sqlglot": 1, "sqlparse": 1}
-    assert summary.counts.dead_total == 2
-    letters = [json.loads(line) for line in (tmp_path / "dead.jsonl").read_text().splitlines()]
-    assert len(letters) == 2
+    assert summary.counts.dead_total == 3
+    written = (tmp_path / "dead.jsonl").read_text()
+    letters = [json.loads(line) for line in written.splitlines()]
+    assert len(letters) == 3
     assert all(letter["reason"] and letter["source_id"].startswith("log.csv:") for letter in letters)
-    assert "never closed" not in (tmp_path / "dead.jsonl").read_text()
+    assert [letter["error"] for letter in letters if letter["reason"] == "templated"] == ["line 2: {{ name_of(?) }}"]
+    assert "never closed" not in written
+    assert "never told" not in written
 
 
 def test_two_schemas_with_one_name_are_an_ambiguity_and_no_edge(spark: SparkSession, tmp_path: Path) -> None:

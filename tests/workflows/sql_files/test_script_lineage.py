@@ -119,6 +119,22 @@ def test_a_statement_that_cannot_be_read_is_named_by_file_and_line_and_exits_1()
     assert "secret_literal" not in shown + errors
 
 
+def test_a_template_that_nobody_filled_in_is_named_by_file_line_and_expression_and_exits_1() -> None:
+    Path("models").mkdir()
+    Path("models/a.sql").write_text("select id from {{ ref('b') }}\n")
+    Path("models/b.sql").write_text("{{ config(tags=['x']) }}\nselect id,\n{{ cents('price', 2) }} as p from s")
+    Path("models/c.sql").write_text("grant select on {{ this }} to role r; create view c as select id from ${x}.s;")
+
+    code, shown, errors = lineage("models", "-d", "snowflake")
+
+    assert code == 1
+    assert "a" in shown.splitlines()[0].lower()
+    assert errors.splitlines() == [
+        "ingest: models/b.sql:3: templated: {{ cents(?, ?) }}",
+        "ingest: models/c.sql:1: templated: ${x}",
+    ]
+
+
 def test_only_hopeless_text_exits_1_with_its_place() -> None:
     code, shown, errors = lineage("-", "-d", "postgres", stdin="\n\nselect ((( 'secret_literal' from")
 

@@ -1,0 +1,96 @@
+"""Templates that nobody filled in: Jinja, a shell's or Looker's `${x}`, sqlcmd's `$(x)`, Python's `{x}`.
+
+As code a template can become anything, so its statement is not read. In a string it becomes a part of a value, and
+lineage has no values: there the statement is read, unless the string, or the quoted name, names something.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from ingestion.dialects import Dialect, dialect_of
+from ingestion.lexing import lexicon_of
+from ingestion.lexing.patterns import COMMENT, HINT
+
+_FILLED_IN_BY_CLIENTS = frozenset({"tsql", "fabric"})
+"""Whose clients fill in `$(name)`, also in quoted names, and `<name, type, default>`."""
+_BRACES_ARE_COMMENTS = "informix"
+_CODE = (
+    r"(?<![mM][aA][pP])(?<![mM][aA][pP] )\{\{",  # not DuckDB's map with structs as its keys
+    r"\{[%#]",
+    r"\$\{",
+)
+_PYTHON = r"\{[A-Za-z_][\w.]*+\}"
+_SQLCMD = r"\$\(\w++\)"
+_SQLCMD_OR_CALL = r"(?<![\w$#@])\$\(\w++\)"  # f$(x) calls f$
+_STUDIO = r"<\w++,[^<>(),\n]*+,[^<>()\n]*+>"
+_QUOTED = r"\{\{|\{%|\$\{"
+_CLOSING = {"{{": "}}", "{%": "%}", "{#": "#}", "${": "}"}
+_LITERAL = re.compile(
+    r"'(?:[^'\\]|\\.)*+(?:'|\Z)|\"(?:[^\"\\]|\\.)*+(?:\"|\Z)|(?<![\w.])\d[\w.]*+|(?<=\w:[-=?+])[^}]++"
+)
+_LONGEST = 80
+
+
+class Template(NamedTuple):
+    """A template in a text: the line (from 1) that it begins in, and what it says, without literals."""
+
+    line: int
+    expression: str
+
+
+def template_in_code(text: str, dialect: Dialect | str) -> Template | None:
+    """The first template outside strings, quoted names and comments."""
+    if "{" not in text and "$(" not in text and "<" not in text:
+        return None
+    for match in _pattern(dialect if isinstance(dialect, str) else dialect.name).finditer(text):
+        if match.lastgroup == "template":
+            return _template(text, match.start(), match.group())
+    return None
+
+
+def template_in_names(text: str, dialect: Dialect | str, symbolic: bytes) -> Template | None:
+    """The first template in a string or quoted name, where the lineage of `text` has a name with a template in it.
+
+    `symbolic` is that lineage: its bytes hold names as they are, and no value.
+    """
+    sign = _quoted_sign(dialect if isinstance(dialect, str) else dialect.name)
+    if sign.search(text) is None or sign.search(symbolic.decode("latin-1")) is None:
+        return None
+    return template_in_quotes(text, dialect)
+
+
+def template_in_quotes(text: str, dialect: Dialect | str) -> Template | None:
+    """The first template in a string or quoted name."""
+    name = dialect if isinstance(dialect, str) else dialect.name
+    sign = _quoted_sign(name)
+    for match in lexicon_of(name).quoted.finditer(text):
+        found = sign.search(match.group()) if match.lastgroup not in (COMMENT, HINT) else None
+        if found is not None:
+            return _template(text, match.start() + found.start(), found.group())
+    return None
+
+
+@lru_cache(maxsize=64)
+def _pattern(dialect: str) -> re.Pattern[str]:
+    forms = [*_CODE, *((_SQLCMD, _STUDIO) if dialect in _FILLED_IN_BY_CLIENTS else (_SQLCMD_OR_CALL,))]
+    if dialect != _BRACES_ARE_COMMENTS:
+        forms.append(_PYTHON)
+    return re.compile(f"(?P<template>{'|'.join(forms)})|{lexicon_of(dialect_of(dialect)).quoted.pattern}")
+
+
+@lru_cache(maxsize=64)
+def _quoted_sign(dialect: str) -> re.Pattern[str]:
+    return re.compile(rf"{_QUOTED}|{_SQLCMD}" if dialect in _FILLED_IN_BY_CLIENTS else _QUOTED)
+
+
+def _template(text: str, start: int, found: str) -> Template:
+    closing = _CLOSING.get(found)
+    if closing is not None:
+        end = text.find(closing, start + len(found))
+        found = text[start : end + len(closing)] if end >= 0 else text[start:].partition("\n")[0]
+    expression = " ".join(_LITERAL.sub("?", found[: 2 * _LONGEST]).split())
+    shown = expression if len(expression) <= _LONGEST else f"{expression[:_LONGEST]}…"
+    return Template(text.count("\n", 0, start) + 1, shown)
