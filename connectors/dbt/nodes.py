@@ -1,0 +1,101 @@
+"""What a dbt project is made of, as its artifacts or its files tell it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+EPHEMERAL_PREFIX = "__dbt__cte__"
+"""How dbt names the WITH item that stands for an ephemeral model."""
+
+
+class ResourceKind(StrEnum):
+    """The kinds of node that have rows, as dbt names them."""
+
+    MODEL = "model"
+    SEED = "seed"
+    SNAPSHOT = "snapshot"
+    SOURCE = "source"
+
+
+@dataclass(frozen=True, slots=True)
+class DbtColumn:
+    """A column that somebody described; the described ones need not be all."""
+
+    name: str
+    description: str = ""
+    type: str = ""
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DbtNode:
+    """A model, seed, snapshot or source.
+
+    `relation` is its name in the warehouse's own quotes, "" where it has none (an ephemeral model). `compiled` is its
+    query without templates, None where the artifact does not have it. `path` is its file below the project's root.
+    """
+
+    unique_id: str
+    kind: ResourceKind
+    name: str
+    package: str
+    relation: str = ""
+    place: tuple[str, str, str] = ("", "", "")  # database, schema, identifier
+    path: str = ""
+    materialized: str = ""
+    language: str = "sql"
+    compiled: str | None = field(default=None, repr=False)
+    raw: str = field(default="", repr=False)
+    depends_on: tuple[str, ...] = ()
+    description: str = ""
+    tags: tuple[str, ...] = ()
+    owner: str = ""
+    columns: tuple[DbtColumn, ...] = ()
+    config: Mapping[str, object] = field(default_factory=dict, repr=False)
+
+    @property
+    def ephemeral(self) -> bool:
+        return self.materialized == "ephemeral"
+
+
+@dataclass(frozen=True, slots=True)
+class DbtTest:
+    """A test of a node, or of one of its columns (`column` "" otherwise). Its compiled query is no relation."""
+
+    unique_id: str
+    name: str
+    tested: str  # unique_id of the node that it is attached to, "" where it is attached to none
+    column: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DbtExposure:
+    """What uses models outside of dbt: a dashboard, a notebook, an application."""
+
+    unique_id: str
+    name: str
+    type: str
+    depends_on: tuple[str, ...]
+    owner: str = ""
+    url: str = ""
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """A manifest.json. `generated_at` in seconds since the epoch, None where it does not say.
+
+    `newer` says that it is of a version that was not known when this was written: what is known of it was read.
+    """
+
+    version: int
+    adapter: str
+    project: str
+    dbt_version: str
+    generated_at: float | None
+    nodes: Mapping[str, DbtNode]
+    tests: tuple[DbtTest, ...] = ()
+    exposures: tuple[DbtExposure, ...] = ()
+    newer: bool = False

@@ -1,0 +1,11 @@
+
+    
+    
+
+
+
+select order_id
+from "roastery"."main_marts"."orders"
+where order_id is null
+
+

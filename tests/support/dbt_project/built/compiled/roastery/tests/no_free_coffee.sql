@@ -1,0 +1,1 @@
+select order_id from "roastery"."main_marts"."orders" where price <= 0

@@ -1,0 +1,4 @@
+-- A name that is written out is no edge of dbt's own graph.
+select count(*) as orders, max(p.price) as dearest
+from main_raw.raw_orders as r
+join {{ ref('prices', v=2) }} as p on p.bean_code = r.bean
