@@ -8,7 +8,7 @@ from ingestion.analysis.columns.relations import QueryColumns, TableColumns
 from ingestion.analysis.columns.values import ROLE_MASK, ColumnValue, UnexpandedStar
 from ingestion.analysis.expressions import evaluate
 from ingestion.analysis.scopes import AnalysisContext, OutputNames, Scope
-from ingestion.dialects.definition import Rules
+from ingestion.dialects import Dialect
 from ingestion.relational.form import Clause, Slot
 from ingestion.relational.roles import COMPOSED
 
@@ -20,17 +20,17 @@ def apply_clauses(analysis: AnalysisContext, clauses: Iterable[Clause], scope: S
         if clause.expression is None:
             value = _ordinal(clause.ordinal, rows)
         else:
-            scope.show_outputs(_visible(analysis.rules, clause.aliases))
+            scope.show_outputs(_visible(analysis.dialect, clause.aliases))
             value = _key_alias(analysis, clause, scope) or evaluate(scope, clause.expression)
         if value is not None:
             act(indirect, value, clause.role)
     scope.show_outputs(OutputNames.LATERAL)
 
 
-def _visible(rules: Rules, aliases: int) -> OutputNames:
+def _visible(dialect: Dialect, aliases: int) -> OutputNames:
     if aliases == 3:
-        return OutputNames.LATERAL if rules.output_names_in_where else OutputNames.HIDDEN
-    return OutputNames.AFTER_COLUMNS if aliases and rules.output_names_in_conditions else OutputNames.HIDDEN
+        return OutputNames.LATERAL if dialect.output_names_in_where else OutputNames.HIDDEN
+    return OutputNames.AFTER_COLUMNS if aliases and dialect.output_names_in_having else OutputNames.HIDDEN
 
 
 def _key_alias(analysis: AnalysisContext, clause: Clause, scope: Scope) -> ColumnValue | None:
@@ -45,7 +45,7 @@ def _key_alias(analysis: AnalysisContext, clause: Clause, scope: Scope) -> Colum
     alias = scope.outputs.get(name)
     if alias is None or clause.aliases == 1:
         return alias
-    if not analysis.rules.output_names_in_group_by:
+    if not analysis.dialect.output_names_in_group_by:
         return None
     known = any(
         visible.rows.find(name) is not None or (isinstance(visible.rows, TableColumns) and name in visible.rows.proven)

@@ -89,7 +89,7 @@ class CteScope:
                 self._rows(self.view[self._key(definition.name)])
 
     def _key(self, name: str) -> str:
-        return name.lower() if self._analysis.rules.case_kept else name
+        return name.lower() if self._analysis.dialect.keeps_case else name
 
     def _rows(self, item: CteColumns) -> QueryColumns:
         if item.rows is not None:

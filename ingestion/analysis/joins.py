@@ -64,7 +64,7 @@ def _merge(
             merged[name] = ColumnValue(both).known_as(f"COALESCE({left.text()}, {right.text()})", left.type())
         else:
             merged[name] = right if how.startswith("RIGHT") else left
-    if how.endswith(("SEMI", "ANTI")) and not analysis.rules.semi_joins_merge:
+    if how.endswith(("SEMI", "ANTI")) and not analysis.dialect.semi_joins_merge:
         return
     merged.update((name, value) for name, value in scope.merged.items() if name not in merged)
     scope.merged = merged

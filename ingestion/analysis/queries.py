@@ -22,7 +22,7 @@ from ingestion.analysis.joins import join_relation
 from ingestion.analysis.scope_relations import ScopedRelation
 from ingestion.analysis.scopes import Scope
 from ingestion.analysis.stars import pivoted, star_entries
-from ingestion.dialects.definition import rules_of
+from ingestion.dialects import dialect_of
 from ingestion.model import ColumnRef, Problem, ProblemKind, Reference, TableName
 from ingestion.relational.form import (
     Query,
@@ -43,7 +43,7 @@ class QueryAnalysis:
     """The analysis of one statement's queries."""
 
     def __init__(self, dialect: str, schema_of: SchemaLookup) -> None:
-        self.rules = rules_of(dialect)
+        self.dialect = dialect_of(dialect)
         self.sources = ColumnSources(dialect)
         self._schema_of = schema_of
         self._problems: dict[Problem, None] = {}
@@ -174,7 +174,7 @@ class QueryAnalysis:
         if len(values) == 1 and function.label in _ELEMENTS:
             self._as_element(value, values[0], self.sources)
         rows = FunctionColumns(self.sources, value, columns, relation.alias or function.label, tables)
-        rows.fields = value.fields if self.rules.fields_unnested else None
+        rows.fields = value.fields if self.dialect.fields_unnested else None
         if function.wide and not columns:
             rows.entries = [UnexpandedStar(NO_TABLE, value=value)]
         if function.label == _SEARCH and len(found := [each for each in values if each.fields is not None]) == 2:

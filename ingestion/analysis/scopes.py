@@ -10,7 +10,7 @@ from ingestion.analysis.columns.field_access import field_of
 from ingestion.analysis.columns.relations import FunctionColumns, QueryColumns, TableColumns, spelled
 from ingestion.analysis.columns.values import ColumnSources, ColumnValue, Entry, combined
 from ingestion.analysis.scope_relations import ScopedRelation, by_position, called, qualified_names, unmerged_entries
-from ingestion.dialects.definition import Rules
+from ingestion.dialects import Dialect
 from ingestion.model import ProblemKind, TableName
 from ingestion.relational.form import Query, Select, Star
 from ingestion.relational.roles import TRANSFORMATION
@@ -27,7 +27,7 @@ class OutputNames(Enum):
 class AnalysisContext(Protocol):
     """What the analysis of a part of a statement uses of the whole's."""
 
-    rules: Rules
+    dialect: Dialect
     sources: ColumnSources
     functions: dict[TableName, None]
 
@@ -105,7 +105,7 @@ class Scope:
                 if found is not None:
                     return found
                 scope = scope.parent
-        if self.analysis.rules.struct_access:
+        if self.analysis.dialect.struct_access:
             base = self._unprefixed(parts[0])
             return field_of(base, parts[1:]) if base is not None else None
         return None
@@ -118,7 +118,7 @@ class Scope:
             if visible is not None:
                 found = self._column_of(visible, parts[length])
                 if found is None:
-                    if length == 1 and len(self.relations) == 1 and self.analysis.rules.struct_access:
+                    if length == 1 and len(self.relations) == 1 and self.analysis.dialect.struct_access:
                         field = visible.rows.find(parts[0])
                         if field is not None:
                             return field_of(field, parts[1:])
@@ -218,7 +218,7 @@ class Scope:
     def _output(self, name: str) -> ColumnValue | None:
         if self._visible is OutputNames.HIDDEN:
             return None
-        if self._visible is OutputNames.LATERAL and not self.analysis.rules.lateral_aliases:
+        if self._visible is OutputNames.LATERAL and not self.analysis.dialect.lateral_aliases:
             return None
         return self.outputs.get(name)
 
@@ -238,7 +238,7 @@ class Scope:
         return found[0] if len(found) == 1 else None
 
     def _maybe_whole_row(self, name: str) -> ColumnValue | None:
-        if not self.analysis.rules.whole_rows:
+        if not self.analysis.dialect.whole_rows:
             return None
         return next((self.whole_row(visible) for visible in self.relations if visible.name == name), None)
 
@@ -250,7 +250,7 @@ class Scope:
         alias = self._output(name)
         if alias is not None:
             return alias
-        fields = self.analysis.rules.fields_unnested
+        fields = self.analysis.dialect.fields_unnested
         functions = [v.rows for v in self.relations if isinstance(v.rows, FunctionColumns) and (fields or v.rows.open)]
         function = functions[0] if len(functions) == 1 else None
         if self.parent is None:

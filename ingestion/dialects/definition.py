@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
 
 
 class Fold(StrEnum):
@@ -80,68 +79,85 @@ class Dialect:
     dollar_amounts: bool = False  # $12.50 is a number
     loose_double_quotes: bool = False  # "text" is a name, or a string where a setting or a missing name makes it one
     separator: Separator = Separator.NONE
+    dashed_names: bool = False  # project-1.dataset.t, without quotes
+    dotted_quotes: bool = False  # `project.dataset.t` in one pair of quotes is three names
+
+    # Literals
+    unquoted_settings: bool = False  # SET name=anything up to the end
+    inline_data: bool = False  # INSERT INTO t FORMAT csv, followed by the data
+    strings_in_from: bool = False  # FROM 'a.csv', 'b.csv'
+
+    # Sessions
     default_schema: str = ""
+    two_level: bool = False  # no schemas below databases: a session's database is OpenMetadata's schema
+    use_names_database: bool = False  # USE x is a database, not a schema
+    set_makes_variables: bool = False  # SET database = 1 is a variable of the user's
+    search_path_in_string: bool = False  # SET search_path = 'a,b'
+
+    # Scripts and routines
+    client_command: str = ""  # what a line for the client begins with
+    declare_opens_block: bool = False
+    declare_opens_script: bool = False  # DECLARE begins a script, to whose end its variables may stand for columns
+    control_opens_block: bool = False  # IF, WHILE, LOOP, FOR, REPEAT outside a routine
+    declarations_after_is: bool = False  # PROCEDURE p IS a INT; BEGIN ...
+    declare_section: bool = False  # DECLARE a INT; b INT; BEGIN: one word for all of them
+    execute_runs_text: bool = False  # EXECUTE x runs the text in x, and never a routine x
+    bare_calls: bool = False  # p(1); calls p
+
+    # Definitions
+    table_streams: bool = False  # CREATE STREAM s ON TABLE t
+    dictionaries: bool = False  # CREATE DICTIONARY d (...) SOURCE(...)
+    create_as_copies: bool = False  # CREATE TABLE n AS s takes the columns of s
+    create_as_by_name: bool = False  # CREATE TABLE t (a INT) SELECT b, a FROM s: a meets a, and b comes after
+    select_into_creates: bool = False  # SELECT ... INTO t makes a table; elsewhere it fills variables
+    listed_keys: bool = False  # CREATE TABLE t (a INT, KEY k (a))
+    listed_indexes: bool = False  # CREATE TABLE t (a INT, INDEX i (a))
+    drop_needs_column: bool = False  # ALTER TABLE t DROP x is a constraint
+    change_keeps_names: bool = False  # ALTER TABLE t CHANGE a COMMENT 'x'
+    alter_moves_partitions: bool = False  # ALTER TABLE t REPLACE PARTITION p FROM s
+    exchange_swaps: bool = False  # EXCHANGE PARTITION p WITH TABLE s: the rows of s come, those of p go
+    named_partitions: bool = False  # INSERT INTO t PARTITION (p, q) names parts of t, and no columns
+
+    # Writes
+    output_clause: bool = False  # DELETE FROM t OUTPUT deleted.a INTO u
+    merge_star_by_place: bool = False  # WHEN NOT MATCHED THEN INSERT *: by the columns' places, not their names
+    linked_servers: bool = False  # OPENQUERY(server, 'SELECT ...'), OPENROWSET(...)
+
+    # Queries
     recursion_without_keyword: bool = False  # WITH c AS (... FROM c) reads itself, not a table c
+    lateral_aliases: bool = False  # SELECT a AS b, b + 1
+    whole_rows: bool = False  # SELECT t FROM t
+    struct_access: bool = True  # a.b is the field b of a column a where no relation is a
+    fields_unnested: bool = False  # UNNEST(a): the fields of an array's structs are columns
+    semi_joins_merge: bool = False  # s LEFT SEMI JOIN u USING (k): k comes first though u gives nothing
+    output_names_in_where: bool = False  # SELECT a AS b ... WHERE b
+    output_names_in_group_by: bool = True
+    output_names_in_having: bool = True
+    described_relations: bool = False  # FROM (DESCRIBE t)
+    columns_function: bool = False  # COLUMNS('a.*')
+    row_generators: bool = False  # SELECT EXPLODE(m): columns that the function names
+    range_column: str = ""  # the column of the table function RANGE
+    values_column: str = "col{}"  # the columns of VALUES (1, 2) AS v
+    values_column_first: int = 1
+
+    # Expressions
+    named_by_function: bool = False  # SELECT upper(a): a column "upper"
+    numbered_output: str = ""  # SELECT a + 1: its name by its place, from 0
+    list_aggregate: str = "string_agg"  # what GROUP_CONCAT is called
+    assigned_names: bool = False  # SELECT 'x' = a: a column "x"
+    keyed_braces: bool = False  # {'k': a} is an object
+    bare_date_parts: bool = False  # DATE_TRUNC(a, MONTH); elsewhere the part is a string
+    sequence_values: bool = False  # seq.NEXTVAL
+    relations_in_functions: bool = False  # dictGet('d', ...), cluster('c', db, t)
+
+    @property
+    def keeps_case(self) -> bool:
+        """Whether names that differ in their letters' case are different names, without quotes too."""
+        return self.relations.bare is Fold.KEEP
 
     @property
     def double_quotes_are_strings(self) -> bool:
         return '"' in self.string_quotes
-
-
-_LATERAL_ALIASES = frozenset(
-    {"snowflake", "redshift", "databricks", "spark", "teradata", "clickhouse", "duckdb", "ansi", "exasol", "vertica"}
-)
-_STRUCT_ACCESS = frozenset(
-    {"bigquery", "spark", "databricks", "hive", "impala", "presto", "trino", "athena", "duckdb", "clickhouse", "ansi"}
-    | {"snowflake", "redshift", "starrocks", "doris", "drill", "dremio", "postgres", "greenplum", "materialize"}
-    | {"cockroach", "risingwave", "oracle", "tsql", "fabric", "vertica", "druid"}
-)
-_WHOLE_ROWS = frozenset(
-    {"postgres", "greenplum", "cockroach", "materialize", "risingwave", "bigquery", "duckdb", "redshift", "vertica"}
-)
-_NO_OUTPUT_NAMES_IN_GROUP_BY = frozenset({"tsql", "fabric", "oracle", "hive", "db2", "trino", "presto", "athena"})
-_NO_OUTPUT_NAMES_IN_HAVING = frozenset(
-    {"postgres", "greenplum", "cockroach", "materialize", "risingwave", "vertica", "exasol"}
-)
-_SPARK = frozenset({"spark", "databricks"})
-_CASE_KEPT = frozenset(
-    {"mysql", "mariadb", "singlestore", "doris", "starrocks", "bigquery", "clickhouse", "druid", "fabric"}
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """`lateral_aliases`: an output may use an earlier one's name. `whole_rows`: a relation's name may be a value.
-
-    `semi_joins_merge`: USING puts its columns first also where the join gives none of its right side.
-    `fields_unnested`: the fields of an array's structs are columns.
-    """
-
-    lateral_aliases: bool
-    struct_access: bool
-    whole_rows: bool
-    output_names_in_group_by: bool
-    output_names_in_conditions: bool
-    output_names_in_where: bool
-    case_kept: bool
-    semi_joins_merge: bool
-    fields_unnested: bool
-
-
-@lru_cache(maxsize=64)
-def rules_of(dialect: str) -> Rules:
-    """The rules of a dialect."""
-    return Rules(
-        dialect in _LATERAL_ALIASES,
-        dialect in _STRUCT_ACCESS,
-        dialect in _WHOLE_ROWS,
-        dialect not in _NO_OUTPUT_NAMES_IN_GROUP_BY,
-        dialect not in _NO_OUTPUT_NAMES_IN_GROUP_BY and dialect not in _NO_OUTPUT_NAMES_IN_HAVING,
-        dialect in _LATERAL_ALIASES and dialect not in _SPARK,
-        dialect in _CASE_KEPT,
-        dialect in _SPARK,
-        dialect == "bigquery",
-    )
 
 
 def keywords(spaced: str) -> frozenset[str]:
