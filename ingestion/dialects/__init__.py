@@ -14,9 +14,12 @@ from ingestion.dialects.definition import Dialect, Fold
 from ingestion.dialects.table import ALL_DIALECTS
 from ingestion.errors import ConfigError
 
-__all__ = ["DIALECTS", "Dialect", "dialect_of", "fold", "fold_column", "nearest"]
+__all__ = ["DIALECTS", "POSTGRES", "SPARK", "Dialect", "dialect_of", "fold", "fold_column", "nearest"]
 
 DIALECTS: Mapping[str, Dialect] = {dialect.name: dialect for dialect in ALL_DIALECTS}
+POSTGRES = DIALECTS["postgres"]
+SPARK = DIALECTS["spark"]
+"""For code that is of one system alone; what differs between dialects is a field of theirs."""
 
 _BY_NAME: Mapping[str, Dialect] = {
     **{kind.lower(): DIALECTS[name] for kind, name in CONNECTION_TYPES.items()},

@@ -40,7 +40,3 @@ def reserved_words(dialect: str, *, hierarchical: bool = False) -> frozenset[str
     """The bare words that are no columns, folded as columns are; `hierarchical` adds those of CONNECT BY."""
     words = _RESERVED.get(dialect, frozenset()) | (_HIERARCHICAL if hierarchical else frozenset())
     return frozenset(fold_column(word, False, dialect_of(dialect)) for word in words)
-
-
-TSQL_FAMILY = frozenset({"tsql", "fabric"})
-HIVE_FAMILY = frozenset({"hive", "spark", "databricks", "impala"})

@@ -122,7 +122,7 @@ def _open(dialect: Dialect) -> Iterator[_Form]:
 def _digits(dialect: Dialect) -> Iterator[_Form]:
     """A digit after a letter, or after the dot of a path, belongs to a name (`t1`, `dataset.20240101`)."""
     not_in_name = rf"(?<![\w{re.escape(dialect.name_characters)}][0-9])(?<![\w{_closing(dialect)}]\.[0-9])"
-    if dialect.name == "bigquery":
+    if dialect.dashed_names:
         not_in_name += r"(?!(?<=\w-[0-9])[\w-]{0,60}+\.[A-Za-z_`])"  # project-123.dataset.table
     rest = rf"[0-9_]*+(?:\.(?:[0-9][0-9_]*+|(?![\w.])))*+{_EXPONENT}"
     yield _Form(_DIGIT, rf"{not_in_name}(?:(?<=0)[xX][0-9a-fA-F_]++|{rest}){_suffix(dialect)}(?![\w$])")

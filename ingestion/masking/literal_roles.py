@@ -155,7 +155,7 @@ def _names_after_operator(words: Sequence[str], place: int, dialect: Dialect) ->
 
 def _in_from(words: Sequence[str], place: int, dialect: Dialect) -> bool:
     """Whether a string after a comma is a relation, as DuckDB has it: FROM 'a.csv', 'b.csv'."""
-    if dialect.name not in ("duckdb", "ansi", "sqlite", "clickhouse"):
+    if not dialect.strings_in_from:
         return False
     depth = 0
     for word in reversed(words[max(0, place - _LONGEST_FROM) : place]):

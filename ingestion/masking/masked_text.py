@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from ingestion.dialects import Dialect
 from ingestion.errors import Unparsable
 from ingestion.lexing import COMMENT, HINT, NAME, NUMBER, Lexicon
 from ingestion.masking.literal_roles import MARKS, Role
@@ -37,7 +38,6 @@ _PASSWORDS = re.compile(
 _ACCOUNTS = frozenset(("user", "role", "login", "group", "profile", "database", "link"))
 _CONNECTION = re.compile(r"\s*(?:\\?connect|conn|\.?logon)\b", re.IGNORECASE)
 _SETTING = re.compile(r"\s*set\b[^=]*=\s*(?![(\s])", re.IGNORECASE)
-_UNQUOTED_SETTINGS = frozenset(("hive", "spark", "databricks"))
 _INLINE_DATA = re.compile(r"\bformat\s+\w+(?=\s)", re.IGNORECASE)
 
 
@@ -63,15 +63,15 @@ def _masked_once(query: str, lexicon: Lexicon) -> str:
     masked = _ROWS.sub(r"\1\2", _IN_LIST.sub(r"\1 (?)", writer.text()))
     if "://" in masked:
         masked = _USER_INFO.sub("", masked)
-    return _without_passwords(_without_bare_values(masked, words, lexicon.dialect.name), words)
+    return _without_passwords(_without_bare_values(masked, words, lexicon.dialect), words)
 
 
-def _without_bare_values(masked: str, words: Sequence[str], dialect: str) -> str:
+def _without_bare_values(masked: str, words: Sequence[str], dialect: Dialect) -> str:
     """The text without what stands in it for a value and is no literal: a setting's, or the data of an INSERT."""
     kept = None
-    if words[:1] == ["set"] and dialect in _UNQUOTED_SETTINGS:
+    if words[:1] == ["set"] and dialect.unquoted_settings:
         kept = _SETTING.match(masked)
-    elif words[:1] == ["insert"] and dialect == "clickhouse" and "select" not in words:
+    elif words[:1] == ["insert"] and dialect.inline_data and "select" not in words:
         kept = _INLINE_DATA.search(masked)
     return masked if kept is None else f"{masked[: kept.end()].rstrip()} ?"
 

@@ -9,10 +9,6 @@ from ingestion.model import NameKind, TableName
 from ingestion.names.storage_paths import canonical_path
 
 QUALIFIED_PARTS = 3
-TWO_LEVEL_DIALECTS = frozenset(
-    {"mysql", "mariadb", "singlestore", "doris", "starrocks", "hive", "impala", "clickhouse", "teradata", "sqlite"}
-)
-"""Dialects without schemas below databases: what a session calls its database is OpenMetadata's schema."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,9 +17,6 @@ _VERBS = keywords(
     "insert update delete merge with create drop alter truncate copy unload load replace rename upsert exchange"
 )
 _ENDS_STATEMENT = frozenset({";"})
-_SECTION_OF_DECLARATIONS = keywords(
-    "postgres redshift greenplum cockroach materialize risingwave vertica duckdb questdb oracle snowflake exasol"
-)
 
 
 def read_steps(text: str, dialect: Dialect, variables: Variables, depth: int = 0) -> tuple[RoutineStep, ...]:
@@ -54,7 +51,7 @@ class _Reader:
     def read(self) -> None:
         # Oracle's body begins with its declarations, right after IS or AS.
         first = self.code.word(0)
-        self.declaring = self.code.dialect.name == "oracle" and first not in _VERBS | {"begin", "declare"}
+        self.declaring = self.code.dialect.declarations_after_is and first not in _VERBS | {"begin", "declare"}
         while self.place < len(self.code.tokens):
             before = self.place
             self._next()
@@ -140,7 +137,7 @@ class _Reader:
 
     def _declare(self) -> None:
         self.place += 1
-        if self.code.dialect.name in _SECTION_OF_DECLARATIONS:
+        if self.code.dialect.declare_section:
             self.declaring = True
             return
         if "handler" in self.code.words(self.place, 3):
@@ -254,7 +251,7 @@ class _Reader:
             called = () if named.casefold() in self.variables.declared else called
         if text is not None and self.depth < _DEPTH:
             self.steps += read_steps(text, self.code.dialect, self.variables, self.depth + 1)
-        elif called and self.code.dialect.name not in _SECTION_OF_DECLARATIONS - {"oracle", "snowflake"}:
+        elif called and not self.code.dialect.execute_runs_text:
             self.steps.append(RoutineStep(calls=called))
         else:
             self.steps.append(RoutineStep(problem=DYNAMIC))
@@ -279,7 +276,7 @@ class _Reader:
     def _plain_call(self) -> None:
         """PL/SQL's `name(...);`: a call without a verb."""
         name, after = self.code.dotted(self.place)
-        if name and self.code.dialect.name in ("oracle", "exasol") and self.code.word(after) in ("(", ";"):
+        if name and self.code.dialect.bare_calls and self.code.word(after) in ("(", ";"):
             self.steps.append(RoutineStep(calls=name))
         self._skip()
 

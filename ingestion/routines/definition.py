@@ -12,7 +12,6 @@ from ingestion.dialects.definition import keywords
 from ingestion.errors import Unparsable
 from ingestion.lexing import WORD, tokens
 from ingestion.masking import QueryMasker, fingerprint
-from ingestion.names.namespaces import TWO_LEVEL_DIALECTS
 
 _QUERY_WORDS = keywords("select sel with values table from")
 _DEFINING_WORDS = keywords("create alter replace")
@@ -56,7 +55,7 @@ def view_statement(definition: Definition, dialect: str) -> str:
     if _first_word(definition.text, rules) not in _QUERY_WORDS:
         return definition.text
     database, schema, name = definition.place
-    parts = (schema, name) if rules.name in TWO_LEVEL_DIALECTS else (database, schema, name)
+    parts = (schema, name) if rules.two_level else (database, schema, name)
     written = ".".join(quoted(part, rules) for part in parts if part)
     materialized = "MATERIALIZED " if definition.kind is DefinitionKind.MATERIALIZED_VIEW else ""
     return f"CREATE {materialized}VIEW {written} AS {definition.text.strip().rstrip(';').rstrip()}"

@@ -18,8 +18,6 @@ _NOT_ROUTINE = keywords(
 _CONTROL = keywords("if while loop for repeat")
 # After these a word is a column's name even where it is spelled BEGIN or END.
 _BEFORE_COLUMN = keywords(", . = < ( select and or by on where not")
-_DECLARE_OPENS = frozenset({"oracle", "snowflake", "exasol", "saphana", "db2"})
-_SCRIPTS = frozenset({"bigquery", "databricks", "spark", "ansi"})
 
 
 def statement_ends(text: str, dialect: Dialect, start: int, end: int) -> Iterator[int]:
@@ -87,8 +85,8 @@ class _Blocks:
         elif word == "begin":
             if self.dialect.dollar_quotes is not DollarQuotes.TAGGED and after not in _TRANSACTION:
                 self.open.append("begin")
-        elif (word == "declare" and self.dialect.name in _DECLARE_OPENS) or (
-            word in _CONTROL and self.dialect.name in _SCRIPTS
+        elif (word == "declare" and self.dialect.declare_opens_block) or (
+            word in _CONTROL and self.dialect.control_opens_block
         ):
             self.open.append(word)
 
@@ -97,7 +95,7 @@ class _Blocks:
             self.creating = False
         elif word in _ROUTINE and (self.creating or self._in_declarations(before) or before == "with"):
             self.creating, self.routine = False, True
-            self.body_awaited = self.dialect.name == "oracle" and word != "trigger"
+            self.body_awaited = self.dialect.declarations_after_is and word != "trigger"
             self.whole_batch = self._transact
         elif self.body_awaited and word in ("is", "as") and not self.parentheses:
             self.body_awaited = False

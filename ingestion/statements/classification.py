@@ -21,7 +21,6 @@ _TRANSACTION_WORDS = keywords(
 )
 _MAIN_VERBS = keywords("select sel insert ins update upd delete del merge create replace with")
 _BLOCK_WORDS = keywords("begin if while loop for repeat")
-_CLIENT_COMMANDS = frozenset({(".", "teradata"), (":", "tsql"), (":", "fabric")})
 _BARE_CALL = re.compile(r"(?:[\w$#@]++|\[[^\]]*+\]|\.)++(?:\s*+;?\s*+\Z|\s++(?:@\w++\s*+[=,;]|@\w++\s*+\Z|N?'|-?\d))")
 """T-SQL runs a procedure without EXEC where its name begins a batch."""
 _CURSOR = re.compile(r"\bcursor\b")
@@ -50,7 +49,7 @@ def _other(statement: Examined) -> Classification:
     head = [token.text.lower() for token in statement.head(3)]
     if head[1:2] == [":"] and head[2:] and head[2] in _BLOCK_WORDS:
         return _BLOCK
-    if (head[0], statement.dialect.name) in _CLIENT_COMMANDS:
+    if head[0] == statement.dialect.client_command:
         return _SETTING
     if head[0] == "%" and statement.dialect.separator is Separator.CELL:
         return skipped(SkipReason.CALL, Kind.CALL)
@@ -100,7 +99,7 @@ def _begin(statement: Examined) -> Classification:
 
 
 def _declare(statement: Examined) -> Classification:
-    if statement.has(_BEGIN) or (statement.dialect.name == "bigquery" and statement.has(_SEPARATOR)):
+    if statement.has(_BEGIN) or (statement.dialect.declare_opens_script and statement.has(_SEPARATOR)):
         return _BLOCK
     return skipped(SkipReason.CURSOR if statement.has(_CURSOR) else SkipReason.VARIABLE)
 

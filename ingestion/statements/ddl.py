@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 
+from ingestion.dialects import Dialect
 from ingestion.dialects.definition import keywords
 from ingestion.lexing import WORD, Token
 from ingestion.model import StatementKind as Kind
@@ -43,6 +44,7 @@ _APPENDS = re.compile(r"\bappend\s+from\b")
 _OTHER = skipped(SkipReason.DDL_OTHER)
 _ROUTINE = skipped(SkipReason.ROUTINE_DEFINITION, Kind.CREATE_ROUTINE)
 _STREAM = parsed(Kind.CREATE_VIEW)
+_DICTIONARY = parsed(Kind.CREATE_TABLE_AS)
 _BY_OBJECT: Mapping[str, Classification] = {
     **dict.fromkeys(_OTHER_OBJECTS, _OTHER),
     **dict.fromkeys(_ACCESS, skipped(SkipReason.GRANT)),
@@ -51,10 +53,6 @@ _BY_OBJECT: Mapping[str, Classification] = {
     "flow": parsed(Kind.INSERT),
     "pipe": parsed(Kind.COPY),
     "view": parsed(Kind.CREATE_VIEW),
-}
-_OF_DIALECTS: Mapping[tuple[str, str], Classification] = {
-    ("snowflake", "stream"): _STREAM,
-    ("clickhouse", "dictionary"): parsed(Kind.CREATE_TABLE_AS),
 }
 
 
@@ -65,10 +63,16 @@ def create(statement: Examined) -> Classification:
         word = token.text.lower() if token.kind == WORD else ""
         if word == "table":
             return _create_table(statement, words)
-        plain = _OF_DIALECTS.get((statement.dialect.name, word)) or _BY_OBJECT.get(word)
+        plain = _of_dialect(statement.dialect, word) or _BY_OBJECT.get(word)
         if plain is not None:
             return plain
     return _OTHER
+
+
+def _of_dialect(dialect: Dialect, word: str) -> Classification | None:
+    if word == "stream" and dialect.table_streams:
+        return _STREAM
+    return _DICTIONARY if word == "dictionary" and dialect.dictionaries else None
 
 
 def _create_table(statement: Examined, after: Iterator[Token]) -> Classification:
@@ -113,7 +117,7 @@ def alter(statement: Examined) -> Classification:
 def _alter_table(statement: Examined) -> Classification:
     if statement.has(_SWAPS):
         return parsed(Kind.SWAP)
-    if statement.has(_APPENDS) or (statement.dialect.name == "clickhouse" and statement.has(_MOVES_PARTITIONS)):
+    if statement.has(_APPENDS) or (statement.dialect.alter_moves_partitions and statement.has(_MOVES_PARTITIONS)):
         return parsed(Kind.INSERT)
     if statement.has(_RENAMES):
         return parsed(Kind.RENAME)

@@ -10,12 +10,9 @@ from ingestion.lexing import NAME, STRING, WORD, Token
 from ingestion.lexing import tokens as all_tokens
 from ingestion.lexing.patterns import CLOSING
 
-_DATABASE_BY_USE = keywords("snowflake tsql fabric redshift cockroach duckdb materialize")
 _QUALIFIED_BY_USE = keywords("schema database catalog namespace")
 _NOT_NAMES = keywords("role warehouse secondary")
 _SCOPES = keywords("session local")
-_SET_ASSIGNS = keywords("snowflake bigquery")
-"""Where SET gives a variable of the user's a value, whatever its name."""
 _VARIABLES = keywords("database schema catalog current_schema search_path")
 
 
@@ -45,8 +42,7 @@ def use(tokens: tuple[Token, ...], dialect: Dialect) -> SessionChange | None:
         return None
     if len(parts) > 1:
         return SessionChange(parts[-2], (parts[-1],))
-    three_levels = dialect.name in _DATABASE_BY_USE
-    if what == "catalog" or (three_levels and what in ("", "database")):
+    if what == "catalog" or (dialect.use_names_database and what in ("", "database")):
         return SessionChange(parts[0], _default_schemas(dialect))
     return SessionChange(schemas=(parts[0],))
 
@@ -64,7 +60,7 @@ def set_(tokens: tuple[Token, ...], dialect: Dialect) -> SessionChange | None:
         values = values[1:]
     if not values or values[0].text == ".":  # catalog.setting = value
         return None
-    if setting in _VARIABLES and dialect.name in _SET_ASSIGNS:
+    if setting in _VARIABLES and dialect.set_makes_variables:
         return None
     if setting in ("search_path", "@@dataset_id", "schema", "current_schema"):
         return _search_path(values, dialect, local)
@@ -90,7 +86,7 @@ def _search_path(values: tuple[Token, ...], dialect: Dialect, local: bool) -> Se
         return SessionChange(reset=True, local=local)
     schemas: list[str] = []
     for token in values:
-        if token.kind == STRING and dialect.name == "duckdb":
+        if token.kind == STRING and dialect.search_path_in_string:
             schemas += [name.strip() for name in _name(token, dialect).split(",")]
         elif token.kind in (WORD, NAME, STRING):
             schemas.append(_name(token, dialect))

@@ -25,8 +25,6 @@ _OPENS_BLOCK = re.compile(
     r"|(?:\A|;)\s*+(?:\w++\s*+:\s*+)?+(?:if|while|loop|for|repeat)\b",
     re.IGNORECASE,
 )
-_SCRIPT_OF_VARIABLES = "bigquery"
-"""Where DECLARE can only begin a script or a block, and what it names may stand wherever a column may."""
 _OTHER_LANGUAGE = re.compile(r"\s*+%(?!sql\b)\w")
 """How a notebook's cell begins that is not SQL."""
 _SEPARATOR_LINES = {
@@ -121,7 +119,7 @@ def _batches(text: str, dialect: Dialect) -> Iterator[tuple[int, int, str]]:
     line = _SEPARATOR_LINES.get(dialect.separator)
     start, delimiter = 0, ";"
     if line is not None and line.search(text):
-        for match in _unquoted(line.pattern, dialect).finditer(text):
+        for match in _unquoted(line.pattern, dialect.name).finditer(text):
             if match.lastgroup == "found" and not _divides(text, dialect, start, match.start()):
                 yield start, match.start(), delimiter
                 start = match.end()
@@ -146,11 +144,11 @@ def _ends(text: str, dialect: Dialect, span: tuple[int, int], delimiter: str) ->
     start, end = span
     if text.find(delimiter, start, end) < 0:
         return iter(())
-    if dialect.name == _SCRIPT_OF_VARIABLES and _declares(text, dialect, start, end):
+    if dialect.declare_opens_script and _declares(text, dialect, start, end):
         return iter(())
     if delimiter == ";" and _OPENS_BLOCK.search(text, start, end):
         return statement_ends(text, dialect, start, end)
-    pattern = _unquoted(re.escape(delimiter) + _GOES_ON.get(dialect.separator, ""), dialect)
+    pattern = _unquoted(re.escape(delimiter) + _GOES_ON.get(dialect.separator, ""), dialect.name)
     return (match.start() for match in pattern.finditer(text, start, end) if match.lastgroup == "found")
 
 
@@ -160,6 +158,6 @@ def _declares(text: str, dialect: Dialect, start: int, end: int) -> bool:
 
 
 @lru_cache(maxsize=256)
-def _unquoted(pattern: str, dialect: Dialect) -> re.Pattern[str]:
+def _unquoted(pattern: str, dialect: str) -> re.Pattern[str]:
     """Matches `pattern` as the group "found", and what is quoted as other groups."""
     return re.compile(f"(?P<found>(?im:{pattern}))|{lexicon_of(dialect).quoted.pattern}")

@@ -18,7 +18,6 @@ from connectors.sink import WriteReport, target_batches
 from ingestion.dialects import dialect_of
 from ingestion.lineage_request import AddLineageRequest
 from ingestion.names.fqn import split_fqn
-from ingestion.names.namespaces import TWO_LEVEL_DIALECTS
 from ingestion.parsing.shared_pool import warm_parser
 from ingestion.resolution.resolver import Resolver, SearchScope
 from ingestion.routines.definition import Definition
@@ -64,7 +63,7 @@ class Warehouse:
 
     @property
     def settings(self) -> SourceSettings:
-        two_level = dialect_of(self.dialect).name in TWO_LEVEL_DIALECTS
+        two_level = dialect_of(self.dialect).two_level
         return SourceSettings(self.database, self.schema, two_level, fold_temporary=self.fold_temporary)
 
 

@@ -16,7 +16,6 @@ from ingestion.dialects import dialect_of
 from ingestion.errors import ConfigError
 from ingestion.isolation import Failure, Isolation
 from ingestion.model import ProblemKind
-from ingestion.names.namespaces import TWO_LEVEL_DIALECTS
 from ingestion.resolution.resolver import Resolver
 from workflows.config import RunConfig
 from workflows.config.namespaces import SourceSettings
@@ -94,7 +93,7 @@ class Pipeline:
         self._settings = SourceSettings(
             default_database=config.default_database or live or _DEFAULT_DATABASE,
             default_schema=config.default_schema or known.default_schema,
-            two_level=known.name in TWO_LEVEL_DIALECTS,
+            two_level=known.two_level,
             views=config.steps.views,
             queries=config.steps.queries,
             override_views=config.steps.override_views,

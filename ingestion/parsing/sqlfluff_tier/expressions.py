@@ -124,7 +124,7 @@ class ExpressionReader:
 
     def _function(self, segment: BaseSegment, role: int) -> None:
         name = "".join(child.raw for child in segment.segments if child.is_type("function_name")).upper()
-        if self.dialect.name == "clickhouse" and name.startswith(_LOOKUPS):
+        if self.dialect.relations_in_functions and name.startswith(_LOOKUPS):
             raise NotFollowed(name.lower())
         inner = ARGUMENTS[effect_of(name.rpartition(".")[2], self.dialect.name)][role]
         self.parts.append(name)

@@ -8,7 +8,6 @@ from dataclasses import replace
 from sqlfluff.core.parser import BaseSegment
 
 from ingestion.dialects import Dialect
-from ingestion.dialects.reserved_words import HIVE_FAMILY
 from ingestion.model import Problem, ProblemKind
 from ingestion.parsing.sqlfluff_tier.expressions import QUERIES, ExpressionReader, NotFollowed
 from ingestion.parsing.sqlfluff_tier.tree import (
@@ -153,7 +152,7 @@ class QueryReader:
 
     def _projection(self, segments: list[BaseSegment]) -> Projection:
         alias = ""
-        if self.dialect.name in HIVE_FAMILY and segments[0].raw.partition("(")[0].strip().upper() in GENERATORS:
+        if self.dialect.row_generators and segments[0].raw.partition("(")[0].strip().upper() in GENERATORS:
             raise NotFollowed("columns of a generator")  # how many they are is not sure
         if segments[-1].is_type("alias_expression"):
             alias = column_name(code(segments[-1])[-1], self.dialect)

@@ -109,7 +109,7 @@ def _references(statement: BaseSegment, shape: Shape, dialect: Dialect) -> Itera
         expression = element.get_child("table_expression")
         inner = expression.get_child("table_reference", "file_reference") if expression is not None else None
         if inner is not None:
-            if dialect.name == "duckdb" and name is not None and inner.raw.upper() in METADATA_QUERIES:
+            if dialect.described_relations and name is not None and inner.raw.upper() in METADATA_QUERIES:
                 raise Unparsable("what is told of a table stands for a relation")  # (DESCRIBE t)
             yield inner, name
     for bracketed in statement.recursive_crawl("bracketed"):

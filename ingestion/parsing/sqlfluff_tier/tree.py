@@ -88,7 +88,7 @@ def table_name(reference: BaseSegment, dialect: Dialect) -> TableName:
     text, quoted = parts[-1]
     if quoted and ("/" in text or reference.is_type("file_reference")):
         return location(text)
-    if dialect.name == "bigquery":
+    if dialect.dotted_quotes:
         parts = [(piece, quoted) for text, quoted in parts for piece in (text.split(".") if quoted else [text])]
     return TableName(tuple(fold(text, quoted, dialect) for text, quoted in parts), ".".join(text for text, _ in parts))
 

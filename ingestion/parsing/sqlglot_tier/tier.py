@@ -65,7 +65,7 @@ def _grammar(name: str) -> SqlglotDialect:
 
 
 def _parse(text: str, rules: Dialect, depth: int) -> RelationalStatement:
-    if depth < _DYNAMIC_DEPTH and has_rows_beside(text, rules.name):
+    if depth < _DYNAMIC_DEPTH and has_rows_beside(text, rules):
         statement = _rows_beside(text, rules, depth)
         if statement is not None:
             return statement

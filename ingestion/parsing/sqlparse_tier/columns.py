@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ingestion.dialects import Dialect, fold_column
-from ingestion.dialects.reserved_words import HIVE_FAMILY
 from ingestion.model import Problem, ProblemKind, StatementKind
 from ingestion.parsing.sqlparse_tier.names import column_parts, name_at, qualifier
 from ingestion.parsing.sqlparse_tier.sources import SourceScan
@@ -50,7 +49,7 @@ def find_columns(stream: TokenStream, dialect: Dialect, writes: TargetAt, source
         projection = _star(stream, item, dialect) or _plain(stream, item, dialect)
         if projection is None and any(stream.word(position) == "*" for position in item[:3]):
             return Columns()  # a star with exceptions, or a product: how many columns it gives is not sure
-        if projection is None and dialect.name in HIVE_FAMILY and stream.word(item.start) in GENERATORS:
+        if projection is None and dialect.row_generators and stream.word(item.start) in GENERATORS:
             return Columns()  # several columns, and how many is not sure
         if projection is None:
             name = _alias(stream, item, dialect)

@@ -62,7 +62,7 @@ def _part_at(stream: TokenStream, position: int, dialect: Dialect) -> tuple[Sqlp
     if token.kind is not TokenKind.WORD:
         return None
     position += 1
-    if dialect.name == "bigquery":  # project names have dashes, bare ones too
+    if dialect.dashed_names:  # project names have dashes, bare ones too
         while stream.word(position) == "-" and position + 1 < len(stream):
             token = SqlparseToken(TokenKind.WORD, f"{token.text}-{stream.tokens[position + 1].text}")
             position += 2
@@ -71,7 +71,7 @@ def _part_at(stream: TokenStream, position: int, dialect: Dialect) -> tuple[Sqlp
 
 def table_name(parts: tuple[SqlparseToken, ...], dialect: Dialect) -> TableName:
     """The relation's name, folded as the dialect folds it; a path where a file stands for a table."""
-    if dialect.name == "bigquery":  # `project.dataset.table` in one pair of quotes
+    if dialect.dotted_quotes:  # `project.dataset.table` in one pair of quotes
         parts = tuple(
             token._replace(text=text)
             for token in parts

@@ -101,7 +101,7 @@ class _Scan:
 
     def _open(self, position: int, level: _Level) -> None:
         following = self.stream.word(position + 1)
-        shown = level.expecting and following in METADATA_QUERIES and self.dialect.name == "duckdb"
+        shown = level.expecting and following in METADATA_QUERIES and self.dialect.described_relations
         shown = shown and self.stream.word(position + 2) not in (")", ".", ",")
         nested_join = level.expecting and following not in QUERY_STARTS and not shown
         self.levels.append(

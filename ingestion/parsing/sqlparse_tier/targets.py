@@ -19,11 +19,6 @@ from ingestion.parsing.sqlparse_tier.words import (
     TEMPORARY,
 )
 
-# Elsewhere SELECT ... INTO fills a variable.
-_SELECT_INTO_CREATES = frozenset(
-    {"ansi", "postgres", "redshift", "greenplum", "vertica", "cockroach", "tsql", "fabric", "risingwave"}
-)
-
 
 @dataclass(frozen=True, slots=True)
 class TargetAt:
@@ -165,7 +160,7 @@ def _select_into(stream: TokenStream, top: list[int], dialect: Dialect) -> Targe
     into = next((position for position in top if stream.word(position) == "INTO"), None)
     if into is not None and stream.word(into + 1) in ("OUTFILE", "DUMPFILE"):
         raise Unparsable("SELECT fills a file")
-    if into is None or dialect.name not in _SELECT_INTO_CREATES:
+    if into is None or not dialect.select_into_creates:
         return TargetAt(StatementKind.SELECT, None, range(0))
     position, temporary = into + 1, False
     while stream.word(position) in (*TEMPORARY, "UNLOGGED", "TABLE"):

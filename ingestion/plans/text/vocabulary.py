@@ -6,6 +6,7 @@ taken for a literal and masked.
 
 from __future__ import annotations
 
+from ingestion.dialects import SPARK
 from ingestion.dialects.functions import Effect, effect_of
 
 _FUNCTIONS = """
@@ -88,7 +89,7 @@ _FUNCTIONS = """
 FUNCTIONS = frozenset(_FUNCTIONS.split())
 """Spark's built-in functions (SHOW FUNCTIONS of 4.3) and the internal ones that its plans print."""
 
-_EFFECTS = {name: effect_of(name.upper(), "spark") for name in FUNCTIONS}
+_EFFECTS = {name: effect_of(name.upper(), SPARK.name) for name in FUNCTIONS}
 
 AGGREGATES = frozenset(name for name, effect in _EFFECTS.items() if effect in (Effect.AGGREGATE, Effect.COUNT))
 """Functions of many rows: a use inside one is AGGREGATION."""

@@ -168,7 +168,7 @@ def _arguments(w: ExpressionWriter, node: exp.Expr, role: int) -> list[TypeRule]
     parts = w.parts
     rules: list[TypeRule] = []
     first = True
-    truncates = type(node) in _TRUNCATIONS and w.names.dialect.name not in _BARE_UNITS
+    truncates = type(node) in _TRUNCATIONS and not w.names.dialect.bare_date_parts
     for key, value in node.args.items():
         if value is None or value is False or (key == "this" and isinstance(value, str)):
             continue
@@ -186,7 +186,6 @@ def _arguments(w: ExpressionWriter, node: exp.Expr, role: int) -> list[TypeRule]
 
 
 _TRUNCATIONS = (exp.DateTrunc, exp.TimestampTrunc, exp.DatetimeTrunc)
-_BARE_UNITS = frozenset({"bigquery", "tsql", "fabric"})
 
 HANDLERS: dict[type[exp.Expr], Handler] = {
     exp.Any: _any,

@@ -12,7 +12,6 @@ from ingestion.parsing.sqlglot_tier.expressions.writer import ExpressionWriter
 from ingestion.relational.form import Fields, Projection, Star
 from ingestion.relational.roles import AGGREGATION, CONDITIONAL, FILTER, IDENTITY, SORT, TRANSFORMATION, WINDOW
 
-_OBJECTS_IN_BRACES = frozenset({"snowflake"})
 _UNKNOWN = ""
 """The name of a field of which only the place is known, or not even that."""
 _AGGREGATES = (
@@ -52,7 +51,7 @@ def fields_of_node(w: ExpressionWriter, node: exp.Expr) -> Fields | None:
     """The fields of the value that a node makes; None where the node says nothing of them."""
     own = _built(w, node)
     if own is not None:
-        keyed = type(node) not in (exp.Struct, exp.Tuple) or w.names.dialect.name in _OBJECTS_IN_BRACES
+        keyed = type(node) not in (exp.Struct, exp.Tuple) or w.names.dialect.keyed_braces
         return Fields(tuple(_projection(w, name, item) for name, item in own), keyed=keyed) if own else None
     if isinstance(node, _ACCESS) or (type(node) is exp.Bracket and _names_field(node)):
         return _TAKEN
@@ -131,7 +130,7 @@ def _key(w: ExpressionWriter, node: exp.Expr) -> str:
 
 
 def _struct_fields(w: ExpressionWriter, items: Iterable[exp.Expr]) -> Iterator[tuple[str, exp.Expr]]:
-    objects = w.names.dialect.name in _OBJECTS_IN_BRACES
+    objects = w.names.dialect.keyed_braces
     for item in items:
         if isinstance(item, exp.PropertyEQ | exp.Alias):
             named = item.args["alias"] if type(item) is exp.Alias else item.this

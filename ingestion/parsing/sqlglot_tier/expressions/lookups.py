@@ -20,7 +20,7 @@ def write_lookup(w: ExpressionWriter, node: exp.Expr, name: str, role: int) -> b
 
     False, with nothing written, where the function is none of them or its relation's name is not constant.
     """
-    if w.names.dialect.name != "clickhouse" or not (_VALUES.fullmatch(name) or _ROWS.fullmatch(name)):
+    if not w.names.dialect.relations_in_functions or not (_VALUES.fullmatch(name) or _ROWS.fullmatch(name)):
         return False
     arguments = node.expressions
     table = named_table(arguments[0], w.names) if arguments else None

@@ -128,7 +128,7 @@ def _paren(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRu
 
 def _parameter(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
     this = node.args.get("this")
-    if type(this) is exp.Literal and w.names.dialect.name == "snowflake":
+    if type(this) is exp.Literal and w.names.dialect.stage_names:
         return w.slot(("$" + this.name,), role, tight)  # a column of a stage, by position
     w.parts.append("?")
     return None

@@ -16,7 +16,7 @@ _PAIRS = (exp.EQ, exp.PropertyEQ)
 
 def table_elsewhere(function: exp.Expr, names: Names) -> TableName | None:
     """The table that cluster(…) or remote(…) names; None where it is another function, or its name is not constant."""
-    if names.dialect.name != "clickhouse" or function_name(function) not in _ELSEWHERE:
+    if not names.dialect.relations_in_functions or function_name(function) not in _ELSEWHERE:
         return None
     pairs = {str(item.this.name).lower(): item.expression for item in function.expressions if isinstance(item, _PAIRS)}
     if pairs:  # a named collection
@@ -31,7 +31,7 @@ def table_elsewhere(function: exp.Expr, names: Names) -> TableName | None:
 
 def function_elsewhere(function: exp.Expr, names: Names) -> exp.Expr | None:
     """The table function or query that cluster(…) or remote(…) runs on other machines."""
-    if names.dialect.name != "clickhouse" or function_name(function) not in _ELSEWHERE:
+    if not names.dialect.relations_in_functions or function_name(function) not in _ELSEWHERE:
         return None
     inner = function.expressions[1] if len(function.expressions) > 1 else None
     return inner if isinstance(inner, exp.Func) and not _is_own_database(inner) else None
@@ -39,7 +39,7 @@ def function_elsewhere(function: exp.Expr, names: Names) -> exp.Expr | None:
 
 def query_of_view(function: exp.Expr, names: Names) -> exp.Expr | None:
     """The query of view(SELECT …)."""
-    if names.dialect.name != "clickhouse" or function_name(function) != "VIEW" or len(function.expressions) != 1:
+    if not names.dialect.relations_in_functions or function_name(function) != "VIEW" or len(function.expressions) != 1:
         return None
     return function.expressions[0] if isinstance(function.expressions[0], exp.Query) else None
 

@@ -25,7 +25,6 @@ _FILE_SUFFIXES = (
 )
 
 
-_WITH_SEQUENCES = frozenset({"oracle", "snowflake", "exasol", "db2", "saphana", "vertica", "informix"})
 _IDENTIFIER = exp.Identifier  # looked up once for each column of each statement
 
 
@@ -47,7 +46,7 @@ class Names:
         # sqlglot's default grammar takes double quotes for a name's even where the dialect has strings in them.
         self.quotes_are_text = not dialect.sqlglot and dialect.double_quotes_are_strings
         self.reserved = reserved_words(dialect.name)
-        self._sequences = dialect.name in _WITH_SEQUENCES
+        self._sequences = dialect.sequence_values
         self._bare_columns: dict[str, str] = {}
         self._bare_relations: dict[str, str] = {}
         self._bare_tables: dict[str, TableName] = {}

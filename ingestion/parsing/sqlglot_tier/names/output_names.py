@@ -4,19 +4,9 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from ingestion.dialects import fold_column
+from ingestion.dialects import POSTGRES, fold_column
 from ingestion.parsing.sqlglot_tier.names.identifiers import Names
 from ingestion.relational.form import AnySlot, Expression, FieldSlot, Slot
-
-_BY_FUNCTION = frozenset({"postgres", "redshift", "greenplum", "cockroach", "materialize", "risingwave", "vertica"})
-_BY_NUMBER = {
-    "trino": "_col{}",
-    "presto": "_col{}",
-    "athena": "_col{}",
-    "bigquery": "f{}_",
-    "hive": "_c{}",
-    "impala": "_c{}",
-}
 
 
 def output_name(names: Names, node: exp.Expr, expression: Expression, number: int) -> str:
@@ -27,12 +17,11 @@ def output_name(names: Names, node: exp.Expr, expression: Expression, number: in
         return _field_name(names, node)
     if type(node) is exp.Column:
         return names.column_parts(node)[-1]
-    dialect = names.dialect.name
-    if dialect in _BY_FUNCTION:
+    dialect = names.dialect
+    if dialect.named_by_function:
         return _by_function(names, node)
-    numbered = _BY_NUMBER.get(dialect)
-    if numbered is not None:
-        return numbered.format(number)
+    if dialect.numbered_output:
+        return dialect.numbered_output.format(number)
     return fold_column(plain_text(expression), False, names.dialect)
 
 
@@ -80,12 +69,12 @@ def _by_function(names: Names, node: exp.Expr) -> str:
         return "case" if named == "?column?" else named
     if isinstance(inner, exp.Subquery | exp.Select):
         return _subquery_name(names, inner)
-    if names.dialect.name == "redshift" and type(inner) is exp.GroupConcat:
-        return "listagg"
+    if type(inner) is exp.GroupConcat:
+        return names.dialect.list_aggregate
     if isinstance(inner, exp.Func) and not isinstance(inner, exp.Binary | exp.Connector):
         return _postgres_name(inner)
     if isinstance(node, exp.Cast):
-        written = str(node.args["to"].sql("postgres")).lower().partition("(")[0]
+        written = str(node.args["to"].sql(POSTGRES.sqlglot)).lower().partition("(")[0]
         return _POSTGRES_TYPES.get(written, written)
     return "?column?"
 
@@ -103,7 +92,6 @@ def _subquery_name(names: Names, node: exp.Expr) -> str:
 
 
 _POSTGRES_NAMES: dict[type[exp.Expr], str] = {
-    exp.GroupConcat: "string_agg",
     exp.JSONArrayAgg: "json_agg",
     exp.JSONObjectAgg: "json_object_agg",
     exp.Substring: "substring",

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from ingestion.dialects import Dialect
 from ingestion.parsing.sqlglot_tier.expressions.context import QueryContext
 from ingestion.relational.form import AnySlot, Expression
 from ingestion.relational.roles import ATOM, TRANSFORMATION
 
-_HIVE_FAMILY = frozenset({"spark", "databricks", "hive"})
 _TO_ROWS = (exp.Explode, exp.Posexplode)
 _INLINES = frozenset({"INLINE", "INLINE_OUTER"})
 
@@ -24,9 +24,9 @@ class Generated:
     cells: tuple[tuple[exp.Expr, ...], ...]
 
 
-def generated(function: exp.Expr, dialect: str) -> Generated | None:
+def generated(function: exp.Expr, dialect: Dialect) -> Generated | None:
     """The columns of a generator whose arguments tell which column each of them goes to."""
-    if dialect not in _HIVE_FAMILY:
+    if not dialect.row_generators:
         return None
     if type(function) is exp.Stack:
         return _stacked(function)

@@ -16,10 +16,7 @@ from ingestion.parsing.sqlglot_tier.queries.generators import Generated, generat
 from ingestion.relational.form import Projection, Star
 from ingestion.relational.roles import IDENTITY, TRANSFORMATION
 
-_NAMED_GENERATORS = frozenset({"spark", "databricks", "hive"})
 _LIKENESS = (exp.Like, exp.ILike, exp.SimilarTo, exp.Glob)
-_NAMES_IN_QUOTES = frozenset({"tsql", "fabric"})
-_COLUMNS_DIALECTS = frozenset({"duckdb", "clickhouse"})
 
 
 def translate_projections(queries: QueryContext, nodes: list[exp.Expr]) -> Iterator[Projection | Star]:
@@ -43,7 +40,7 @@ def translate_projections(queries: QueryContext, nodes: list[exp.Expr]) -> Itera
         elif kind is exp.Star:
             yield _star(queries, node, ())
         else:
-            made = generated(node.this if kind is exp.Aliases else node, names.dialect.name)
+            made = generated(node.this if kind is exp.Aliases else node, names.dialect)
             yield from _unnamed(queries, node, number) if made is None else _made(queries, node, made)
 
 
@@ -85,11 +82,11 @@ def _unnamed(queries: QueryContext, node: exp.Expr, number: int) -> Iterator[Pro
         yield from _assigned(queries, node)
     elif isinstance(node, _LIKENESS) and type(node.this) is exp.Star:  # DuckDB: * LIKE 'pattern'
         yield _star(queries, node.this, ())._replace(pattern=_pattern(node))
-    elif isinstance(node, exp.Explode) and queries.names.dialect.name in _NAMED_GENERATORS:
+    elif isinstance(node, exp.Explode) and queries.names.dialect.row_generators:
         expression = queries.expression(node)
         yield from (Projection(name, expression) for name in _generated(node))
     else:
-        columns = node.find(exp.Columns) if queries.names.dialect.name in _COLUMNS_DIALECTS else None
+        columns = node.find(exp.Columns) if queries.names.dialect.columns_function else None
         if columns is not None and type(columns.this) is not exp.Column:
             if any(column.find_ancestor(exp.Columns) is None for column in node.find_all(exp.Column)):
                 queries.unsupported("COLUMNS beside other columns")
@@ -108,7 +105,7 @@ def _made(queries: QueryContext, node: exp.Expr, made: Generated) -> Iterator[Pr
 
 def _is_assigned(names: Names, node: exp.Expr) -> bool:
     return type(node) is exp.Parameter or (
-        names.dialect.name in _NAMES_IN_QUOTES and type(node) is exp.Literal and bool(node.args.get("is_string"))
+        names.dialect.assigned_names and type(node) is exp.Literal and bool(node.args.get("is_string"))
     )
 
 

@@ -12,7 +12,6 @@ from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect as SqlglotDialect
 
 from ingestion.dialects import Dialect, fold
-from ingestion.dialects.reserved_words import TSQL_FAMILY
 from ingestion.model import NameKind, TableName
 from ingestion.parsing.sqlglot_tier.expressions.context import QueryContext
 from ingestion.parsing.sqlglot_tier.names.identifiers import Names
@@ -49,7 +48,7 @@ class _RemoteNames(Names):
 
 def is_remote(function: exp.Expr, dialect: Dialect) -> bool:
     """Whether the function's rows come from another server."""
-    return dialect.name in TSQL_FAMILY and function_name(function) in _FUNCTIONS
+    return dialect.linked_servers and function_name(function) in _FUNCTIONS
 
 
 def remote_relation(queries: QueryContext, function: exp.Expr, alias: str, columns: tuple[str, ...]) -> RelationSource:
@@ -91,7 +90,7 @@ def _trees(text: str) -> Iterator[exp.Expr]:
 def remote_target(queries: QueryContext, node: exp.Expr) -> tuple[TableName, tuple[str, ...] | None] | None:
     """The table and columns that INSERT OPENQUERY(server, 'SELECT columns FROM table') fills; None where it is none."""
     function = node.this.this if type(node.this) is exp.Table else None
-    if queries.names.dialect.name not in TSQL_FAMILY or type(function) is not exp.Identifier:
+    if not queries.names.dialect.linked_servers or type(function) is not exp.Identifier:
         return None
     name = function.name.lower()
     if name.upper() not in _FUNCTIONS or node.this.args.get("db") is not None:

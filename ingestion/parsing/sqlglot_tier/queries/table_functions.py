@@ -55,7 +55,7 @@ def translate_function(
         function = function.expressions[0]
     if type(function) in (exp.Column, exp.Parameter) or (type(function) is exp.Identifier):
         return _array_relation(queries, function, alias, columns)
-    made = generated(function, queries.names.dialect.name)
+    made = generated(function, queries.names.dialect)
     if made is not None:
         cells = Values((generated_expressions(queries, made),), made.names)
         return RelationSource(cells, alias, columns, lateral=True, pivots=pivots)
@@ -78,8 +78,8 @@ def translate_function(
     if not is_reader(function):
         arguments = tuple(_argument(queries, argument, name) for argument in _arguments(node, function))
     own = _own_columns(queries, function)
-    if name == "RANGE" and queries.names.dialect.name in ("spark", "databricks"):
-        own = (("id", "BIGINT"),)
+    if name == "RANGE" and queries.names.dialect.range_column:
+        own = ((queries.names.dialect.range_column, "BIGINT"),)
     several = type(function) is exp.Unnest or bool(node.args.get("rows_from"))
     aligned = len(columns) if several and len(arguments) > 1 else 0
     offset = node.args.get("offset") or function.args.get("offset")

@@ -198,7 +198,9 @@ class QueryTranslator:
             for row in _distinct_rows(node.expressions)
         )
         width = max((len(row) for row in rows), default=0)
-        return Values(rows, tuple(_value_name(self.names.dialect.name, number) for number in range(width)))
+        dialect = self.names.dialect
+        numbers = range(dialect.values_column_first, dialect.values_column_first + width)
+        return Values(rows, tuple(dialect.values_column.format(number) for number in numbers))
 
     def _value(self, node: exp.Expr) -> Expression:
         return _NO_EXPRESSION if type(node) is exp.Placeholder else self.expression(node)
@@ -235,22 +237,3 @@ def _distinct_rows(rows: list[exp.Expr]) -> Iterator[exp.Expr]:
         cells = row.expressions if type(row) is exp.Tuple else [row]
         if number == 0 or any(type(cell) is not exp.Literal for cell in cells):
             yield row
-
-
-def _value_name(dialect: str, number: int) -> str:
-    if dialect in (
-        "postgres",
-        "redshift",
-        "greenplum",
-        "cockroach",
-        "materialize",
-        "risingwave",
-        "snowflake",
-        "sqlite",
-    ):
-        return ("COLUMN" if dialect == "snowflake" else "column") + str(number + 1)
-    if dialect in ("trino", "presto", "athena"):
-        return f"_col{number}"
-    if dialect == "mysql":
-        return f"column_{number}"
-    return f"c{number + 1}" if dialect == "clickhouse" else f"col{number + (0 if dialect == 'duckdb' else 1)}"

@@ -8,8 +8,6 @@ from ingestion.model import StatementKind, TableChange, TableName
 from ingestion.parsing.sqlglot_tier.names.identifiers import Names
 from ingestion.parsing.sqlglot_tier.statements.words import Command, Words, moved
 
-_BOTH_WAYS = frozenset({"oracle", "mysql", "mariadb", "singlestore", "doris", "starrocks"})
-
 
 def alter(words: Words, names: Names) -> Command | None:
     """The ALTER TABLEs that move rows between tables, or names."""
@@ -93,7 +91,7 @@ def _exchange_partition(words: Words, names: Names, table: TableName) -> Command
     if other is None:
         return None
     writes = [moved(other, table)]
-    if names.dialect.name in _BOTH_WAYS:
+    if names.dialect.exchange_swaps:
         writes.append(moved(table, other))
     return Command(StatementKind.INSERT, tuple(writes))
 

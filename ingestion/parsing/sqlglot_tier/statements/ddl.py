@@ -58,7 +58,7 @@ def copied_table(names: Names, node: exp.Expr) -> TableName | None:
     """The table that LIKE, CLONE or PARTITION OF names, and that of ClickHouse's CREATE TABLE n AS s."""
     shape = node.args.get("expression")
     if shape is not None:
-        is_shape = type(shape) is exp.Table and names.dialect.name == "clickhouse" and not is_function(shape)
+        is_shape = type(shape) is exp.Table and names.dialect.create_as_copies and not is_function(shape)
         return names.table(shape) if is_shape else None
     clone = node.args.get("clone")
     if clone is not None:

@@ -13,8 +13,8 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
+from ingestion.dialects import Dialect
 from ingestion.dialects.definition import keywords
-from ingestion.dialects.reserved_words import HIVE_FAMILY
 from ingestion.model import Column, StatementKind, TableChange, TableName
 from ingestion.parsing.sqlglot_tier.expressions.types import type_name
 from ingestion.parsing.sqlglot_tier.names.identifiers import Names
@@ -28,8 +28,6 @@ _COPIES = keywords("LIKE CLONE COPY OF AS TEMPLATE")
 _QUERIES = keywords("SELECT SEL WITH VALUES TABLE FROM ( EXECUTE CLONE")
 _CONSTRAINTS = keywords("CONSTRAINT PRIMARY UNIQUE FOREIGN CHECK EXCLUDE SUPPLEMENTAL CONNECTION PROJECTION")
 _LISTED_KEYS = keywords("KEY FULLTEXT SPATIAL")
-_WITH_LISTED_KEYS = keywords("tsql fabric mysql mariadb singlestore doris starrocks")
-_WITH_LISTED_INDEXES = _WITH_LISTED_KEYS | {"clickhouse", "snowflake"}
 _TYPE_ENDS = keywords(
     "NOT NULL DEFAULT PRIMARY UNIQUE CHECK REFERENCES COLLATE GENERATED IDENTITY CONSTRAINT COMMENT ENCODE MASKED "
     "ENCRYPTED FILESTREAM SPARSE ROWGUIDCOL AUTO_INCREMENT AUTOINCREMENT INVISIBLE VISIBLE AS WITH SRID DISTKEY "
@@ -130,21 +128,21 @@ def _items(tokens: list[Token], around: _Item) -> Iterator[_Item]:
 
 def _columns(tokens: list[Token], around: _Item, names: Names) -> Iterator[Column]:
     for item in _items(tokens, around):
-        if item.first < item.end and not _is_constraint(tokens, item, names.dialect.name):
+        if item.first < item.end and not _is_constraint(tokens, item, names.dialect):
             column = _column(tokens, item, names)
             if column is not None:
                 yield column
 
 
-def _is_constraint(tokens: list[Token], item: _Item, dialect: str) -> bool:
+def _is_constraint(tokens: list[Token], item: _Item, dialect: Dialect) -> bool:
     first = tokens[item.first]
     if first.token_type is TokenType.IDENTIFIER or not _is_word(first):
         return not _is_word(first)
     word = _first_word(first)
     return (
         word in _CONSTRAINTS
-        or (word == "INDEX" and dialect in _WITH_LISTED_INDEXES)
-        or (word in _LISTED_KEYS and dialect in _WITH_LISTED_KEYS)
+        or (word == "INDEX" and dialect.listed_indexes)
+        or (word in _LISTED_KEYS and dialect.listed_keys)
         or (word == "PERIOD" and words(tokens, item.first + 1, "FOR"))
         or (word == "LIKE" and item.end > item.first + 1)
     )
@@ -241,7 +239,7 @@ class _Changes:
             return False
         word = self._word(place)
         if word in _VERBS and self._word(place + 1) != ".":
-            self.verb, self.of_columns = word, self.names.dialect.name not in ("tsql", "fabric") or word != "DROP"
+            self.verb, self.of_columns = word, not self.names.dialect.drop_needs_column or word != "DROP"
             place += 1
         elif word in _UNTOLD:
             self.verb = "" if word == "SET" and self._word(place + 1) == "SCHEMA" else word
@@ -260,7 +258,7 @@ class _Changes:
         return self.tokens[place].text.upper()
 
     def _is_no_column(self, item: _Item) -> bool:
-        return _is_constraint(self.tokens, item, self.names.dialect.name) or self._word(item.first) in _NO_COLUMN
+        return _is_constraint(self.tokens, item, self.names.dialect) or self._word(item.first) in _NO_COLUMN
 
     def add(self, item: _Item) -> bool:
         """ADD a type, ADD (a type, b type), ADD CONSTRAINT …."""
@@ -294,7 +292,7 @@ class _Changes:
         """MySQL: CHANGE [COLUMN] a b type; Spark's CHANGE COLUMN a COMMENT, DROP, TYPE, … leaves the name."""
         if item.end < item.first + 3:
             return False
-        if self.tokens[item.first + 1].text.upper() in _LEAVING and self.names.dialect.name in HIVE_FAMILY:
+        if self.tokens[item.first + 1].text.upper() in _LEAVING and self.names.dialect.change_keeps_names:
             return True
         old, new = self._name(item.first), self._name(item.first + 1)
         self.renamed += ((old, new),) if old != new else ()

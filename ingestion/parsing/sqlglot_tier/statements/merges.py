@@ -97,7 +97,7 @@ def _update_branch(branch: _Branch, action: exp.Expr) -> WriteForm:
 
 def _takes_places(queries: QueryTranslator) -> bool:
     """Whether a star in a branch gives the target its columns by their places, as DuckDB does."""
-    return queries.names.dialect.name == "duckdb"
+    return queries.names.dialect.merge_star_by_place
 
 
 def multitable_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[WriteForm]:

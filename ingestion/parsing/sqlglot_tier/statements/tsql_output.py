@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from sqlglot.tokenizer_core import Token, TokenType
 
+from ingestion.dialects import Dialect
 from ingestion.dialects.definition import keywords
-from ingestion.dialects.reserved_words import TSQL_FAMILY
 from ingestion.model import Problem, ProblemKind, TableName
 from ingestion.parsing.sqlglot_tier.repairs.edits import at_depth_zero, matching, words
 from ingestion.relational.form import (
@@ -34,9 +34,9 @@ _WORD = re.compile(r"\b(?:output|exec(?:ute)?)\b", re.IGNORECASE)
 _AFTER = keywords("FROM WHERE SELECT VALUES EXEC EXECUTE WITH OPTION DEFAULT OUTPUT ;")
 
 
-def has_rows_beside(text: str, dialect: str) -> bool:
+def has_rows_beside(text: str, dialect: Dialect) -> bool:
     """Whether it is worth looking for the clause, or for an execution."""
-    return dialect in TSQL_FAMILY and _WORD.search(text) is not None
+    return dialect.output_clause and _WORD.search(text) is not None
 
 
 def without_output(text: str, tokens: list[Token]) -> tuple[str, str] | None:

@@ -31,12 +31,6 @@ from ingestion.relational.form import (
 from ingestion.relational.roles import ATOM, FILTER, IDENTITY
 
 _PROCESSES = frozenset({"program", "stdin", "stdout"})
-_COLUMNS_BY_NAME = frozenset({"mysql", "mariadb", "singlestore"})
-"""Where the columns of CREATE TABLE t (…) SELECT … are met by their names, and those that are not listed come after."""
-
-
-_NAMED_PARTITIONS = frozenset({"mysql", "mariadb", "singlestore", "doris", "starrocks"})
-"""Where PARTITION (p, q) names parts of the table, and elsewhere columns."""
 
 
 def star_from(name: TableName) -> Select:
@@ -88,7 +82,7 @@ def _fixed_partition(queries: QueryTranslator, partition: exp.Expr | None) -> tu
 
 
 def _chosen_partition(queries: QueryTranslator, partition: exp.Expr | None) -> tuple[str, ...]:
-    if queries.names.dialect.name in _NAMED_PARTITIONS:
+    if queries.names.dialect.named_partitions:
         return ()
     items = partition.expressions if partition is not None else ()
     return tuple(queries.names.column_parts(item)[-1] for item in items if type(item) is exp.Column)
@@ -162,7 +156,7 @@ def create_writes(queries: QueryTranslator, node: exp.Expr) -> tuple[StatementKi
             )
             or None
         )
-        if not view and queries.names.dialect.name in _COLUMNS_BY_NAME:
+        if not view and queries.names.dialect.create_as_by_name:
             columns = None
         this = this.this
     name = queries.names.table(this)
