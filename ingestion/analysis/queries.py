@@ -23,6 +23,7 @@ from ingestion.analysis.scope_relations import ScopedRelation
 from ingestion.analysis.scopes import Scope
 from ingestion.analysis.stars import pivoted, star_entries
 from ingestion.dialects import dialect_of
+from ingestion.dialects.functions import ELEMENTS
 from ingestion.model import ColumnRef, Problem, ProblemKind, Reference, TableName
 from ingestion.relational.form import (
     Query,
@@ -36,7 +37,6 @@ from ingestion.relational.form import (
 from ingestion.relational.roles import GROUP_BY, IDENTITY, TRANSFORMATION, TRANSFORMATIONS
 
 _SEARCH = "vector_search"
-_ELEMENTS = frozenset({"unnest", "explode", "explode_outer"})
 
 
 class QueryAnalysis:
@@ -171,7 +171,7 @@ class QueryAnalysis:
         value.known_as(f"{function.label.upper()}({texts})")
         columns = relation.columns or tuple(name for name, _ in function.columns)
         tables = {function.name: None} if function.name is not None else {}
-        if len(values) == 1 and function.label in _ELEMENTS:
+        if len(values) == 1 and function.label.upper() in ELEMENTS:
             self._as_element(value, values[0], self.sources)
         rows = FunctionColumns(self.sources, value, columns, relation.alias or function.label, tables)
         rows.fields = value.fields if self.dialect.fields_unnested else None

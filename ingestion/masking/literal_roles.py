@@ -7,6 +7,15 @@ from enum import Enum
 
 from ingestion.dialects import Dialect
 from ingestion.dialects.definition import keywords
+from ingestion.dialects.functions import (
+    ALSO_WORDS,
+    CONVERTERS,
+    FILE_READERS,
+    FROM_IN_ARGUMENTS,
+    NAMED_IN_TEXTS,
+    ON_OTHER_MACHINES,
+    REMOTE_QUERIES,
+)
 
 NAME_MARK, STRING_MARK, NUMBER_MARK, PREFIXED_MARK = "\x01", "\x02", "\x03", "\x04"
 MARKS = frozenset((NAME_MARK, STRING_MARK, NUMBER_MARK, PREFIXED_MARK))
@@ -37,20 +46,8 @@ _SECRETS = keywords(
     "credentials password passwd pwd secret key token access_key_id secret_access_key session_token iam_role"
     " master_symmetric_key identified authorization"
 )
-# Functions whose literals name tables, files, columns or fields, or are SQL.
-_DATA_FUNCTIONS = keywords(
-    "identifier openrowset openquery opendatasource external_query dblink dblink_exec crosstab query_to_xml getxml"
-    " read_csv read_csv_auto read_json read_json_auto read_json_objects read_ndjson read_ndjson_auto read_parquet"
-    " read_text read_blob read_files read_xlsx read_avro read_kafka parquet_scan iceberg_scan delta_scan csv_scan"
-    " postgres_scan postgres_query mysql_scan mysql_query sqlite_scan sniff_csv st_read query_table s3cluster hdfs gcs"
-    " azureblobstorage deltalake iceberg hudi remotesecure mongodb postgresql jdbc odbc result_scan infer_schema"
-    " table_date_range table_query clusterallreplicas dictionary dictgetornull dictgetall dictgethierarchy dictisin"
-    " dictgetchildren dictgetdescendants dicthas joinget joingetornull"
-    " get_path get_json_object json_tuple json_extract json_extract_scalar json_extract_path json_extract_path_text"
-    " json_extract_string json_value json_query jsonb_extract_path jsonb_extract_path_text jsonextract"
-    " jsonextractstring jsonextractraw jsonb_path_query json_table openjson xmltable variant_get try_variant_get"
-    " struct_extract get element_at map_extract flatten from_json named_struct json_object object_construct"
-    " object_construct_keep_null json_build_object jsonb_build_object pivot unpivot stack"
+_DATA_FUNCTIONS = frozenset(
+    name.lower() for name in FILE_READERS | ON_OTHER_MACHINES | REMOTE_QUERIES | NAMED_IN_TEXTS | ALSO_WORDS
 )
 _LOOKED_UP = keywords(
     "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 date datetime uuid string ipv4 ipv6"
@@ -58,15 +55,10 @@ _LOOKED_UP = keywords(
 _DICTIONARY_LOOKUPS = frozenset(
     f"dictget{type_}{otherwise}" for type_ in ("", *_LOOKED_UP) for otherwise in ("", "ordefault")
 )
-# These only where a string comes first: elsewhere they are ordinary words.
-_DATA_FUNCTIONS_OF_STRINGS = keywords(
-    "table file url query s3 merge cluster remote mysql sqlite redis input columns view glob"
-)
 RUNS_TEXT = keywords("exec execute immediate sp_executesql")
 _TRANSFERS = keywords("copy unload load export import bulk")
 _DATA_OPTIONS = keywords("location url uri uris path file files external_location stage data_source dbtable query")
 _DEFINES = keywords("create alter export import copy load unload replace")
-_FROM_IS_AN_ARGUMENT = keywords("substring trim overlay extract position")
 _BY = keywords("group order partition sort cluster distribute")
 _BY_LIST_ENDS = keywords(
     "; having order limit window qualify union except intersect minus select fetch offset rows range groups insert from"
@@ -81,11 +73,10 @@ _TYPES = keywords(
     " decimal32 decimal64 decimal128 decimal256 fixedstring raw blob clob bignumeric vector identity"
 )
 _COLLECTIONS = keywords("array map struct row nullable lowcardinality tuple list")
-_CONVERTERS = keywords("convert try_convert cast try_cast safe_cast")
 
 _LONGEST_FROM = 60
 _STRINGS = frozenset((STRING_MARK, PREFIXED_MARK))
-NAMING = _DATA_FUNCTIONS | _DICTIONARY_LOOKUPS | _DATA_FUNCTIONS_OF_STRINGS
+NAMING = _DATA_FUNCTIONS | _DICTIONARY_LOOKUPS
 """Functions, and clauses like PIVOT, whose literals may name data."""
 
 
@@ -93,7 +84,7 @@ def opens_names(words: Sequence[str], place: int) -> bool:
     """Whether the function at `place`, one of NAMING, is called here with literals that name data."""
     if words[place + 1 : place + 2] != ["("]:
         return False
-    return words[place] not in _DATA_FUNCTIONS_OF_STRINGS or (place + 2 < len(words) and words[place + 2] in _STRINGS)
+    return words[place].upper() not in ALSO_WORDS or (place + 2 < len(words) and words[place + 2] in _STRINGS)
 
 
 def closing(words: Sequence[str], opening: int) -> int:
@@ -126,7 +117,7 @@ def string_role(words: Sequence[str], place: int, dialect: Dialect) -> Role | No
         return Role.ALIAS if aliased else Role.NAME
     if before in _SECRETS or (before == "to" and earlier == "similar"):
         return None
-    if before == "from" and (earlier == "distinct" or _function_around(words, place) in _FROM_IS_AN_ARGUMENT):
+    if before == "from" and (earlier == "distinct" or _function_around(words, place).upper() in FROM_IN_ARGUMENTS):
         return None
     return Role.NAME
 
@@ -211,7 +202,7 @@ def _is_type(words: Sequence[str], place: int) -> bool:
     if before in ("(", "<", ","):
         for at in range(place - 1, max(0, place - 60), -1):
             if words[at] in ("(", "<"):
-                return words[at - 1] in _COLLECTIONS or (words[at] == "(" and words[at - 1] in _CONVERTERS)
+                return words[at - 1] in _COLLECTIONS or (words[at] == "(" and words[at - 1].upper() in CONVERTERS)
         return False
     return before not in _EXPRESSION_AFTER
 

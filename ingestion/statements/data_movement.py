@@ -20,9 +20,6 @@ _OTHER_TABLE = re.compile(
 )
 _CLIENT_ROWS = re.compile(r"\b(?:from\s+stdin|to\s+stdout|(?:from|to)\s+program)\b")
 _LOADS = keywords("data table xml into from")
-_SELECT_INTO_FILLS_VARIABLES = keywords(
-    "oracle mysql mariadb singlestore doris starrocks snowflake bigquery db2 teradata spark databricks hive impala"
-)
 _VERBS: dict[str, Kind] = {
     "insert": Kind.INSERT,
     "ins": Kind.INSERT,
@@ -60,7 +57,7 @@ def _into(following: tuple[Token, ...], statement: Examined) -> Classification:
     target = following[0].text.lower() if following else ""
     if target in ("outfile", "dumpfile"):
         return parsed(Kind.COPY)
-    variable = target[:1] in (":", "@") or statement.dialect.name in _SELECT_INTO_FILLS_VARIABLES
+    variable = target[:1] in (":", "@") or not statement.dialect.select_into_creates
     return SELECT if variable else parsed(Kind.CREATE_TABLE_AS)
 
 

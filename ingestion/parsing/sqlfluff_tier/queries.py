@@ -8,6 +8,7 @@ from dataclasses import replace
 from sqlfluff.core.parser import BaseSegment
 
 from ingestion.dialects import Dialect
+from ingestion.dialects.functions import GENERATORS
 from ingestion.model import Problem, ProblemKind
 from ingestion.parsing.sqlfluff_tier.expressions import QUERIES, ExpressionReader, NotFollowed
 from ingestion.parsing.sqlfluff_tier.tree import (
@@ -21,7 +22,6 @@ from ingestion.parsing.sqlfluff_tier.tree import (
     table_name,
 )
 from ingestion.parsing.sqlglot_tier.names.output_names import plain_text
-from ingestion.parsing.sqlparse_tier.words import GENERATORS
 from ingestion.relational.form import Clause, CommonTable, Projection, Query, RelationSource, Select, SetOperation, Star
 from ingestion.relational.partial import opaque_column, plain_column
 from ingestion.relational.roles import FILTER, GROUP_BY, IDENTITY, JOIN, SORT

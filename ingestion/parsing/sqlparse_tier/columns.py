@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ingestion.dialects import Dialect, fold_column
+from ingestion.dialects.functions import GENERATORS
 from ingestion.model import Problem, ProblemKind, StatementKind
 from ingestion.parsing.sqlparse_tier.names import column_parts, name_at, qualifier
 from ingestion.parsing.sqlparse_tier.sources import SourceScan
 from ingestion.parsing.sqlparse_tier.stream import TokenKind, TokenStream
 from ingestion.parsing.sqlparse_tier.targets import TargetAt, items_between
-from ingestion.parsing.sqlparse_tier.words import GENERATORS, NO_COLUMN, SET_OPERATIONS
+from ingestion.parsing.sqlparse_tier.words import NO_COLUMN, SET_OPERATIONS
 from ingestion.relational.form import Projection, Star
 from ingestion.relational.partial import COLUMNS_NOT_FOLLOWED, opaque_column, plain_column
 

@@ -57,11 +57,6 @@ NO_COLUMN = _words(
 """Look like a column and are a value."""
 
 
-GENERATORS = _words(
-    "STACK INLINE INLINE_OUTER EXPLODE EXPLODE_OUTER POSEXPLODE POSEXPLODE_OUTER JSON_TUPLE PARSE_URL_TUPLE"
-)
-"""Give several columns where one function stands, in Hive's family."""
-
 METADATA_QUERIES = _words("DESCRIBE DESC SUMMARIZE SHOW")
 """Begin what DuckDB takes as a relation in parentheses, besides queries."""
 

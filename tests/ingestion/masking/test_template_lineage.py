@@ -36,6 +36,10 @@ OWN = [
     ("spark", "insert overwrite table t partition (ds = '1') select a['k'], named_struct('x', b).x, 5L from s"),
     ("hive", "insert overwrite directory '/x' select a, 'b' from s lateral view explode(array('c')) l as m"),
     ("clickhouse", "insert into t select dictGet('d', 'a', b), c from s3('u', 'CSV') where e = 'x'"),
+    ("clickhouse", "insert into t select a from urlCluster('c', 'http://h/x.csv', 'CSV') where e = 'x'"),
+    ("clickhouse", "insert into t select a from hudi('http://h/x', 'k', 's') where e = 'x'"),
+    ("starrocks", "insert into t select a from files('path' = 's3://b/x/*', 'format' = 'parquet') where e = 'x'"),
+    ("duckdb", "create table t as select a from read_xlsx('x.xlsx') where d = 'z'"),
     ("redshift", "unload ('select a from s') to 's3://b/p' iam_role 'r'"),
     ("oracle", "insert into t select a, q'[x]' b from s fetch first 5 rows only"),
 ]

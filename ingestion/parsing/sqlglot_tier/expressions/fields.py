@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeAlias
 
 from sqlglot import exp
 
-from ingestion.dialects.definition import keywords
+from ingestion.dialects.functions import OBJECT_BUILDERS, TO_JSON
 from ingestion.parsing.sqlglot_tier.expressions.writer import ExpressionWriter
 from ingestion.relational.form import Fields, Projection, Star
 from ingestion.relational.roles import AGGREGATION, CONDITIONAL, FILTER, IDENTITY, SORT, TRANSFORMATION, WINDOW
@@ -28,8 +28,6 @@ _AS_THEY_ARE = (
     exp.ArrayReverse,
     exp.Cast,
 )
-_JSON = keywords("TO_JSON TO_JSONB ROW_TO_JSON PARSE_JSON TO_JSON_STRING TO_VARIANT TO_OBJECT TO_ARRAY")
-_BUILDERS = keywords("JSON_BUILD_OBJECT JSONB_BUILD_OBJECT OBJECT_CONSTRUCT OBJECT_CONSTRUCT_KEEP_NULL")
 _AROUND = (exp.Paren, exp.IgnoreNulls, exp.RespectNulls, exp.Limit)
 _TAKEN_AS_THEY_ARE = (exp.Column, exp.Query, exp.Literal, exp.Null, exp.Boolean)
 _ACCESS = (exp.JSONExtract, exp.JSONExtractScalar, exp.JSONBExtract, exp.StructExtract, exp.GetExtract)
@@ -105,7 +103,7 @@ def _built(w: ExpressionWriter, node: exp.Expr) -> _Own | None:
         return (("*", node.this),)
     if kind is exp.Anonymous:
         name, given = str(node.this).upper(), node.expressions
-        if name in _BUILDERS and len(given) % 2 == 0:
+        if name in OBJECT_BUILDERS and len(given) % 2 == 0:
             return tuple((_key(w, given[at]), given[at + 1]) for at in range(0, len(given), 2))
         if name == "ROW":
             return tuple((f"f{number + 1}", item) for number, item in enumerate(given))
@@ -114,7 +112,7 @@ def _built(w: ExpressionWriter, node: exp.Expr) -> _Own | None:
 
 def _is_builder(node: exp.Expr) -> bool:
     if type(node) is exp.Anonymous:
-        return str(node.this).upper() in _BUILDERS | {"ROW"}
+        return str(node.this).upper() in OBJECT_BUILDERS | {"ROW"}
     return isinstance(node, exp.Struct | exp.JSONObject | exp.StarMap | exp.Tuple)
 
 
@@ -160,7 +158,7 @@ def _values(node: exp.Expr) -> Iterator[_Value]:
         yield from (_Value(item, TRANSFORMATION, acting) for item in (args["true"], args.get("false")) if item)
     elif type(node) is exp.Case:
         yield from _cases(node)
-    elif type(node) is exp.Anonymous and str(this).upper() in _JSON and len(node.expressions) == 1:
+    elif type(node) is exp.Anonymous and str(this).upper() in TO_JSON and len(node.expressions) == 1:
         yield _Value(node.expressions[0], TRANSFORMATION)
     elif isinstance(this, exp.Expr):
         yield from _taken(node, this)

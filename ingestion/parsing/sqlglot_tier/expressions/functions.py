@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from ingestion.dialects.functions import COUNTS, MOVING, Effect, effect_of
+from ingestion.dialects.functions import COUNTS, MOVING, TEXTS, Effect, effect_of
 from ingestion.relational.form import TypeRule
 from ingestion.relational.roles import ARGUMENTS, TRANSFORMED
 
@@ -111,8 +111,7 @@ _RESULT_TYPES: dict[type[exp.Expr], TypeRule] = {
 }
 _NAMED_TYPES: dict[str, TypeRule] = {
     **dict.fromkeys(COUNTS, "BIGINT"),
-    **dict.fromkeys(("UPPER", "LOWER", "TRIM", "LTRIM", "RTRIM", "BTRIM", "LPAD", "RPAD", "TO_VARCHAR"), "STRING"),
-    **dict.fromkeys(("MD5", "SHA1", "SHA256", "FORMAT", "DATE_FORMAT", "GET_JSON_OBJECT"), "STRING"),
+    **dict.fromkeys(TEXTS, "STRING"),
 }
 
 FUNCTIONS: dict[type[exp.Expr], Behaviour] = {}

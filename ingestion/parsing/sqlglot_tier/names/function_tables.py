@@ -5,18 +5,17 @@ from __future__ import annotations
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from ingestion.dialects.functions import ON_OTHER_MACHINES
 from ingestion.model import TableName
 from ingestion.parsing.sqlglot_tier.names.identifiers import Names
 from ingestion.parsing.sqlglot_tier.names.paths import function_name
 
-_ELSEWHERE = frozenset({"CLUSTER", "CLUSTERALLREPLICAS", "REMOTE", "REMOTESECURE"})
-"""Functions that read or write a table on other machines: (where, db.table | db, table, …)."""
 _PAIRS = (exp.EQ, exp.PropertyEQ)
 
 
 def table_elsewhere(function: exp.Expr, names: Names) -> TableName | None:
     """The table that cluster(…) or remote(…) names; None where it is another function, or its name is not constant."""
-    if not names.dialect.relations_in_functions or function_name(function) not in _ELSEWHERE:
+    if not names.dialect.relations_in_functions or function_name(function) not in ON_OTHER_MACHINES:
         return None
     pairs = {str(item.this.name).lower(): item.expression for item in function.expressions if isinstance(item, _PAIRS)}
     if pairs:  # a named collection
@@ -31,7 +30,7 @@ def table_elsewhere(function: exp.Expr, names: Names) -> TableName | None:
 
 def function_elsewhere(function: exp.Expr, names: Names) -> exp.Expr | None:
     """The table function or query that cluster(…) or remote(…) runs on other machines."""
-    if not names.dialect.relations_in_functions or function_name(function) not in _ELSEWHERE:
+    if not names.dialect.relations_in_functions or function_name(function) not in ON_OTHER_MACHINES:
         return None
     inner = function.expressions[1] if len(function.expressions) > 1 else None
     return inner if isinstance(inner, exp.Func) and not _is_own_database(inner) else None

@@ -14,7 +14,7 @@ def output_name(names: Names, node: exp.Expr, expression: Expression, number: in
     while type(node) is exp.Paren:
         node = node.this
     if type(node) is exp.Dot or (type(node) is exp.JSONExtract and node.args.get("variant_extract")):
-        return _field_name(names, node)
+        return _field_name(names, node) or fold_column(plain_text(expression), False, names.dialect)
     if type(node) is exp.Column:
         return names.column_parts(node)[-1]
     dialect = names.dialect
@@ -49,7 +49,7 @@ def _field_name(names: Names, node: exp.Expr) -> str:
     last = node.expression
     if type(last) is exp.JSONPath:
         keys = [part for part in last.expressions if type(part) is exp.JSONPathKey]
-        return fold_column(str(keys[-1].this), False, names.dialect) if keys else names.dialect.name
+        return fold_column(str(keys[-1].this), False, names.dialect) if keys else ""
     return names.column(last) if type(last) is exp.Identifier else str(last.name)
 
 
@@ -60,7 +60,7 @@ def _by_function(names: Names, node: exp.Expr) -> str:
     if type(inner) is exp.Column:
         return names.column_parts(inner)[-1]
     if type(inner) is exp.Dot:
-        return _field_name(names, inner)
+        return _field_name(names, inner) or "?column?"
     if isinstance(inner, exp.Anonymous | exp.AnonymousAggFunc):
         return str(inner.this).lower() if isinstance(inner.this, str) else "?column?"
     if type(inner) is exp.Case:

@@ -4,14 +4,8 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from ingestion.dialects.definition import keywords
+from ingestion.dialects.functions import FILE_READERS
 
-_READERS = keywords(
-    "READ_CSV READ_CSV_AUTO READ_PARQUET PARQUET_SCAN READ_JSON READ_JSON_AUTO READ_NDJSON READ_FILES S3 "
-    "S3CLUSTER GCS URL URLCLUSTER FILE FILECLUSTER HDFS HDFSCLUSTER AZUREBLOBSTORAGE AZUREBLOBSTORAGECLUSTER "
-    "DELTALAKE DELTALAKECLUSTER ICEBERG_SCAN DELTA_SCAN ICEBERG ICEBERGCLUSTER BULK_ROWS FILES CLOUD_FILES READ_KAFKA "
-    "LOCAL"
-)
 _SPELLED_OUT = {"OPEN_J_S_O_N": "OPENJSON", "J_S_O_N_TABLE": "JSON_TABLE", "X_M_L_TABLE": "XMLTABLE"}
 _OPTIONS = frozenset({"path", "uri", "url", "file_path", "location"})
 _TEXTS = (exp.Concat, exp.DPipe, exp.Add, exp.Array, exp.Tuple, exp.Paren)
@@ -37,7 +31,7 @@ def function_as_written(function: exp.Expr) -> str:
 
 def is_reader(function: exp.Expr) -> bool:
     """Whether the function reads or writes files."""
-    return type(function) is exp.ReadCSV or function_name(function) in _READERS
+    return type(function) is exp.ReadCSV or function_name(function) in FILE_READERS
 
 
 def path_of(function: exp.Expr) -> str | None:

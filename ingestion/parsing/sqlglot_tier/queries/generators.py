@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from ingestion.dialects import Dialect
+from ingestion.dialects.functions import INLINES
 from ingestion.parsing.sqlglot_tier.expressions.context import QueryContext
 from ingestion.relational.form import AnySlot, Expression
 from ingestion.relational.roles import ATOM, TRANSFORMATION
 
 _TO_ROWS = (exp.Explode, exp.Posexplode)
-_INLINES = frozenset({"INLINE", "INLINE_OUTER"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ def generated(function: exp.Expr, dialect: Dialect) -> Generated | None:
         return _map_items(function)
     label = str(function.sql_names()[0]) if isinstance(function, exp.Func) else ""
     name = str(function.this).upper() if type(function) is exp.Anonymous else label
-    if name in _INLINES:
+    if name in INLINES:
         return _inlined(function, name)
     return None
 

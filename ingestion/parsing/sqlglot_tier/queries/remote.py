@@ -12,6 +12,7 @@ from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect as SqlglotDialect
 
 from ingestion.dialects import Dialect, fold
+from ingestion.dialects.functions import REMOTE_QUERIES
 from ingestion.model import NameKind, TableName
 from ingestion.parsing.sqlglot_tier.expressions.context import QueryContext
 from ingestion.parsing.sqlglot_tier.names.identifiers import Names
@@ -20,7 +21,6 @@ from ingestion.parsing.sqlglot_tier.repairs.edits import REFUSALS
 from ingestion.relational.form import Query, RelationSource, Select, Star
 
 _NAMED = "openquery"
-_FUNCTIONS = frozenset({"OPENQUERY", "OPENROWSET"})
 _GRAMMARS = ("tsql", "", "mysql")
 """What the other server speaks is not known: a query that one of these takes is plain enough."""
 _LEVELS = 3
@@ -48,7 +48,7 @@ class _RemoteNames(Names):
 
 def is_remote(function: exp.Expr, dialect: Dialect) -> bool:
     """Whether the function's rows come from another server."""
-    return dialect.linked_servers and function_name(function) in _FUNCTIONS
+    return dialect.linked_servers and function_name(function) in REMOTE_QUERIES
 
 
 def remote_relation(queries: QueryContext, function: exp.Expr, alias: str, columns: tuple[str, ...]) -> RelationSource:
@@ -93,7 +93,7 @@ def remote_target(queries: QueryContext, node: exp.Expr) -> tuple[TableName, tup
     if not queries.names.dialect.linked_servers or type(function) is not exp.Identifier:
         return None
     name = function.name.lower()
-    if name.upper() not in _FUNCTIONS or node.this.args.get("db") is not None:
+    if name.upper() not in REMOTE_QUERIES or node.this.args.get("db") is not None:
         return None
     query = _query(queries, name, list(node.expressions))
     source = query.relations[0].source if isinstance(query, Select) and len(query.relations) == 1 else None

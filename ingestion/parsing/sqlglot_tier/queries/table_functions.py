@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from ingestion.dialects.definition import keywords
+from ingestion.dialects.functions import TABLE_FUNCTIONS
 from ingestion.model import NameKind, TableName
 from ingestion.names.storage_paths import location
 from ingestion.parsing.sqlglot_tier.expressions.context import QueryContext
@@ -23,15 +23,6 @@ from ingestion.parsing.sqlglot_tier.queries.remote import is_remote, remote_rela
 from ingestion.relational.form import Expression, Pivot, QuerySlot, RelationSource, TableFunction, TypeRule, Values
 from ingestion.relational.roles import ATOM, TRANSFORMATION
 
-_BUILTIN = keywords(
-    "GENERATE_SERIES RANGE NUMBERS GENERATOR SPLIT_TO_TABLE STRTOK_SPLIT_TO_TABLE FLATTEN UNNEST JSON_EACH "
-    "JSON_EACH_TEXT JSONB_EACH JSONB_EACH_TEXT JSON_ARRAY_ELEMENTS JSONB_ARRAY_ELEMENTS "
-    "JSON_ARRAY_ELEMENTS_TEXT JSONB_ARRAY_ELEMENTS_TEXT JSON_TO_RECORDSET JSONB_TO_RECORDSET JSON_TO_RECORD "
-    "JSONB_TO_RECORD REGEXP_MATCHES REGEXP_SPLIT_TO_TABLE STRING_SPLIT OPENJSON JSON_TABLE XMLTABLE "
-    "STRING_TO_TABLE ZEROS SEQUENCE EXPLODE POSEXPLODE EXPLODE_OUTER INLINE STACK JSON_TUPLE PARSE_URL_TUPLE "
-    "UNNEST_TOKENS ROWS_FROM NODES VALUES JSON_OBJECT_KEYS JSONB_OBJECT_KEYS JSONB_PATH_QUERY "
-    "GENERATE_SUBSCRIPTS GENERATE_DATE_ARRAY RESULT_SCAN"
-)
 _WIDE = (exp.VectorSearch, exp.AIForecast, exp.MLForecast)
 
 
@@ -70,7 +61,7 @@ def translate_function(
         return RelationSource(location(path), alias, columns, pivots=pivots)
     arguments: tuple[Expression, ...] = ()
     known = None
-    if is_reader(function) or (isinstance(function, exp.Anonymous | exp.Dot) and name not in _BUILTIN):
+    if is_reader(function) or (isinstance(function, exp.Anonymous | exp.Dot) and name not in TABLE_FUNCTIONS):
         written = function.sql().partition("(")[0] if type(function) is exp.Dot else function_as_written(function)
         schemas = [str(node.args[part].name) for part in ("catalog", "db") if node.args.get(part) is not None]
         written = ".".join((*schemas, written))
@@ -105,7 +96,7 @@ def _elsewhere(queries: QueryContext, function: exp.Expr) -> RelationSource | No
 
 def _argument(queries: QueryContext, node: exp.Expr, function: str) -> Expression:
     """An argument; a query is one of rows, whose columns are its fields, but where a value is taken apart."""
-    if not isinstance(node, exp.Query) or function in _BUILTIN:
+    if not isinstance(node, exp.Query) or function in TABLE_FUNCTIONS:
         return queries.expression(node, TRANSFORMATION)
     return Expression((0,), (QuerySlot(queries.query(node), TRANSFORMATION, struct=True),), ATOM)
 
