@@ -1,4 +1,4 @@
-"""Query logs as CSV: exports with a header, and PostgreSQL's own csvlog."""
+"""Query logs: what platforms export, and PostgreSQL's own csvlog."""
 
 from connectors.query_log.reader import QueryLogOptions, read_query_log
 from connectors.query_log.window import apply_window, newest_time

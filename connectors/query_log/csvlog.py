@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
+from connectors.query_log.interpretation.tables import Malformed, Records, Table
+from connectors.query_log.interpretation.values import parse_times
 from connectors.query_log.layout import Layout
-from connectors.query_log.records import MAX_RECORD_CHARS, Malformed, Records
-from connectors.query_log.tables import NOT_A_STATEMENT, Table
-from connectors.query_log.values import parse_times
+from connectors.query_log.profiles.export_profile import NOT_A_STATEMENT
+from connectors.query_log.records import MAX_RECORD_CHARS
 
 _DURATION = r"duration: (?P<ms>\d+(?:\.\d+)?) ms"
 # "execute fetch from" goes on with a portal that was executed before; parse and bind execute nothing

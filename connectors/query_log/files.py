@@ -14,10 +14,10 @@ from pyspark.sql import SparkSession
 
 from ingestion.errors import ConfigError
 
-_LOG_NAME = re.compile(r".*\.(csv|tsv|psv)(\.(gz|gzip|bz2|zst|zstd))?", re.IGNORECASE)
+_LOG_NAME = re.compile(r".*\.(csv|tsv|psv|json|jsonl|ndjson)(\.(gz|gzip|bz2|zst|zstd))?", re.IGNORECASE)
 _GLOB = re.compile(r"[*?\[{]")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")
-_LOG_NAMES = "*.csv, *.tsv or *.psv, plain or .gz, .bz2, .zst"
+_LOG_NAMES = "*.csv, *.tsv, *.psv, *.json, *.jsonl or *.ndjson, plain or .gz, .bz2, .zst"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class QueryLogFile:
 
 
 def find_log_files(spark: SparkSession, path: str) -> list[QueryLogFile]:
-    """The files that `path` names, by name; a directory gives its CSV files at any depth, hidden ones left out.
+    """The files that `path` names, by name; a directory gives its logs at any depth, hidden ones left out.
 
     Raises ConfigError where nothing is there.
     """

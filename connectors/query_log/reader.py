@@ -1,4 +1,4 @@
-"""Query logs read by Spark: CSV exports with a header, and PostgreSQL's csvlog."""
+"""Query logs read by Spark: exports of many platforms, and PostgreSQL's csvlog."""
 
 from __future__ import annotations
 
@@ -12,35 +12,35 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
 
 from connectors.base import RECORD_SCHEMA
-from connectors.query_log.csvlog import CsvlogReader, Failures, FailureScan
+from connectors.query_log.batches import FAILURE_DDL, failure_batches, record_batches
+from connectors.query_log.csvlog import Failures
 from connectors.query_log.files import QueryLogFile, find_log_files
-from connectors.query_log.layout import Layout, sniff
-from connectors.query_log.records import Malformed, RecordReader, Records
+from connectors.query_log.interpretation.tables import PIECE_SCHEMA
+from connectors.query_log.layout import Form, sniff
+from connectors.query_log.pieces import PIECE_DDL, joined
 from connectors.query_log.slices import FileSlice, cut, pack
 from connectors.query_log.streams import SliceStream, is_compressed
-from connectors.query_log.tables import Table, from_export
 from ingestion.errors import ConfigError
 
 _HEAD_BYTES = 1 << 20
-_BLOCK_CHARS = 1 << 20
 # what Spark's binaryFile can hold in one row
 _LARGEST_REMOTE = (1 << 31) - 1
-
-_FAILURE_SCHEMA = pa.schema([("session", pa.string()), ("statement", pa.binary())])
-_FAILURE_DDL = "session string, statement binary"
 
 
 @dataclass(frozen=True, slots=True)
 class QueryLogOptions:
     """Where the log is (a file, a directory, a glob; a path or any URI that Spark reads), and its zone.
 
-    `timezone` (IANA name) counts for times that the log gives without a zone.
+    `timezone` (IANA name) counts for times that the log gives without a zone. `connection_type` is the service's, which
+    decides between exporters of the same columns.
     """
 
     path: str
     timezone: str = "UTC"
+    connection_type: str | None = None
 
 
 def read_query_log(spark: SparkSession, options: QueryLogOptions) -> DataFrame:
@@ -52,10 +52,17 @@ def read_query_log(spark: SparkSession, options: QueryLogOptions) -> DataFrame:
 
     Raises ConfigError where there is no such file, or none of the files is a query log.
     """
-    files = _with_layouts(spark, find_log_files(spark, options.path), _zone(options.timezone))
+    files = _with_layouts(spark, find_log_files(spark, options.path), options)
     slices = cut(spark, files, [_splittable(part) for part in files])
     failures: Failures = _failures(spark, [part for part in slices if part.layout and part.layout.csvlog])
-    return _run(spark, slices, partial(_record_batches, failures=failures), RECORD_SCHEMA)
+    if not any(part.layout is not None and part.layout.in_pieces for part in slices):
+        return _run(spark, slices, partial(record_batches, failures=failures), RECORD_SCHEMA)
+    work = partial(record_batches, failures=failures, schema=PIECE_SCHEMA)
+    return joined(_run(spark, slices, work, _ddl(RECORD_SCHEMA, PIECE_DDL)))
+
+
+def _ddl(schema: StructType, more: str) -> str:
+    return ", ".join([f"{column.name} {column.dataType.simpleString()}" for column in schema] + [more])
 
 
 def _zone(name: str) -> ZoneInfo:
@@ -65,8 +72,9 @@ def _zone(name: str) -> ZoneInfo:
         raise ConfigError(f"{name} is no time zone: give a name such as UTC or Europe/Berlin") from error
 
 
-def _with_layouts(spark: SparkSession, files: Sequence[QueryLogFile], zone: ZoneInfo) -> list[FileSlice]:
+def _with_layouts(spark: SparkSession, files: Sequence[QueryLogFile], options: QueryLogOptions) -> list[FileSlice]:
     """Each file that is not empty with its layout; where some files have none these carry the reason as a problem."""
+    zone = _zone(options.timezone)
     found: list[FileSlice] = []
     for file in files:
         if not file.local and file.size > _LARGEST_REMOTE:
@@ -76,7 +84,8 @@ def _with_layouts(spark: SparkSession, files: Sequence[QueryLogFile], zone: Zone
             continue
         end = None if is_compressed(head) else file.size
         try:
-            found.append(FileSlice(file, sniff(_decompressed_head(file, head), file.name, zone), end=end))
+            layout = sniff(_decompressed_head(file, head), file.name, zone, options.connection_type)
+            found.append(FileSlice(file, layout, end=end))
         except ConfigError as error:
             found.append(FileSlice(file, None, end=end, problem=str(error)))
     if found and all(part.layout is None for part in found):
@@ -108,7 +117,9 @@ def _decompressed_head(file: QueryLogFile, head: bytes) -> bytes:
 
 
 def _splittable(part: FileSlice) -> bool:
-    return part.file.local and part.end is not None and part.layout is not None and part.layout.encoding == "utf-8"
+    layout = part.layout
+    in_lines = layout is not None and layout.encoding == "utf-8" and layout.form is not Form.JSON_DOCUMENT
+    return part.file.local and part.end is not None and in_lines
 
 
 def _failures(spark: SparkSession, slices: Sequence[FileSlice]) -> Failures:
@@ -116,7 +127,7 @@ def _failures(spark: SparkSession, slices: Sequence[FileSlice]) -> Failures:
     if not slices:
         return {}
     by_session: dict[str, set[bytes]] = {}
-    for row in _run(spark, slices, _failure_batches, _FAILURE_DDL).collect():
+    for row in _run(spark, slices, failure_batches, FAILURE_DDL).collect():
         by_session.setdefault(row.session, set()).add(bytes(row.statement))
     return {session: frozenset(statements) for session, statements in by_session.items()}
 
@@ -158,51 +169,3 @@ def _on_disk(path: str) -> BinaryIO:
 
 def _in_memory(content: pa.BinaryScalar) -> BinaryIO:
     return io.BytesIO(memoryview(content.as_buffer()))
-
-
-def _record_batches(part: FileSlice, stream: SliceStream, failures: Failures) -> Iterator[pa.RecordBatch]:
-    if part.layout is None:
-        yield Table([], {}, [Malformed(1, part.problem or "")]).to_batch(part.file.name)
-        return
-    csvlog = CsvlogReader(part.layout, failures) if part.layout.csvlog else None
-    for records in _records(part, part.layout, stream):
-        table = csvlog.read(records) if csvlog else from_export(records, part.layout)
-        yield table.to_batch(part.file.name)
-
-
-def _failure_batches(part: FileSlice, stream: SliceStream) -> Iterator[pa.RecordBatch]:
-    if part.layout is None:
-        return
-    scan = FailureScan(part.layout)
-    for lines, last in _line_blocks(part.layout, stream):
-        if rows := scan.feed(lines, last):
-            sessions, statements = zip(*rows, strict=True)
-            arrays = [pa.array(sessions, pa.string()), pa.array(statements, pa.binary())]
-            yield pa.RecordBatch.from_arrays(arrays, schema=_FAILURE_SCHEMA)
-
-
-def _records(part: FileSlice, layout: Layout, stream: SliceStream) -> Iterator[Records]:
-    """The records of a slice, in blocks; its header is none, and where the stream breaks off is a malformed one."""
-    reader = RecordReader(layout, part.line)
-    line, header = part.line, layout.header if part.start == 0 else None
-    for lines, last in _line_blocks(layout, stream):
-        records = reader.feed(lines, last)
-        line += len(lines)
-        if header is not None and records.rows and tuple(records.rows[0]) == header:
-            del records.rows[0], records.lines[0]
-        header = None
-        yield records
-    if stream.problem:
-        yield Records(malformed=[Malformed(line, stream.problem)])
-
-
-def _line_blocks(layout: Layout, stream: SliceStream) -> Iterator[tuple[list[str], bool]]:
-    """The stream's lines with their ends, in blocks; with each whether it is the last."""
-    encoding = "utf-8-sig" if layout.encoding == "utf-8" else layout.encoding
-    errors = "surrogateescape" if layout.encoding == "utf-8" else "surrogatepass"
-    text = io.TextIOWrapper(io.BufferedReader(stream, 1 << 20), encoding, errors, newline="\n")
-    lines = text.readlines(_BLOCK_CHARS)
-    while lines:
-        following = text.readlines(_BLOCK_CHARS)
-        yield lines, not following
-        lines = following

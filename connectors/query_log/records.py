@@ -6,10 +6,11 @@ import csv
 import io
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
+from connectors.query_log.interpretation.tables import Malformed, Records
 from connectors.query_log.layout import Layout
-from connectors.query_log.streams import CUT_LINE, LONGEST_LINE, TOO_LARGE
+from connectors.query_log.streams import CUT_LINE_TEXT, LONGEST_LINE, TOO_LARGE
 
 MAX_RECORD_CHARS = LONGEST_LINE
 # the csv module's own limit (128 KiB a field) is one setting for the whole process; ours is MAX_RECORD_CHARS
@@ -17,25 +18,7 @@ csv.field_size_limit(4 * MAX_RECORD_CHARS)
 
 QUOTE_PROBLEM = "a quoted field that opens in this record is not closed, or holds a quote that is not doubled"
 
-_CUT_LINE = CUT_LINE.decode("utf-8", "surrogateescape")
 _BACKSLASHED = re.compile(r'\\(["\\])')
-
-
-@dataclass(frozen=True, slots=True)
-class Malformed:
-    """A record that cannot be read: its first line (1-based) and why, without its content."""
-
-    line: int
-    problem: str
-
-
-@dataclass(slots=True)
-class Records:
-    """Rows, the line each starts on, and what could not be read."""
-
-    rows: list[list[str]] = field(default_factory=list)
-    lines: list[int] = field(default_factory=list)
-    malformed: list[Malformed] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,4 +197,4 @@ def _chars(lines: list[str], at: int) -> int:
 
 def _first_cut(lines: list[str]) -> int | None:
     """Where the first line is that was too long to be read."""
-    return next((index for index, line in enumerate(lines) if line.endswith(_CUT_LINE)), None)
+    return next((index for index, line in enumerate(lines) if line.endswith(CUT_LINE_TEXT)), None)

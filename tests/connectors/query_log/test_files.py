@@ -53,6 +53,6 @@ def test_a_missing_file_is_told_with_the_nearest_name(spark: SparkSession, tmp_p
 def test_a_directory_without_logs_tells_what_it_holds(spark: SparkSession, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"holds no query log .*it is empty"):
         find_log_files(spark, str(tmp_path))
-    write(tmp_path / "events.json")
-    with pytest.raises(ConfigError, match=r"it holds events\.json"):
+    write(tmp_path / "events.log")
+    with pytest.raises(ConfigError, match=r"it holds events\.log"):
         find_log_files(spark, str(tmp_path))

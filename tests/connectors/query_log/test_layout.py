@@ -51,7 +51,9 @@ def test_a_single_column_has_no_delimiter() -> None:
 )
 def test_the_durations_unit_is_told_by_its_name(column: str, unit: float) -> None:
     layout = layout_of(f"query,{column}\n")
-    assert (layout.fields["duration"], layout.duration_unit) == (1, unit)
+    assert layout.fields["duration"] == 1
+    assert layout.reading is not None
+    assert layout.reading.units.get(1, 1.0) == unit
 
 
 @pytest.mark.parametrize("width", [23, 24, 26])
@@ -72,6 +74,30 @@ def test_csvlog_with_a_header_is_read_by_its_names() -> None:
 def test_without_a_text_column_the_columns_and_the_nearest_name_are_told() -> None:
     with pytest.raises(ConfigError, match=r"log\.csv, line 1: .* among id, qury_text, at; did you mean query_text\?"):
         layout_of("id,qury_text,at\n")
+
+
+@pytest.mark.parametrize("value", ["42", "true", "2026-11-20 08:00:00", "01b1c2d3-0604-aa11-0000-00014b7a1e3a"])
+def test_a_column_that_holds_no_text_is_never_the_text(value: str) -> None:
+    layout = layout_of(f"query,statement,at\n{value},select 1,2026-11-20\n{value},commit,2026-11-20\n")
+    assert layout.fields["text"] == 1
+    with pytest.raises(ConfigError, match="query holds no text") as caught:
+        layout_of(f"query,at\n{value},2026-11-20\n")
+    assert value not in str(caught.value)
+
+
+def test_statements_of_one_word_are_text() -> None:
+    assert layout_of("query,at\nCOMMIT,2026-11-20\nBEGIN,2026-11-20\n").fields["text"] == 0
+
+
+@pytest.mark.parametrize(
+    ("connection_type", "exporter"),
+    [(None, "DataHub SQL queries"), ("Clickhouse", "ClickHouse system.query_log"), ("SQLite", "DataHub SQL queries")],
+)
+def test_the_service_decides_between_exporters_of_the_same_columns(connection_type: str | None, exporter: str) -> None:
+    header = b"query,operation_type,timestamp,user\n"
+    layout = sniff(header, "log.csv", UTC, connection_type)
+    assert layout.reading is not None
+    assert layout.reading.profile.name == exporter
 
 
 def test_a_file_without_header_does_not_show_its_content() -> None:

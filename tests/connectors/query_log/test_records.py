@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from connectors.query_log import records
 from connectors.query_log.files import QueryLogFile
+from connectors.query_log.interpretation.tables import Records
 from connectors.query_log.layout import Layout
-from connectors.query_log.records import RecordReader, Records, split_lines
+from connectors.query_log.records import RecordReader, split_lines
 from connectors.query_log.slices import FileSlice, examine_range, tile
 from connectors.query_log.streams import CUT_LINE, TOO_LARGE
 

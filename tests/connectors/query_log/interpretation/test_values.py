@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from connectors.query_log.values import parse_duration, parse_flag, parse_state, parse_time, parse_times
+from connectors.query_log.interpretation.values import parse_duration, parse_flag, parse_state, parse_time, parse_times
 
 BERLIN = ZoneInfo("Europe/Berlin")
 MOMENT = datetime(2026, 11, 20, 8, 24, 58, tzinfo=UTC).timestamp()

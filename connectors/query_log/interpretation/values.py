@@ -16,6 +16,10 @@ _COMPACT_DATES = {8: "%Y%m%d", 14: "%Y%m%d%H%M%S"}
 _ZONED = re.compile(
     r"(\d{4})[-/](\d\d?)[-/](\d\d?)[T ]+(\d\d?:\d\d(?::\d\d)?)(?:[.,](\d+))?\s*([A-Za-z]{1,5}|[+-]\d\d(?::?\d\d)?)?"
 )
+_ORACLE_DATE = re.compile(
+    r"(\d\d?)-([A-Za-z]{3})-(\d\d|\d{4})(?: (\d\d?)[.:](\d\d)[.:](\d\d)(?:[.,](\d+))?(?: ([AP]M))?)?\s*([+-]\d\d:\d\d)?"
+)
+_MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
 _INTERVAL = re.compile(r"(?:(\d+) days? )?(\d+):(\d\d):(\d\d(?:\.\d+)?)")
 _AMOUNT = re.compile(r"(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)\s*([a-zµ]*)")
 
@@ -34,12 +38,13 @@ SECONDS_PER_UNIT = {
     "ms": 1e-3, "msec": 1e-3, "msecs": 1e-3, "millis": 1e-3, "millisecond": 1e-3, "milliseconds": 1e-3,
     "us": 1e-6, "µs": 1e-6, "usec": 1e-6, "micros": 1e-6, "microsecond": 1e-6, "microseconds": 1e-6,
     "ns": 1e-9, "nanos": 1e-9, "nanosecond": 1e-9, "nanoseconds": 1e-9,
+    "ps": 1e-12, "picos": 1e-12, "picosecond": 1e-12, "picoseconds": 1e-12,
     "m": 60.0, "min": 60.0, "minute": 60.0, "minutes": 60.0, "h": 3600.0, "hour": 3600.0, "hours": 3600.0,
 }  # fmt: skip
 """Seconds in one unit, by the names that columns and values carry."""
 
 _RAN = re.compile(r"succ|^ok$|^s$|complet|finish|^done$|execut(?:ed|ion_?ok)|closed|^t(?:rue)?$|^yes$|^ran$")
-_FAILED = re.compile(r"fail|err|abort|cancel|time_?d?_?out|kill|denied|reject|incident|roll|^f(?:alse)?$|^no$")
+_FAILED = re.compile(r"fail|err|except|abort|cancel|time_?d?_?out|kill|denied|reject|incident|roll|^f(?:alse)?$|^no$")
 _UNFINISHED = re.compile(r"run|queue|pend|start|progress|block|wait|resum|compil|init|submit")
 
 
@@ -47,7 +52,7 @@ def parse_time(value: str, zone: tzinfo) -> float | None:
     """Seconds since the epoch, UTC; None for an empty value; ValueError for what is no time.
 
     Understood: ISO 8601 with or without zone (`zone` where there is none), PostgreSQL's own form with its zone
-    abbreviation, RFC 2822, and numbers: epoch seconds, milli-, micro- or nanoseconds by their size.
+    abbreviation, Oracle's (20-NOV-26), RFC 2822, and numbers: epoch seconds, milli-, micro- or nanoseconds by size.
     """
     try:
         moment = datetime.fromisoformat(value[:-4] if value.endswith(" UTC") else value)
@@ -60,13 +65,22 @@ def parse_time(value: str, zone: tzinfo) -> float | None:
     return moment.timestamp()
 
 
-def parse_times(values: Sequence[str], zone: tzinfo) -> tuple[list[float | None], list[int]]:
+def parse_times(
+    values: Sequence[str], zone: tzinfo, unit_seconds: float | None = None
+) -> tuple[list[float | None], list[int]]:
     """`parse_time` of each value, and the positions of those that are no times (None there).
 
-    A time before 1970 stands for none (1900-01-01, 0001-01-01): no log is as old, and no catalog takes it.
+    Numbers count in `unit_seconds` since the epoch where that is given. A time up to 1970 stands for none (1900-01-01,
+    0001-01-01): no log is as old, and no catalog takes it.
     """
+    if unit_seconds is not None:
+        values = [_in_seconds(value, unit_seconds) for value in values]
     times, wrong = _parsed(values, zone)
-    return [None if time is not None and time < 0 else time for time in times], wrong
+    return [None if time is not None and time <= 0 else time for time in times], wrong
+
+
+def _in_seconds(value: str, unit_seconds: float) -> str:
+    return repr(float(value) * unit_seconds) if _EPOCH.fullmatch(value.strip()) else value
 
 
 def _parsed(values: Sequence[str], zone: tzinfo) -> tuple[list[float | None], list[int]]:
@@ -111,7 +125,7 @@ def _parse_unusual(value: str, zone: tzinfo) -> float:
         return _epoch_seconds(float(value))
     match = _ZONED.fullmatch(value)
     if match is None:
-        return _parse_rfc2822(value, zone)
+        return _parse_oracle_date(value, zone) if _ORACLE_DATE.fullmatch(value) else _parse_rfc2822(value, zone)
     year, month, day, clock, fraction, offset = match.groups()
     hour, minute, *second = map(int, clock.split(":"))
     moment = datetime(int(year), int(month), int(day), hour, minute, second[0] if second else 0)
@@ -139,6 +153,19 @@ def _zone(offset: str | None, moment: datetime, zone: tzinfo) -> tzinfo:
     if hours is None:
         raise ValueError("unknown zone")
     return timezone(timedelta(hours=hours))
+
+
+def _parse_oracle_date(value: str, zone: tzinfo) -> float:
+    match = _ORACLE_DATE.fullmatch(value)
+    if match is None or match[2].upper() not in _MONTHS:
+        raise ValueError("no time")
+    day, month, year, hour, minute, second, fraction, half, offset = match.groups()
+    hours = int(hour or 0) % 12 + 12 * (half == "PM") if half else int(hour or 0)
+    moment = datetime(
+        int(year) + (2000 if len(year) == 2 else 0), _MONTHS.index(month.upper()) + 1, int(day), hours,
+        int(minute or 0), int(second or 0),
+    ) + timedelta(seconds=float(f"0.{fraction or 0}"))  # fmt: skip
+    return moment.replace(tzinfo=_zone(offset, moment, zone)).timestamp()
 
 
 def _parse_rfc2822(value: str, zone: tzinfo) -> float:

@@ -1,0 +1,123 @@
+"""A profile put to the columns that an input has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, tzinfo
+
+from connectors.query_log.interpretation.exporters import PROFILES
+from connectors.query_log.interpretation.text_columns import holds_text
+from connectors.query_log.interpretation.values import SECONDS_PER_UNIT
+from connectors.query_log.profiles.export_profile import ExportProfile
+from connectors.query_log.profiles.generic import GENERIC
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnReading:
+    """How an input's columns are read: a record's field to the positions of its columns in `names`.
+
+    Of several the first that holds something counts. `units`: seconds in one unit, by position.
+    """
+
+    profile: ExportProfile
+    names: tuple[str, ...]
+    fields: Mapping[str, tuple[int, ...]]
+    units: Mapping[int, float] = field(default_factory=dict)
+    zone: tzinfo = UTC
+
+    def position(self, name: str) -> int | None:
+        return self.names.index(name) if name in self.names else None
+
+
+def plain_name(column: str) -> str:
+    """A column's name without the accidents of an export: `Query Text`, `queryText`, `QUERY-TEXT` are `query_text`."""
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", column.strip())
+    return re.sub(r"[^a-z0-9µ]+", "_", spaced.lower()).strip("_")
+
+
+def column_reading(
+    names: Sequence[str], samples: Sequence[Sequence[str]], connection_type: str | None, zone: tzinfo
+) -> ColumnReading | None:
+    """How columns of these `plain_name`s are read; None where none of them holds a text.
+
+    `samples`: some values of each column, which show that a column holds no text. `connection_type` decides between
+    exporters of the same columns.
+    """
+    profile = _recognised(frozenset(names), connection_type)
+    texts = [name for name in names if holds_text(samples[names.index(name)] if samples else ())]
+    for candidate in (profile,) if profile is GENERIC else (profile, GENERIC):
+        fields = _fields(candidate, names, texts)
+        if "text" in fields:
+            return ColumnReading(candidate, tuple(names), fields, _units(candidate, names, fields), zone)
+    return None
+
+
+def with_unseen(reading: ColumnReading) -> ColumnReading:
+    """For records that need not have every column: also those of the exporter that no sample had, after the others."""
+    profile = reading.profile
+    unseen = GENERIC.columns["failure"] if profile is GENERIC else profile.names
+    names = tuple(dict.fromkeys((*reading.names, *unseen)))
+    fields = dict(reading.fields)
+    for name, columns in profile.columns.items():
+        if profile is not GENERIC or name == "failure":
+            positions = tuple(names.index(column) for column in columns)
+            fields[name] = tuple(dict.fromkeys((*fields.get(name, ()), *positions)))
+    return replace(reading, names=names, fields=fields, units=_units(profile, names, fields))
+
+
+def _recognised(names: frozenset[str], connection_type: str | None) -> ExportProfile:
+    """The exporter that some of these columns tell: the service's own, and of several the one with most columns."""
+    best, rank = GENERIC, (False, 0)
+    for profile in PROFILES:
+        own = connection_type in profile.services
+        found = (own, len(names.intersection(profile.names)))
+        if found > rank and any(mark <= names for mark in (*profile.marks, *(profile.own_marks if own else ()))):
+            best, rank = profile, found
+    return best
+
+
+def _fields(profile: ExportProfile, names: Sequence[str], texts: Sequence[str]) -> dict[str, tuple[int, ...]]:
+    fields: dict[str, tuple[int, ...]] = {}
+    for name, columns in profile.columns.items():
+        here = [column for column in columns if column in (texts if name == "text" else names)]
+        kept = here[:1] if profile is GENERIC else here
+        if kept:
+            fields[name] = tuple(names.index(column) for column in kept)
+    known = {names[position] for positions in fields.values() for position in positions} | set(profile.names)
+    for name, aliases in GENERIC.columns.items():
+        other = next((alias for alias in aliases if alias in names and alias not in known), None)
+        if name not in fields and name != "text" and other is not None:
+            fields[name] = (names.index(other),)
+    if "duration" not in fields and (position := _suffixed_duration(names)) is not None:
+        fields["duration"] = (position,)
+    return fields
+
+
+def _suffixed_duration(names: Sequence[str]) -> int | None:
+    """A duration whose unit is in its name: `elapsed_us`."""
+    stems = [name.rpartition("_") for name in names]
+    return next(
+        (at for at, (stem, _, unit) in enumerate(stems) if stem in GENERIC.columns["duration"] and _is_unit(unit)), None
+    )
+
+
+def _is_unit(name: str) -> bool:
+    return bool(name) and name in SECONDS_PER_UNIT
+
+
+def _units(profile: ExportProfile, names: Sequence[str], fields: Mapping[str, tuple[int, ...]]) -> dict[int, float]:
+    units: dict[int, float] = {}
+    for position in {position for positions in fields.values() for position in positions}:
+        name = names[position]
+        if name in profile.units:
+            units[position] = profile.units[name]
+    for position in fields.get("duration", ()):
+        stem, _, unit = names[position].rpartition("_")
+        own = GENERIC.units.get(names[position])
+        if position not in units and own is not None and names[position] not in profile.columns.get("duration", ()):
+            units[position] = own
+        elif position not in units and stem in GENERIC.columns["duration"] and _is_unit(unit):
+            units[position] = SECONDS_PER_UNIT[unit]
+    return units

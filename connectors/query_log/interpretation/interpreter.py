@@ -1,0 +1,150 @@
+"""Rows of an export as records: what its columns say, by the profile that fits."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from connectors.query_log.interpretation.column_reading import ColumnReading
+from connectors.query_log.interpretation.tables import Malformed, Table
+from connectors.query_log.interpretation.values import parse_duration, parse_flag, parse_state, parse_times
+from connectors.query_log.profiles.export_profile import NOT_A_STATEMENT, OTHERWISE, ExportProfile, Pieces
+
+_NULLS = frozenset({"", "\\N", "NULL", "null", "?"})
+
+_ESCAPE = re.compile(r"\\([nrt\\])")
+_ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "\\": "\\"}
+
+Column = Sequence[str]
+
+
+def interpret(columns: Sequence[Column], lines: list[int], malformed: list[Malformed], reading: ColumnReading) -> Table:
+    """A table of the rows whose values stand in `columns`, those of the reading in their order."""
+    found: dict[str, list[Any]] = {}
+    problems: dict[int, str] = {}
+    for name in ("start_time", "end_time"):
+        if name in reading.fields:
+            found[name], wrong = _times(name, columns, reading)
+            problems |= dict.fromkeys(wrong, f"{name} is no time")
+    for position in reading.fields.get("duration", ())[:1]:
+        unit = reading.units.get(position, 1.0)
+        found["duration"] = [parse_duration(value, unit) for value in columns[position]]
+    for name in ("user", "session", "database", "schema", "query_type"):
+        if name in reading.fields:
+            found[name] = _named(name, columns, reading)
+    statuses = _statuses(columns, len(lines), reading)
+    if reading.profile.pieces is not None:
+        found |= _pieces(columns, reading.profile.pieces, reading, problems)
+    else:
+        found["text"] = _texts(columns, statuses, reading)
+        if None in found["text"]:
+            pairs = zip(statuses, found["text"], strict=True)
+            statuses = [status if text else NOT_A_STATEMENT for status, text in pairs]
+    found["status"] = statuses
+    return Table(lines, found, malformed).drop(problems)
+
+
+def _pieces(
+    columns: Sequence[Column], pieces: Pieces, reading: ColumnReading, problems: dict[int, str]
+) -> dict[str, list[Any]]:
+    """The text of each row as it is, with what tells where it belongs."""
+    positions = [at for at in map(reading.position, pieces.key) if at is not None]
+    keys = ["\x1f".join(values) for values in zip(*(columns[at] for at in positions), strict=True)]
+    order = reading.position(pieces.order)
+    numbers = [_number(value) for value in columns[order]] if order is not None else []
+    problems |= {row: f"{pieces.order} is no number" for row, number in enumerate(numbers) if number is None}
+    exporters = [reading.profile.name] * len(keys)
+    texts = list(columns[reading.fields["text"][0]])
+    return {"text": texts, "piece_key": keys, "piece": numbers, "exporter": exporters}
+
+
+def _number(value: str) -> int | None:
+    try:
+        return int(float(value))
+    except ValueError:
+        return None
+
+
+def _times(name: str, columns: Sequence[Column], reading: ColumnReading) -> tuple[list[float | None], list[int]]:
+    first, *others = reading.fields[name]
+    times, wrong = parse_times(columns[first], reading.zone, reading.units.get(first))
+    for position in others:
+        if None not in times:
+            break
+        later, also_wrong = parse_times(columns[position], reading.zone, reading.units.get(position))
+        times = [one if one is not None else other for one, other in zip(times, later, strict=True)]
+        wrong = [at for at in {*wrong, *also_wrong} if times[at] is None]
+    return times, wrong
+
+
+def _named(name: str, columns: Sequence[Column], reading: ColumnReading) -> list[str | None]:
+    found = [_part(position, columns, reading) for position in reading.fields[name]]
+    if len(found) == 1:
+        return found[0]
+    return [next((value for value in values if value is not None), None) for values in zip(*found, strict=True)]
+
+
+def _part(position: int, columns: Sequence[Column], reading: ColumnReading) -> list[str | None]:
+    """A column without what stands for nothing, and only that of it which counts."""
+    pattern = reading.profile.patterns.get(reading.names[position])
+    if pattern is None:
+        return [None if value in _NULLS else value.rstrip() or None for value in columns[position]]
+    matches = (pattern.search(value) for value in columns[position])
+    return [match[1] or None if match else None for match in matches]
+
+
+def _texts(columns: Sequence[Column], statuses: list[str | None], reading: ColumnReading) -> list[str | None]:
+    first, *others = reading.fields["text"]
+    texts = _told(columns[first])
+    for position in others:
+        texts = [text or other for text, other in zip(texts, _told(columns[position]), strict=True)]
+    texts = [cleaned(text, reading.profile) for text in texts] if _needs_cleaning(reading.profile) else texts
+    for rewrite in reading.profile.rewrites:
+        at = reading.position(rewrite.column)
+        for row, kind in enumerate(columns[at] if at is not None else ()):
+            match = rewrite.pattern.search(texts[row] or "") if kind.lower() == rewrite.value else None
+            if match is not None:
+                texts[row], statuses[row] = rewrite.statement.format(match[1].replace("`", "``")), None
+    return texts
+
+
+def _told(values: Column) -> list[str | None]:
+    return [value if value not in _NULLS and value.strip() else None for value in values]
+
+
+def _needs_cleaning(profile: ExportProfile) -> bool:
+    return profile.escaped or profile.noise is not None
+
+
+def cleaned(text: str | None, profile: ExportProfile) -> str | None:
+    """A statement as it was sent, without what its exporter made of it."""
+    if text is not None and profile.escaped and "\\" in text:
+        text = _ESCAPE.sub(_unescaped, text)
+    if text is not None and profile.noise is not None:
+        text = profile.noise.sub("", text, count=1)
+    return text if text and text.strip() else None
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    return _ESCAPES[match[1]]
+
+
+def _statuses(columns: Sequence[Column], count: int, reading: ColumnReading) -> list[str | None]:
+    statuses: list[str | None] = [None] * count
+    for name, states in reading.profile.states.items():
+        at = reading.position(name)
+        if at is not None:
+            known = {value: _state_of(value, states) for value in set(columns[at])}
+            statuses = [status or known[value] for status, value in zip(statuses, columns[at], strict=True)]
+    for position in reading.fields.get("status", ()):
+        known = {value: parse_state(value) for value in set(columns[position])}
+        statuses = [status or known[value] for status, value in zip(statuses, columns[position], strict=True)]
+    if "failure" in reading.fields:
+        flags = [parse_flag(value or "") for value in _named("failure", columns, reading)]
+        statuses = [status or flag for status, flag in zip(statuses, flags, strict=True)]
+    return statuses
+
+
+def _state_of(value: str, states: Mapping[str, str | None]) -> str | None:
+    return states.get(value.strip().lower(), states.get(OTHERWISE))

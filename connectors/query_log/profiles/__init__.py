@@ -1,0 +1,1 @@
+"""What platforms export as their query log: one file for each exporter, as data."""

@@ -1,0 +1,1 @@
+"""Exports of database servers."""

@@ -1,0 +1,1 @@
+"""Exports of query engines, and of catalogs."""

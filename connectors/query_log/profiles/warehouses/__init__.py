@@ -1,0 +1,1 @@
+"""Exports of warehouses in the cloud."""

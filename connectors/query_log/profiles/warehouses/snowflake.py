@@ -1,0 +1,30 @@
+"""Snowflake's QUERY_HISTORY, as its documentation has it: Account Usage and Information Schema, "QUERY_HISTORY"."""
+
+from __future__ import annotations
+
+from connectors.query_log.profiles.export_profile import MILLISECONDS, ExportProfile, marks
+
+QUERY_HISTORY = ExportProfile(
+    name="Snowflake QUERY_HISTORY",
+    services=frozenset({"Snowflake"}),
+    marks=marks(
+        "query_text warehouse_name", "query_text execution_status session_id", "query_text query_tag",
+        "query_text total_elapsed_time warehouse_size",
+    ),
+    own_marks=marks("query_text"),
+    columns={
+        "text": ("query_text",),
+        "start_time": ("start_time",),
+        "end_time": ("end_time",),
+        "duration": ("total_elapsed_time", "execution_time"),
+        "user": ("user_name",),
+        "session": ("session_id",),
+        "database": ("database_name",),
+        "schema": ("schema_name",),
+        "query_type": ("query_type",),
+        "status": ("execution_status",),
+        "failure": ("error_code", "error_message"),
+        "job": ("query_tag",),
+    },
+    units={"total_elapsed_time": MILLISECONDS, "execution_time": MILLISECONDS},
+)  # fmt: skip

@@ -1,0 +1,51 @@
+"""Exports of query logs read without Spark: what its tasks do, in this process."""
+
+from __future__ import annotations
+
+import io
+from collections import defaultdict
+from datetime import UTC
+from pathlib import Path
+from typing import Any
+
+from connectors.query_log.batches import record_batches
+from connectors.query_log.files import QueryLogFile
+from connectors.query_log.interpretation.exporters import PROFILES
+from connectors.query_log.interpretation.tables import PIECE_SCHEMA
+from connectors.query_log.layout import Layout, sniff
+from connectors.query_log.pieces import whole_text
+from connectors.query_log.slices import FileSlice
+from connectors.query_log.streams import SliceStream
+
+Record = dict[str, Any]
+
+
+def layout_of(content: bytes, name: str = "log", connection_type: str | None = None) -> Layout:
+    return sniff(content, name, UTC, connection_type)
+
+
+def read_export(content: bytes, name: str = "log", connection_type: str | None = None) -> list[Record]:
+    """The records of one file, texts in pieces put together."""
+    part = FileSlice(QueryLogFile(name, name, len(content)), layout_of(content, name, connection_type))
+    with SliceStream(lambda: io.BytesIO(content)) as stream:
+        rows = [row for batch in record_batches(part, stream, {}, PIECE_SCHEMA) for row in batch.to_pylist()]
+    return _joined(rows)
+
+
+def read_file(path: Path, connection_type: str | None = None) -> list[Record]:
+    return read_export(path.read_bytes(), path.name, connection_type)
+
+
+def _joined(rows: list[Record]) -> list[Record]:
+    groups: dict[str, list[Record]] = defaultdict(list)
+    for row in rows:
+        groups[row["piece_key"] or f"\0{row['source_id']}"].append(row)
+    profiles = {profile.name: profile for profile in PROFILES}
+    records = []
+    for group in groups.values():
+        first = min(group, key=lambda row: row["piece"] or 0)
+        if first["piece_key"] is not None:
+            pieces = [(row["piece"], row["text"] or "") for row in group]
+            first |= whole_text(pieces, profiles[first["exporter"]], first["status"])
+        records.append(first)
+    return records
