@@ -15,9 +15,9 @@ import uvicorn
 from connectors.catalog.app import create_app
 from connectors.catalog.middleware import LOOPBACK, AccessMiddleware, AccessRules
 from connectors.catalog.store.database import Database, open_database
+from connectors.web_server import listen, server_thread, url_of
 from ingestion.errors import ConfigError
 
-_START_SECONDS = 30.0
 _ENDINGS = (signal.SIGINT, signal.SIGTERM)
 _STOP_SECONDS = 10
 _HEAD_BYTES = 2 * 1024 * 1024  # filters and fully qualified names travel in URLs, escaped
@@ -56,7 +56,7 @@ def serve(config: CatalogConfig, announce: Callable[[CatalogAddress], None]) -> 
         database = open_database(config.file)
         server = _server(config, database)
         with _signals_after_closing(server, database):
-            announce(CatalogAddress(_url(config.host, listener.getsockname()[1])))
+            announce(_address(listener, config))
             server.run(sockets=[listener])
 
 
@@ -89,16 +89,10 @@ def running_catalog(config: CatalogConfig) -> Iterator[CatalogAddress]:
     listener = _listen(config)
     with listener:
         database = open_database(config.file)
-        server = _server(config, database)
-        # uvicorn only installs signal handlers in a main thread
-        thread = threading.Thread(target=server.run, args=([listener],), name="catalog", daemon=True)
-        thread.start()
         try:
-            _wait_until_started(server, thread)
-            yield CatalogAddress(_url(config.host, listener.getsockname()[1]))
+            with server_thread(_server(config, database), listener, "catalog"):
+                yield _address(listener, config)
         finally:
-            server.should_exit = True
-            thread.join(_START_SECONDS)
             database.close()
 
 
@@ -108,19 +102,11 @@ def _listen(config: CatalogConfig) -> socket.socket:
         raise ConfigError(message)
     if config.token is not None and not config.token.isascii():
         raise ConfigError("the catalog's token must be plain ASCII: it travels in an HTTP header")
-    family = socket.AF_INET6 if ":" in config.host else socket.AF_INET
-    # the protocol is named, and no answer waits for an acknowledgement of its header: without, a call takes 45 ms
-    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind((config.host, config.port))
-        listener.listen(128)
-    except (OSError, OverflowError) as error:
-        listener.close()
-        message = f"cannot listen on {config.host}:{config.port}: choose another port (0 takes any free one)"
-        raise ConfigError(message) from error
-    return listener
+    return listen(config.host, config.port, "choose another port (0 takes any free one)")
+
+
+def _address(listener: socket.socket, config: CatalogConfig) -> CatalogAddress:
+    return CatalogAddress(f"{url_of(listener, config.host)}/api")
 
 
 def _server(config: CatalogConfig, database: Database) -> uvicorn.Server:
@@ -142,18 +128,3 @@ def _server(config: CatalogConfig, database: Database) -> uvicorn.Server:
         timeout_graceful_shutdown=_STOP_SECONDS,
     )
     return uvicorn.Server(settings)
-
-
-def _wait_until_started(server: uvicorn.Server, thread: threading.Thread) -> None:
-    waiting = threading.Event()
-    for _ in range(int(_START_SECONDS / 0.005)):
-        if server.started:
-            return
-        if not thread.is_alive():
-            break
-        waiting.wait(0.005)
-    raise ConfigError("the catalog did not start: look at its log")
-
-
-def _url(host: str, port: int) -> str:
-    return f"http://[{host}]:{port}/api" if ":" in host else f"http://{host}:{port}/api"

@@ -7,10 +7,11 @@ before with other numbers. Numbered in the order in which they stand in the text
 from __future__ import annotations
 
 import re
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+
+from cachetools import LRUCache
 
 from ingestion.model import StatementLineage
 from ingestion.plans.interning import canonical
@@ -39,14 +40,14 @@ class _CachedPlan:
     lineage: StatementLineage | None
     written: bytes | None
     made: Mapping[int, Attribute]
+    characters: int
 
 
 class PlanCache:
     """The lineage of plans, evaluated once for all statements whose plans differ in nothing but their ids."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[Key, _CachedPlan] = OrderedDict()
-        self._characters = 0
+        self._known: LRUCache[Key, _CachedPlan] = LRUCache(REMEMBERED_CHARACTERS, lambda plan: plan.characters)
 
     def lineage(
         self, descriptions: Sequence[str], application: Application, stream: bool = False
@@ -57,16 +58,17 @@ class PlanCache:
         key, ids = numbered(descriptions, application)
         known = self._known.get(key)
         if known is None:
-            known = self._evaluated(descriptions, application, ids)
-            if not _depends_on_numbers(known):
-                self._keep(key, known)
+            known = self._evaluated(descriptions, application, ids, _size_of(key))
+            if known.characters <= self._known.maxsize and not _depends_on_numbers(known):
+                self._known[key] = known
             return known.lineage, known.written
-        self._known.move_to_end(key)
         for number, attribute in known.made.items():
             application.remembered[ids[number]] = replace(attribute, id=ids[number])
         return known.lineage, known.written
 
-    def _evaluated(self, descriptions: Sequence[str], application: Application, ids: Sequence[int]) -> _CachedPlan:
+    def _evaluated(
+        self, descriptions: Sequence[str], application: Application, ids: Sequence[int], characters: int
+    ) -> _CachedPlan:
         before = application.remembered
         application.remembered = {}
         try:
@@ -76,14 +78,8 @@ class PlanCache:
             application.remembered = before
         before.update(made)
         places = {identifier: number for number, identifier in enumerate(ids)}
-        return _CachedPlan(lineage, content, {places[each]: made[each] for each in made if each in places})
-
-    def _keep(self, key: Key, known: _CachedPlan) -> None:
-        self._known[key] = known
-        self._characters += _size_of(key)
-        while self._characters > REMEMBERED_CHARACTERS:
-            oldest, _ = self._known.popitem(last=False)
-            self._characters -= _size_of(oldest)
+        by_number = {places[each]: made[each] for each in made if each in places}
+        return _CachedPlan(lineage, content, by_number, characters)
 
 
 def _reads_the_application(descriptions: Sequence[str]) -> bool:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from threading import Lock
-from typing import Generic, Protocol, TypeVar
+from typing import Protocol, TypeVar
+
+from cachetools import LRUCache
 
 from ingestion.entities import TableEntity
 from ingestion.names.fqn import search_pattern, split_fqn
@@ -62,38 +63,14 @@ class EntitySearch(Protocol):
         """Containers and external tables that lie exactly there, however the path's scheme is written."""
 
 
-class _Lru(Generic[Key, Value]):
-    """A bounded memory, safe between threads; the entry used longest ago goes first."""
-
-    def __init__(self, size: int) -> None:
-        self._size = size
-        self._entries: OrderedDict[Key, Value] = OrderedDict()
-        self._lock = Lock()
-
-    def get(self, key: Key) -> tuple[Value] | None:
-        """The remembered value in a tuple of one (it may itself be None); None when nothing is remembered."""
-        with self._lock:
-            if key not in self._entries:
-                return None
-            self._entries.move_to_end(key)
-            return (self._entries[key],)
-
-    def put(self, key: Key, value: Value) -> None:
-        with self._lock:
-            self._entries[key] = value
-            self._entries.move_to_end(key)
-            while len(self._entries) > self._size:
-                self._entries.popitem(last=False)
-
-
 class RememberedSearch:
     """An EntitySearch that is asked each thing once, as long as the last 1,000 answers hold it."""
 
     def __init__(self, search: EntitySearch, size: int = REMEMBERED) -> None:
         self._search = search
-        self._hits: _Lru[tuple[str, PartialName], Hits] = _Lru(size)
-        self._entities: _Lru[str, TableEntity | None] = _Lru(size)
-        self._paths: _Lru[str, tuple[TableEntity, ...]] = _Lru(size)
+        self._hits: LRUCache[tuple[str, PartialName], Hits] = LRUCache(size)
+        self._entities: LRUCache[str, TableEntity | None] = LRUCache(size)
+        self._paths: LRUCache[str, tuple[TableEntity, ...]] = LRUCache(size)
         self._lock = Lock()
         self._field_searches = self._fqn_lookups = self._bulk_lookups = self._remembered = 0
 
@@ -104,46 +81,46 @@ class RememberedSearch:
 
     def candidates(self, service: str, name: PartialName) -> Hits:
         """Every table of the service that agrees with the name part by part, case ignored."""
-        known = self._hits.get((service, name))
+        known = self._remembered_in(self._hits, (service, name))
         if known is not None:
             self._count(remembered=1)
             return known[0]
         self.prefetch(service, [name])
-        learned = self._hits.get((service, name))
+        learned = self._remembered_in(self._hits, (service, name))
         if learned is not None:
             return learned[0]
         self._count(field_searches=1)
         pattern = search_pattern(service, name.database, name.schema, name.table)
         found = self._search.field_search(pattern)
         hits = Hits(tuple(fqn for fqn in found.fqns if _agrees(fqn, service, name)), found.complete, found.current)
-        self._hits.put((service, name), hits)
+        self._remember(self._hits, (service, name), hits)
         return hits
 
     def entity(self, fqn: str) -> TableEntity | None:
         """The table with this FQN, None when there is none."""
-        known = self._entities.get(fqn)
+        known = self._remembered_in(self._entities, fqn)
         if known is not None:
             self._count(remembered=1)
             return known[0]
         self._count(fqn_lookups=1)
         entity = self._search.get_by_fqn(fqn)
-        self._entities.put(fqn, entity)
+        self._remember(self._entities, fqn, entity)
         return entity
 
     def at_path(self, path: str) -> tuple[TableEntity, ...]:
         """What lies at a storage path."""
-        known = self._paths.get(path)
+        known = self._remembered_in(self._paths, path)
         if known is not None:
             self._count(remembered=1)
             return known[0]
         self._count(field_searches=1)
         found = tuple(self._search.path_lookup(path))
-        self._paths.put(path, found)
+        self._remember(self._paths, path, found)
         return found
 
     def prefetch(self, service: str, names: Sequence[PartialName]) -> None:
         """Learns many names in one call where the catalog can; give fewer than it remembers."""
-        unknown = [name for name in dict.fromkeys(names) if self._hits.get((service, name)) is None]
+        unknown = [name for name in dict.fromkeys(names) if self._remembered_in(self._hits, (service, name)) is None]
         if not unknown:
             return
         answer = self._search.bulk_lookup(service, unknown)
@@ -152,10 +129,19 @@ class RememberedSearch:
         self._count(bulk_lookups=1)
         for name, entities in zip(unknown, answer, strict=True):
             for entity in entities:
-                self._entities.put(entity.fully_qualified_name, entity)
+                self._remember(self._entities, entity.fully_qualified_name, entity)
             fqns = (entity.fully_qualified_name for entity in entities)
             agreeing = tuple(fqn for fqn in fqns if _agrees(fqn, service, name))
-            self._hits.put((service, name), Hits(agreeing, complete=True, current=True))
+            self._remember(self._hits, (service, name), Hits(agreeing, complete=True, current=True))
+
+    def _remembered_in(self, cache: LRUCache[Key, Value], key: Key) -> tuple[Value] | None:
+        """The value in a tuple of one (it may itself be None); None when nothing is remembered."""
+        with self._lock:
+            return (cache[key],) if key in cache else None
+
+    def _remember(self, cache: LRUCache[Key, Value], key: Key, value: Value) -> None:
+        with self._lock:
+            cache[key] = value
 
     def _count(self, field_searches: int = 0, fqn_lookups: int = 0, bulk_lookups: int = 0, remembered: int = 0) -> None:
         with self._lock:

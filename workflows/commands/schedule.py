@@ -63,14 +63,14 @@ def schedule(
 
 
 def _follow(scheduler: Scheduler, store: StateStore, listen: tuple[str, int] | None) -> None:
-    from workflows.runtime.health import answering
+    from workflows.runtime.health import health_server
 
     if listen is None:
         code = scheduler.run_if_due()
         if code:
             raise typer.Exit(code)
         return
-    with answering(store, *listen) as url:
+    with health_server(store, *listen) as url:
         typer.echo(f"{url}/metrics, /healthz, /readyz", err=True)
         scheduler.run_forever()
 

@@ -8,18 +8,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 the name that every PySpark user knows
+from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from connectors.spark_history import UNFINISHED, UNREAD
-from workflows.reading.statements import ARROW_SCHEMA, STATEMENT_SCHEMA
+from workflows.reading.statements import STATEMENT_SCHEMA
 from workflows.state.journal import Segment, fingerprints_of, rows_of, segment_of
 from workflows.state.watermark import ReadState
 
 _LEFT_OUT = frozenset({"source_id", "text", "symbolic"})
 """Texts hold literals; a source id is its file and line."""
 JOURNAL_SCHEMA = StructType([f for f in STATEMENT_SCHEMA.fields if f.name not in _LEFT_OUT])
-_ARROW_SCHEMA = pa.schema([f for f in ARROW_SCHEMA if f.name not in _LEFT_OUT])
-_SEGMENT_SCHEMA = "content binary, statements long, newest double"
+_ARROW_SCHEMA = to_arrow_schema(JOURNAL_SCHEMA)
+_SEGMENT_SCHEMA = StructType().add("content", "binary").add("statements", "long").add("newest", "double")
 _STATEMENTS_A_SEGMENT = 100_000
 NOT_READ = ("outside_window", "over_limit", UNFINISHED, UNREAD)
 """Why statements are skipped whose record a later run may read."""
@@ -94,8 +95,7 @@ def _pack(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 def _packed(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
     segment = segment_of(pa.Table.from_batches(batches).cast(_ARROW_SCHEMA))
     columns = {"content": [segment.content], "statements": [segment.statements], "newest": [segment.newest]}
-    kinds = {"content": pa.binary(), "statements": pa.int64(), "newest": pa.float64()}
-    return pa.RecordBatch.from_pydict(columns, schema=pa.schema(list(kinds.items())))
+    return pa.RecordBatch.from_pydict(columns, schema=to_arrow_schema(_SEGMENT_SCHEMA))
 
 
 def _unpacker(since: float | None) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
+from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import (
     ArrayType,
     BinaryType,
@@ -96,7 +97,7 @@ def to_statements(records: DataFrame, dialect: str, known: Digests) -> DataFrame
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         state = TaskState(dialect)
-        schema = ARROW_SCHEMA
+        schema = _ARROW_SCHEMA
         rows: list[dict[str, object]] = []
         for batch in batches:
             unread = unread_of(batch, known)
@@ -266,13 +267,4 @@ def _planned(row: Row, record: Row) -> Row:
     return {**row, "fingerprint": plan_fingerprint(symbolic), "symbolic": symbolic, "text": record["text"]}
 
 
-_ARROW_TYPES = {
-    "double": pa.float64(),
-    "string": pa.string(),
-    "bigint": pa.int64(),
-    "int": pa.int32(),
-    "boolean": pa.bool_(),
-    "binary": pa.binary(),
-    "array<string>": pa.list_(pa.string()),
-}
-ARROW_SCHEMA = pa.schema([(f.name, _ARROW_TYPES[f.dataType.simpleString()]) for f in STATEMENT_SCHEMA.fields])
+_ARROW_SCHEMA = to_arrow_schema(STATEMENT_SCHEMA)

@@ -2,63 +2,64 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from ingestion.errors import ConfigError, StateLost
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+from connectors.web_server import listen, server_thread, url_of
+from ingestion.errors import StateLost
 from workflows.runtime.metrics import CONTENT_TYPE, metrics_text
 from workflows.state.runs import run_totals
 from workflows.state.store import StateStore
 
+_STOP_SECONDS = 10
+
 
 @contextmanager
-def answering(store: StateStore, host: str, port: int) -> Iterator[str]:
-    """The URL at which the state of affairs is told during the block. Raises ConfigError where it cannot listen."""
-    try:
-        server = ThreadingHTTPServer((host, port), _handler(store))
-    except (OSError, OverflowError) as error:
-        raise ConfigError(f"cannot listen on {host}:{port}: choose another --metrics-port") from error
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, name="health", daemon=True)
-    thread.start()
-    try:
-        yield f"http://{host}:{server.server_address[1]}"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+def health_server(store: StateStore, host: str, port: int) -> Iterator[str]:
+    """The URL at which the store's metrics are served during the block. Raises ConfigError where it cannot listen."""
+    with listen(host, port, "choose another --metrics-port") as listener:
+        settings = uvicorn.Config(
+            _application(store),
+            log_config=None,
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            lifespan="off",
+            timeout_graceful_shutdown=_STOP_SECONDS,
+        )
+        with server_thread(uvicorn.Server(settings), listener, "health"):
+            yield url_of(listener, host)
 
 
-def _handler(store: StateStore) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            status, kind, body = _answer(store, self.path)
-            self.send_response(status)
-            self.send_header("Content-Type", kind)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+def _application(store: StateStore) -> Starlette:
+    """Plain functions: starlette calls them in threads, so that a store that hangs holds up no other call."""
 
-        def log_message(self, *_arguments: object) -> None:
-            """Calls are not logged."""
+    def healthz(_request: Request) -> Response:
+        return PlainTextResponse("ok\n")
 
-    return Handler
-
-
-def _answer(store: StateStore, path: str) -> tuple[int, str, bytes]:
-    plain = "text/plain; charset=utf-8"
-    if path == "/healthz":
-        return 200, plain, b"ok\n"
-    try:
+    def readyz(_request: Request) -> Response:
         store.follow()
-        if path == "/readyz":
-            with store.read() as connection:
-                run_totals(connection)
-                return 200, plain, b"ok\n"
-        if path == "/metrics":
-            return 200, CONTENT_TYPE, metrics_text(store)
-    except StateLost as error:
-        return 503, plain, f"{error}\n".encode()
-    return 404, plain, b"/metrics, /healthz and /readyz are here\n"
+        with store.read() as connection:
+            run_totals(connection)
+        return PlainTextResponse("ok\n")
+
+    def metrics(_request: Request) -> Response:
+        store.follow()
+        return Response(metrics_text(store), media_type=CONTENT_TYPE)
+
+    routes = [Route("/healthz", healthz), Route("/readyz", readyz), Route("/metrics", metrics)]
+    return Starlette(routes=routes, exception_handlers={StateLost: _unavailable, 404: _not_found})
+
+
+def _unavailable(_request: Request, error: Exception) -> Response:
+    return PlainTextResponse(f"{error}\n", 503)
+
+
+def _not_found(_request: Request, _error: Exception) -> Response:
+    return PlainTextResponse("/metrics, /healthz and /readyz are here\n", 404)

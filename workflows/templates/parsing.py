@@ -10,6 +10,8 @@ import pyarrow as pa
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 the name that every PySpark user knows
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import BinaryType, BooleanType, StringType, StructField, StructType
 
 from ingestion.binding.external_tables import with_location
 from ingestion.errors import Unparsable
@@ -19,20 +21,14 @@ from ingestion.parsing.parser_pool import Limits, ParseOutcome, Parser, ParseReq
 from ingestion.routines.inline_functions import as_function, function_as_view
 from ingestion.symbolic import Symbolic, dumps, loads
 
-_RESULT_SCHEMA = (
-    "fingerprint string, dialect string, tier string, symbolic binary, masked string, dead string, timed_out boolean"
-)
-_ARROW_SCHEMA = pa.schema(
+_RESULT_SCHEMA = StructType(
     [
-        ("fingerprint", pa.string()),
-        ("dialect", pa.string()),
-        ("tier", pa.string()),
-        ("symbolic", pa.binary()),
-        ("masked", pa.string()),
-        ("dead", pa.string()),
-        ("timed_out", pa.bool_()),
+        *(StructField(name, StringType()) for name in ("fingerprint", "dialect", "tier", "masked", "dead")),
+        StructField("symbolic", BinaryType()),
+        StructField("timed_out", BooleanType()),
     ]
 )
+_ARROW_SCHEMA = to_arrow_schema(_RESULT_SCHEMA)
 _TEMPLATES_A_TASK = 2000
 """In a slice: some ten seconds of work, which is what a run that is killed loses."""
 TemplateKey = tuple[str, str]

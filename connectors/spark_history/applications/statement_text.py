@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from types import TracebackType
 from typing import Self
+
+from cachetools import LRUCache
 
 from ingestion.analysis.analyzer import analyze
 from ingestion.errors import ParserUnavailable, Unparsable
@@ -25,7 +26,7 @@ class TextReader:
     def __init__(self, dialect: str) -> None:
         self._dialect = dialect
         self._sandbox: Sandbox | None = None
-        self._known: OrderedDict[str, StatementLineage | None] = OrderedDict()
+        self._known: LRUCache[str, StatementLineage | None] = LRUCache(REMEMBERED)
 
     def __enter__(self) -> Self:
         return self
@@ -39,9 +40,6 @@ class TextReader:
         """What the text says without any schema; None where it cannot be parsed within the limits."""
         if text not in self._known:
             self._known[text] = self._parsed(text)
-            if len(self._known) > REMEMBERED:
-                self._known.popitem(last=False)
-        self._known.move_to_end(text)
         return self._known[text]
 
     def close(self) -> None:

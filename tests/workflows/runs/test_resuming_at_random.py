@@ -18,6 +18,7 @@ import pyarrow as pa
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from pyspark.sql.pandas.types import to_arrow_schema
 
 from connectors.openmetadata.client import connect
 from connectors.openmetadata.rest_sink import RestSink, SinkOptions
@@ -34,7 +35,6 @@ from workflows.config import load_config
 from workflows.control.options import Backfill, RunOptions
 from workflows.publishing.delivery import Publisher
 from workflows.reading.journal_frames import JOURNAL_SCHEMA
-from workflows.reading.statements import ARROW_SCHEMA
 from workflows.state.journal import rows_of, segment_of
 from workflows.state.lease import leased
 from workflows.state.store import StateStore, open_state
@@ -129,8 +129,7 @@ class Workflow:
             deliverer.deliver(target_batches(self.requests(whole)), scope, lambda _count: None)
             if not commits:
                 raise Died
-            schema = pa.schema([field for field in ARROW_SCHEMA if field.name in JOURNAL_SCHEMA.fieldNames()])
-            segments = [segment_of(pa.Table.from_pylist(read, schema))] if read else []
+            segments = [segment_of(pa.Table.from_pylist(read, to_arrow_schema(JOURNAL_SCHEMA)))] if read else []
             memory.commit(RunCheckpoint(segments, max((row["time"] for row in read), default=None)))
 
     def requests(self, rows: Sequence[dict[str, object]]) -> list[AddLineageRequest]:

@@ -13,7 +13,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from typer.testing import CliRunner
 
 from workflows.cli import app
-from workflows.runtime.health import answering
+from workflows.runtime.health import health_server
 from workflows.runtime.metrics import metrics_text, write_metrics
 from workflows.state.runs import RecordedRun, RunOutcome, begin_run, end_run
 from workflows.state.store import StateStore, open_state
@@ -70,7 +70,7 @@ def test_metrics_tell_the_last_run_and_the_last_good_one(file: Path, tmp_path: P
 
 def test_the_scheduler_s_own_server(file: Path, tmp_path: Path) -> None:
     store = open_state(str(tmp_path / ".headwater" / "state.db"))
-    with answering(store, "127.0.0.1", 0) as url:
+    with health_server(store, "127.0.0.1", 0) as url:
         assert requests.get(f"{url}/healthz", timeout=5).text == "ok\n"
         assert requests.get(f"{url}/readyz", timeout=5).status_code == 200
         metrics = requests.get(f"{url}/metrics", timeout=5)
