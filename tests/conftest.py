@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 from tests.support.side_by_side import ByFile, given_time, longest_first
 
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
 
     from ingestion.symbolic import Symbolic
     from tests.connectors.spark_history.conftest import History
+
+# how long an example takes is a matter of what else runs on the machine
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByFile:

@@ -99,7 +99,6 @@ def test_random_views_read_what_the_server_says(session: Session) -> None:
         max_examples=int(examples or 500),
         derandomize=examples is None,
         database=None,
-        deadline=None,
         suppress_health_check=list(HealthCheck),
     )
     @given(schema=st.sampled_from(SCHEMAS), data=st.binary(min_size=50, max_size=350))

@@ -40,7 +40,6 @@ SETTINGS = settings(
     max_examples=int(os.environ.get("HEADWATER_EXAMPLES") or 120),
     derandomize="HEADWATER_EXAMPLES" not in os.environ,
     database=None,
-    deadline=None,
     suppress_health_check=list(HealthCheck),
 )
 FLAVOURS = st.sampled_from([SPARK, POSTGRES])

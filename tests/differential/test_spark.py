@@ -88,7 +88,6 @@ def test_random_statements_have_the_lineage_that_spark_gives_them(analyser: Spar
         max_examples=int(examples or 350),
         derandomize=examples is None,
         database=None,
-        deadline=None,
         suppress_health_check=list(HealthCheck),
     )
     @given(schema=st.sampled_from(SCHEMAS), data=st.binary(min_size=50, max_size=350))

@@ -390,7 +390,7 @@ writes = st.tuples(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(writes, min_size=1, max_size=8), st.lists(mishaps, max_size=40))
 def test_whatever_goes_wrong_every_acknowledged_column_is_stored_once(
     work: list[tuple[str, str, list[str]]], schedule: list[str]

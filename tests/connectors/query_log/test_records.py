@@ -5,7 +5,7 @@ import io
 from datetime import UTC
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from connectors.query_log import records
@@ -102,7 +102,6 @@ def test_what_a_csv_writer_wrote_comes_back_however_it_is_cut(rows: list[list[st
 
 
 @given(logs, st.integers(5, 60))
-@settings(deadline=None)
 def test_ranges_of_a_file_tile_it_at_records(rows: list[list[str]], size: int) -> None:
     rows = [[row[0], row[1] or "x", row[2]] for row in rows]
     content = written(rows).encode()

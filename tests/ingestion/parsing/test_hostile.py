@@ -146,7 +146,7 @@ def test_hostile_statements_side_by_side_cost_the_others_nothing() -> None:
     hostile = [ParseRequest(name, text, "postgres") for name, (text, _) in DEAD.items() if "MB" not in name]
     hostile += [ParseRequest(name, text, "postgres") for name, text in ANSWERED.items()]
     requests = [request for bad in hostile for request in (bad, NEXT)]
-    with Sandbox(Limits(seconds=PATIENT_SECONDS / 3)) as opened:
+    with Sandbox(Limits(seconds=PATIENT_SECONDS)) as opened:
         outcomes = parse_chunk(requests, opened)
     assert [outcome.key for outcome in outcomes] == [request.key for request in requests]
     assert all(outcome.tier is Tier.SQLGLOT for outcome in outcomes if outcome.key == "next")

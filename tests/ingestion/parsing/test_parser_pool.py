@@ -173,7 +173,7 @@ def test_closing_in_the_middle_leaves_no_thread_process_or_descriptor() -> None:
     assert (psutil.Process().num_fds(), threading.enumerate(), parser_processes()) == before
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     texts=st.lists(
         st.one_of(

@@ -12,7 +12,7 @@ from ingestion.model import Flow
 from tests.support.lineage_lines import Schemas, analysed
 
 TABLES: Schemas = {"t": "a:int b:text k:int", "u": "a:int c:date k:int", "s.w": "d:int k:int"}
-SETTINGS = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SETTINGS = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 
 
 @dataclass(frozen=True)

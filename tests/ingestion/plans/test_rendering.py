@@ -143,14 +143,14 @@ def test_the_rendering_is_the_one_that_catalogs_have_their_keys_from() -> None:
 
 
 @given(lineages(), st.data())
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, suppress_health_check=list(HealthCheck))
 def test_lineages_render_alike_exactly_where_they_say_the_same(one: StatementLineage, data: st.DataObject) -> None:
     other = changed(one, data.draw)
     assert (rendered(one) == rendered(other)) == (meaning(one) == meaning(other))
 
 
 @given(lineages())
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=15, suppress_health_check=list(HealthCheck))
 def test_equal_lineage_renders_equally_wherever_its_classes_stand(lineage: StatementLineage) -> None:
     assert rendered(canonical(lineage)) == rendered(lineage) == rendered(moved(lineage))
 

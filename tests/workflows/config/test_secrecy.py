@@ -64,7 +64,7 @@ def placed(path: tuple[str, ...], value: Any) -> dict[str, Any]:
     return content
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(path=st.sampled_from(PATHS), value=VALUES)
 def test_no_value_gets_into_an_error(directory: Path, path: tuple[str, ...], value: Any) -> None:
     file = directory / "w.yaml"
@@ -78,7 +78,7 @@ def test_no_value_gets_into_an_error(directory: Path, path: tuple[str, ...], val
         assert CANARY not in shown
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(text=st.text(alphabet="*&!|>%@`\"'{}[]:,#?- \tab\n\\", max_size=30))
 def test_no_broken_yaml_gets_into_an_error(directory: Path, text: str) -> None:
     file = directory / "w.yaml"

@@ -69,7 +69,7 @@ def said(rows: list[Row]) -> list[Row]:
     return [{name: value for name, value in row.items() if name != "text" and value is not None} for row in rows]
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(st.lists(STATEMENTS, min_size=2, max_size=8), st.sampled_from(sorted(DIALECTS)))
 def test_the_rows_of_a_record_do_not_depend_on_those_before_it(texts: list[str], dialect: str) -> None:
     alone = [row for text in texts for row in said(rows_of([record(text)], dialect))]

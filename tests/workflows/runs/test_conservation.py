@@ -34,9 +34,7 @@ def run(folder: Path, name: str) -> RunSummary:
     return run_workflow(config, RunOptions(name), LoggedProgress())
 
 
-@settings(
-    max_examples=3, deadline=None, derandomize=True, phases=[Phase.generate], suppress_health_check=list(HealthCheck)
-)
+@settings(max_examples=3, derandomize=True, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
 @given(lines=st.lists(LINES, min_size=3, max_size=60))
 def test_nothing_is_lost_of_any_log(
     spark: SparkSession, tmp_path_factory: pytest.TempPathFactory, lines: list[bytes]

@@ -38,7 +38,7 @@ def test_a_log_that_grows_gives_the_same_catalog(spark: SparkSession, undisturbe
     assert told_by(tmp_path / "catalog.db") == undisturbed
 
 
-@settings(max_examples=2, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+@settings(max_examples=2, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_any_order_repetition_and_partition_of_a_log_gives_the_same_catalog(
     spark: SparkSession, undisturbed: set[Said], tmp_path_factory: pytest.TempPathFactory, data: st.DataObject

@@ -244,7 +244,6 @@ Resuming.TestCase.settings = settings(
     max_examples=8,
     stateful_step_count=12,
     phases=[Phase.generate],
-    deadline=None,
     suppress_health_check=list(HealthCheck),
 )
 TestResuming = Resuming.TestCase

@@ -16,7 +16,6 @@ from tests.support.http_client import Client
 ALIKE = {"storageService", "pipelineService", "database", "databaseSchema", "pipeline", "ingestionPipeline"}
 QUIETLY = settings(
     max_examples=2,
-    deadline=None,
     database=None,
     derandomize=True,
     phases=[Phase.explicit, Phase.generate],

@@ -50,7 +50,7 @@ def test_a_torn_log_gives_the_beginning_of_the_whole_one(history: History, kind:
     data = real_log(history, kind).read_bytes()[:400_000]
     whole, _ = read(data, codec)
 
-    @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(st.integers(0, len(data)))
     def torn(size: int) -> None:
         part, _ = read(data[:size], codec)
@@ -59,7 +59,7 @@ def test_a_torn_log_gives_the_beginning_of_the_whole_one(history: History, kind:
     torn()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.binary(max_size=400), st.sampled_from(["zstd", "lz4", "snappy", "lzf", "gz"]))
 def test_bytes_of_another_kind_are_damaged_and_never_an_error(data: bytes, codec: str) -> None:
     read(data, codec)

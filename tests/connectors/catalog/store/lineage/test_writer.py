@@ -127,7 +127,7 @@ stories = st.lists(st.one_of(batches, batches, happenings), min_size=1, max_size
 )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(stories, st.randoms(use_true_random=False))
 def test_order_and_repetition_do_not_matter(story: Sequence[Any], chance: random.Random) -> None:
     again = [*story, *chance.sample(story, k=chance.randint(0, len(story)))]
@@ -140,7 +140,7 @@ def test_order_and_repetition_do_not_matter(story: Sequence[Any], chance: random
         assert reads(one) == reads(other)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.lists(edges(), min_size=1, max_size=6), st.integers(1, 3))
 def test_the_partition_into_batches_does_not_matter(told: list[Any], size: int) -> None:
     with store() as one, store() as other:
@@ -159,7 +159,7 @@ def seen(database: Database) -> Any:
     return [sorted(str([one[key] for key in keys]) for one in edge["contributions"]) for edge in body["edges"]]
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(stories)
 def test_the_projection_equals_the_events_computed_anew(story: Sequence[Any]) -> None:
     columns = (intervals.c.version_id, intervals.c.from_id, intervals.c.to_id, intervals.c.start, intervals.c.end)
