@@ -25,7 +25,7 @@ from ingestion.relational.form import RelationalStatement, WriteForm
 from ingestion.relational.roles import IDENTITY
 
 
-class _Place(NamedTuple):
+class _RelationKey(NamedTuple):
     """The target's name for an output (None: its own), whether that is a guess, and whether it goes nowhere."""
 
     name: str | None
@@ -33,7 +33,7 @@ class _Place(NamedTuple):
     surplus: bool = False
 
 
-def _places_of(entries: Sequence[Entry], write: WriteForm, schema_of: SchemaLookup) -> tuple[list[_Place], bool]:
+def _places_of(entries: Sequence[Entry], write: WriteForm, schema_of: SchemaLookup) -> tuple[list[_RelationKey], bool]:
     """The place of each output, and whether there are more or fewer outputs than columns.
 
     Columns are met by position, never by name, unless the statement says BY NAME. With a run of unknown columns, what
@@ -42,27 +42,30 @@ def _places_of(entries: Sequence[Entry], write: WriteForm, schema_of: SchemaLook
     target = write.target
     assert target is not None
     if target.by_name:
-        return [_Place(None) for _ in entries], False
+        return [_RelationKey(None) for _ in entries], False
     columns = target.columns
     if columns is None:
         if target.mode is WriteMode.CREATE:
-            return [_Place(None) for _ in entries], False
+            return [_RelationKey(None) for _ in entries], False
         columns = _known_columns(write, schema_of)
         if columns is None:
-            return [_Place(None, True) for _ in entries], False
+            return [_RelationKey(None, True) for _ in entries], False
     stars = [number for number, entry in enumerate(entries) if isinstance(entry, UnexpandedStar)]
     if not stars:
-        places = [_Place(columns[n]) if n < len(columns) else _Place(None, True, True) for n in range(len(entries))]
+        places = [
+            _RelationKey(columns[n]) if n < len(columns) else _RelationKey(None, True, True)
+            for n in range(len(entries))
+        ]
         return places, len(entries) != len(columns) and not (target.columns is None and len(entries) < len(columns))
     places = []
     after = len(entries) - stars[-1] - 1
     for number in range(len(entries)):
         if number < stars[0] and number < len(columns):
-            places.append(_Place(columns[number]))
+            places.append(_RelationKey(columns[number]))
         elif number > stars[-1] and len(entries) - number <= len(columns) and len(columns) >= after + stars[0]:
-            places.append(_Place(columns[number - len(entries)]))
+            places.append(_RelationKey(columns[number - len(entries)]))
         else:
-            places.append(_Place(None, True))
+            places.append(_RelationKey(None, True))
     return places, False
 
 
@@ -146,7 +149,7 @@ def _keep_own_values(outputs: tuple[Output, ...], target: Target, sources: dict[
 def _outputs(
     analysis: QueryAnalysis, rows: QueryColumns, write: WriteForm, schema_of: SchemaLookup
 ) -> tuple[Output, ...]:
-    places = [_Place(None)] * len(rows.entries)
+    places = [_RelationKey(None)] * len(rows.entries)
     spell = _target_spelling(write, schema_of)
     if write.target is not None:
         places, miscounted = _places_of(rows.entries, write, schema_of)
@@ -161,7 +164,7 @@ def _outputs(
 
 
 def _entry_outputs(
-    analysis: QueryAnalysis, entry: Entry, place: _Place, spell: Callable[[str], str]
+    analysis: QueryAnalysis, entry: Entry, place: _RelationKey, spell: Callable[[str], str]
 ) -> Iterator[Output]:
     if isinstance(entry, UnexpandedStar):
         if entry.value is not None:
@@ -171,7 +174,7 @@ def _entry_outputs(
             yield Output("*", (), "", star, place.assumed)
         for other in entry.others:  # the same positions in other branches, so under names of the first
             beside = other if isinstance(other, UnexpandedStar) else ("*", other)
-            yield from _entry_outputs(analysis, beside, _Place(None, True), spell)
+            yield from _entry_outputs(analysis, beside, _RelationKey(None, True), spell)
         return
     name = spell(entry[0] if place.name is None else place.name)
     yield Output(name, _references_of(analysis, entry[1]), entry[1].type(), None, place.assumed)

@@ -7,7 +7,6 @@ import weakref
 from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from queue import LifoQueue
-from types import TracebackType
 from typing import Self
 
 from ingestion.parsing.sandbox.sandbox import Limits, Sandbox
@@ -52,9 +51,7 @@ class ThreadedParser:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.close()
 
     def parse(self, requests: Iterable[ParseRequest]) -> Iterator[ParseOutcome]:

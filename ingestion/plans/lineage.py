@@ -36,7 +36,6 @@ REWRITES = frozenset(("ReplaceData", "WriteDelta"))
 """Writes of rewritten row operations: only what is written tells which statement it was."""
 
 _SCANNED = re.compile(r"\[.*?(?:#\d++L?(?:-T\d++ms)?\]|(?P<open>\Z))", re.DOTALL)
-FLOW_ORDER = {StatementKind.CREATE_TABLE_AS: 0, StatementKind.CREATE_VIEW: 0}
 
 
 @dataclass(slots=True)

@@ -9,15 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 COMMON = ("displayName", "description", "owners", "tags", "extension")
-ENTITY_KEYS = (
-    "id",
-    "name",
-    "fullyQualifiedName",
-    "version",
-    "updatedAt",
-    "updatedBy",
-    "deleted",
-)
 
 
 @dataclass(frozen=True, slots=True)

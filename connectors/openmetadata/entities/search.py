@@ -11,7 +11,6 @@ from ingestion.model import Json
 from ingestion.resolution.cached_search import Hits
 
 TABLES = "table_search_index"
-PROCEDURES = "stored_procedure_search_index"
 CONTAINERS = "container_search_index"
 PAGE = 100
 # a real server ignores `size` in field searches and shows so many
@@ -48,11 +47,6 @@ def views(http: Http, service: str, *, unprocessed_only: bool) -> Iterator[Json]
         {"exists": {"field": "schemaDefinition"}},
     ]
     yield from _pages(http, TABLES, must, unprocessed_only)
-
-
-def _procedures(http: Http, service: str, *, unprocessed_only: bool) -> Iterator[Json]:
-    """fullyQualifiedName of every stored procedure of a service."""
-    yield from _pages(http, PROCEDURES, [{"term": {"service.name.keyword": service}}], unprocessed_only)
 
 
 def _pages(http: Http, index: str, must: list[Json], unprocessed_only: bool) -> Iterator[Json]:

@@ -6,15 +6,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
+from pyspark.sql.pandas.types import to_arrow_schema
 
 from connectors.base import RECORD_SCHEMA
 
-_ARROW_TYPES = {"string": pa.string(), "double": pa.float64(), "binary": pa.binary()}
-ARROW_SCHEMA = pa.schema(
-    [pa.field(column.name, _ARROW_TYPES[column.dataType.simpleString()], column.nullable) for column in RECORD_SCHEMA]
-)
-
-
+ARROW_SCHEMA = to_arrow_schema(RECORD_SCHEMA)
 PIECE_SCHEMA = pa.schema(
     [
         *ARROW_SCHEMA,

@@ -20,7 +20,7 @@ PART_OF_ANOTHER = "part_of_another"
 
 FAILED, UNFINISHED = "failed", "unfinished"
 
-MILLISECONDS, MICROSECONDS, NANOSECONDS, PICOSECONDS = 1e-3, 1e-6, 1e-9, 1e-12
+MILLISECONDS, MICROSECONDS, PICOSECONDS = 1e-3, 1e-6, 1e-12
 
 
 def marks(*sets: str) -> tuple[frozenset[str], ...]:

@@ -22,7 +22,6 @@ from connectors.catalog.store.schema import entities, search_names
 from ingestion.model import Json
 
 MAX_CARDS = 5_000
-MAX_FOUND = 200
 
 
 @dataclass(frozen=True, slots=True)
