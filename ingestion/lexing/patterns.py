@@ -53,7 +53,7 @@ def _comment(dialect: Dialect) -> Iterator[_Form]:
     if dialect.hash_comments:
         yield _Form("#", r"[^\r\n]*+")
     if dialect.slash_comments:
-        yield _Form("/", r"/[^\r\n]*+")
+        yield _Form("/", r"(?:(?<=:/)/[^\s;'\"]*+|(?<!:/)/[^\r\n]*+)")  # file:///a/*.csv is a place, and ends there
 
 
 def _block_comment(dialect: Dialect) -> str:

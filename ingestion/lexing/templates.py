@@ -1,4 +1,4 @@
-"""Templates that nobody filled in: Jinja, a shell's or Looker's `${x}`, sqlcmd's `$(x)`, Python's `{x}`.
+"""Templates that nobody filled in: Jinja, Snowflake's `<% x %>` and `&{x}`, `${x}`, sqlcmd's `$(x)`, Python's `{x}`.
 
 As code a template can become anything, so its statement is not read. In a string it becomes a part of a value, and
 lineage has no values: there the statement is read, unless the string, or the quoted name, names something.
@@ -20,14 +20,20 @@ _BRACES_ARE_COMMENTS = "informix"
 _CODE = (
     r"(?<![mM][aA][pP])(?<![mM][aA][pP] )\{\{",  # not DuckDB's map with structs as its keys
     r"\{[%#]",
-    r"\$\{",
+    r"[$&]\{",
+    r"<%[=-]?+\s*+[\w.]++[^%;,\n]*+%>",
 )
 _PYTHON = r"\{[A-Za-z_][\w.]*+\}"
 _SQLCMD = r"\$\(\w++\)"
 _SQLCMD_OR_CALL = r"(?<![\w$#@])\$\(\w++\)"  # f$(x) calls f$
 _STUDIO = r"<\w++,[^<>(),\n]*+,[^<>()\n]*+>"
-_QUOTED = r"\{\{|\{%|\$\{"
-_CLOSING = {"{{": "}}", "{%": "%}", "{#": "#}", "${": "}"}
+_QUOTED = r"\{\{|\{%|[$&]\{|<%[=-]?+\s*+[\w.]++[^%;,\n]*+%>"
+_QUOTED_IN_DIALECTS = {
+    "bigquery": rf"{_QUOTED}|{_PYTHON}",  # no name there has a brace
+    "fabric": rf"{_QUOTED}|{_SQLCMD}",
+    "tsql": rf"{_QUOTED}|{_SQLCMD}",
+}
+_CLOSING = {"{{": "}}", "{%": "%}", "{#": "#}", "${": "}", "&{": "}"}
 _LITERAL = re.compile(
     r"'(?:[^'\\]|\\.)*+(?:'|\Z)|\"(?:[^\"\\]|\\.)*+(?:\"|\Z)|(?<![\w.])\d[\w.]*+|(?<=\w:[-=?+])[^}]++"
 )
@@ -83,7 +89,7 @@ def _pattern(dialect: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=64)
 def _quoted_sign(dialect: str) -> re.Pattern[str]:
-    return re.compile(rf"{_QUOTED}|{_SQLCMD}" if dialect in _FILLED_IN_BY_CLIENTS else _QUOTED)
+    return re.compile(_QUOTED_IN_DIALECTS.get(dialect, _QUOTED))
 
 
 def _template(text: str, start: int, found: str) -> Template:

@@ -22,6 +22,7 @@ _STARTS = _FLOWS | _CONTROL
 _CONTINUES_SELECT = keywords("union all except intersect as ( into from by")
 _NO_START_AFTER = keywords(". , = <")
 _NO_FLOW_AFTER = keywords("on for after of grant revoke deny or instead not")
+_ALTERED_PARTS = keywords("column constraint period")
 _INTO = frozenset({"into"})
 _TABLE_VARIABLE = re.compile(r"@([\w@#$]+)")
 
@@ -69,7 +70,15 @@ def _may_start(code: Code, place: int, verb: str) -> bool:
         return word in _STARTS
     if word not in _STARTS or before in _NO_START_AFTER or code.word(place + 1) == ".":
         return False
+    if (word == "if" and _asks_for_a_name(code, place)) or (verb == "alter" and code.word(place + 1) in _ALTERED_PARTS):
+        return False
     return word not in _FLOWS or before not in _NO_FLOW_AFTER
+
+
+def _asks_for_a_name(code: Code, place: int) -> bool:
+    """Whether an IF is that of DROP TABLE IF EXISTS t, and not the control flow's IF EXISTS (SELECT …)."""
+    after = place + 1 + (code.word(place + 1) == "not")
+    return code.word(after) == "exists" and code.word(after + 1) != "("
 
 
 @dataclass(slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ingestion.dialects.definition import DollarQuotes
+from ingestion.dialects.definition import DollarQuotes, keywords
 from ingestion.lexing import NAME, WORD
 from ingestion.lexing.cursor import Code
 
@@ -14,6 +14,9 @@ _ENDS_SET = frozenset({"from", "where", ";", "when"})
 _LONGEST = 4_000
 """Characters of a query that is put in a variable's place: variables made of variables grow without end."""
 _LISTED_AFTER = frozenset({"into", "update", "conflict"})
+_SQL = keywords("select with insert update delete merge create replace copy truncate call")
+_MARKED_IN_SQL = frozenset({"snowflake"})
+"""Where a variable in SQL has a colon before it: without one the name is a column's."""
 
 
 @dataclass(slots=True)
@@ -68,20 +71,35 @@ def with_parameters(code: Code, first: int, last: int, variables: Variables) -> 
     """The text from token to token with every variable replaced: by its query, else by a parameter."""
     pieces: list[str] = []
     written = code.start_of(first)
+    marked = code.dialect.name in _MARKED_IN_SQL and _is_sql(code, first)
     listed = set(_listed_names(code, first, last))
     for place in range(first, last):
         token = code.tokens[place]
         if token.kind not in (WORD, NAME) or place in listed or code.word(place - 1) in _NAMED_AFTER:
             continue
         put = _replacement(code, place, variables)
-        if put is None:
+        if put is None or _names_an_argument(code, place):
             continue
         text, until = put
+        if marked and until == place and code.word(place - 1) != ":":
+            continue
         start = code.start_of(place - 1) if code.word(place - 1) == ":" and place > first else token.start
         pieces += [code.text[written:start], text]
         written = code.end_of(until)
     pieces.append(code.text[written : code.end_of(last - 1)] if last > first else "")
     return "".join(pieces)
+
+
+def _is_sql(code: Code, first: int) -> bool:
+    """Whether the text from `first` on is a statement of SQL or a query, and not an expression of the script."""
+    while code.word(first) == "(":
+        first += 1
+    return code.word(first) in _SQL
+
+
+def _names_an_argument(code: Code, place: int) -> bool:
+    """Whether a name is that of a function's parameter: f(name => value)."""
+    return code.words(place + 1, 2) == ("=", ">") and code.end_of(place + 1) == code.start_of(place + 2)
 
 
 def _replacement(code: Code, place: int, variables: Variables) -> tuple[str, int] | None:

@@ -17,6 +17,10 @@ _META_COMMAND = re.compile(
     r"|g|gdesc|gexec|gset|h|i|if|ir|l|o|p|password|prompt|pset|q|qecho|restrict|s|set|setenv|sf|sv|timing|unrestrict|unset|w|warn|watch"
     r"|x|z|!)(?!\w)[^\r\n]*+"
 )
+_SNOWSQL_COMMAND = re.compile(
+    r"(?m)^[ \t]*+!(?i:abort|connect|define|edit|exit|help|history|load|options|pause|print|queries|quit|rehash"
+    r"|result|set|source|spool|system|variables)\b(?!\()[^\r\n]*+"
+)
 _COPIED_ROWS = re.compile(r"(?ims)^[ \t]*+copy\s[^;]*?\bfrom\s+stdin\b[^;]*+;[^\n]*+\n.*?^\\\.[ \t\r]*+$")
 _MAGIC = re.compile(r"\A%sql\b\s*+")  # how a cell of a notebook says that it is SQL
 _EXECUTABLE_COMMENT = re.compile(r"/\*M?!\d*+((?:[^*]|\*(?!/))*+)(\*/|\Z)")
@@ -60,10 +64,12 @@ def _unescaped(match: re.Match[str]) -> str:
 
 
 def without_client_commands(text: str, dialect: Dialect) -> str:
-    """A psql script without its backslash commands and the rows that follow `COPY ... FROM stdin;`.
+    """A psql script without its backslash commands and the rows that follow `COPY ... FROM stdin;`; SnowSQL's too.
 
     Lines stay where they were. Other dialects' texts come back as they are.
     """
+    if dialect.stage_names and _SNOWSQL_COMMAND.search(text):
+        return _outside_quotes(_SNOWSQL_COMMAND.pattern, text, lexicon_of(dialect))
     if "\\" not in text or not dialect.prefixed_escapes:
         return text
     if "\n\\." in text:

@@ -39,6 +39,7 @@ _POLICIES = re.compile(r"\b(?:modify|alter)\s+(?:column\s+)?\S++\s+(?:un)?set\s+
 _MOVES_PARTITIONS = re.compile(
     r"\b(?:replace|attach)\s+part(?:ition)?\s[^;]{0,300}\bfrom\b|\bmove\s+part[^;]{0,300}\bto\s+table\b"
 )
+_NEW_BODY = re.compile(r"\bmodify\s+as\b")
 _APPENDS = re.compile(r"\bappend\s+from\b")
 
 _OTHER = skipped(SkipReason.DDL_OTHER)
@@ -98,6 +99,8 @@ def alter(statement: Examined) -> Classification:
     if words[1:2] == ["session"]:
         change = session_changes.set_(statement.head(12)[3:], statement.dialect) if words[2:3] == ["set"] else None
         return _session(change)
+    if words[1:2] == ["application"] or (words[1:2] == ["task"] and not statement.has(_NEW_BODY)):
+        return _OTHER
     if set(words[1:4]) & _ROUTINES:
         return _ROUTINE
     if redefined_view(statement.text, statement.dialect) is not None:

@@ -74,7 +74,7 @@ def split(text: str, dialect: Dialect | str) -> tuple[StatementText, ...]:
 
 def is_single(text: str, dialect: Dialect) -> bool:
     """Whether nothing in `text` could end a statement before its end, told without looking at quotes."""
-    if ";" in text.rstrip(EDGE) or "\\" in text:
+    if ";" in text.rstrip(EDGE) or "\\" in text or (dialect.stage_names and "!" in text):
         return False
     if dialect.separator is Separator.GO and "\n" in text:
         return False
@@ -89,7 +89,7 @@ def _lines_before(text: str, cleaned: str, dialect: Dialect) -> int:
 
 
 def _prepared(text: str, dialect: Dialect) -> str:
-    if "\\" in text:
+    if "\\" in text or dialect.stage_names:
         text = unescape_line_ends(without_client_commands(text, dialect), dialect)
     return unwrap_executable_comments(text) if dialect.separator is Separator.DELIMITER else text
 

@@ -120,6 +120,27 @@ def test_t_sql_needs_no_semicolons() -> None:
             ["INSERT INTO t SELECT 'x', a FROM s"],
         ),
         (
+            "snowflake",  # what has no colon in SQL is a column, and before an arrow a parameter
+            "CREATE PROCEDURE p() RETURNS STRING LANGUAGE SQL AS $$ DECLARE a INT; rowcount INT; BEGIN"
+            " a := (SELECT max(k) FROM q); rowcount := (SELECT n FROM r); INSERT INTO t SELECT a, :a AS b FROM s,"
+            " TABLE(GENERATOR(ROWCOUNT => :rowcount)); END $$",
+            [
+                "INSERT INTO t SELECT a, (SELECT max(k) FROM q) AS b FROM s,"
+                " TABLE(GENERATOR(ROWCOUNT => (SELECT n FROM r)))"
+            ],
+        ),
+        (
+            "tsql",
+            "CREATE PROCEDURE p AS BEGIN DROP TABLE IF EXISTS #w ALTER TABLE k DROP COLUMN IF EXISTS m"
+            " ALTER TABLE k ALTER COLUMN n int IF EXISTS (SELECT 1 FROM q) INSERT INTO t SELECT a FROM s END",
+            [
+                "DROP TABLE IF EXISTS #w",
+                "ALTER TABLE k DROP COLUMN IF EXISTS m",
+                "ALTER TABLE k ALTER COLUMN n int",
+                "INSERT INTO t SELECT a FROM s",
+            ],
+        ),
+        (
             "snowflake",
             "CREATE TASK nightly WAREHOUSE = w SCHEDULE = '5 minute' AS INSERT INTO a SELECT b FROM c",
             ["INSERT INTO a SELECT b FROM c"],

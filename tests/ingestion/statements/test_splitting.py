@@ -290,3 +290,20 @@ def test_a_compound_trigger_is_one_statement_with_all_its_sections() -> None:
     )
     found = [statement.text for statement in split(f"{trigger};\n/\nINSERT INTO d SELECT e FROM f;", "oracle")]
     assert found == [trigger, "INSERT INTO d SELECT e FROM f"]
+
+
+@pytest.mark.parametrize("dialect", ["snowflake", "dremio"])
+def test_the_place_of_a_file_is_no_comment(dialect: str) -> None:
+    text = "put file:///in/*.csv @s; select 1 // no file:///x; y\n; put file://*.py @s overwrite = true;\nselect 2"
+    assert [statement.text.split()[0] for statement in split(text, dialect)] == ["put", "select", "put", "select"]
+
+
+def test_the_commands_of_snowsql_are_no_statements() -> None:
+    text = "!set variable_substitution=true\n!SOURCE a.sql\ninsert into t select a from s;\n!print it's done\nselect 1"
+    assert [(statement.text, statement.line) for statement in split(text, "snowflake")] == [
+        ("insert into t select a from s", 3),
+        ("select 1", 5),
+    ]
+    assert split("!source a.sql\n!source b.sql", "snowflake") == ()
+    kept = "select a != b, 'x\n!set y' from m\n!forecast(1)"
+    assert [statement.text for statement in split(kept, "snowflake")] == [kept]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from sqlglot.tokenizer_core import Token
 
 from ingestion.dialects.definition import keywords
-from ingestion.parsing.sqlglot_tier.repairs.edits import Edit, at_depth_zero, span, words
+from ingestion.parsing.sqlglot_tier.repairs.edits import Edit, at_depth_zero, matching, span, words
 
 _TABLE_KINDS = keywords("HYBRID DYNAMIC ICEBERG EXTERNAL EVENT INTERACTIVE")
 _STREAMED = keywords("EXTERNAL DYNAMIC EVENT ICEBERG INTERACTIVE HYBRID")
@@ -42,6 +42,8 @@ def streams(text: str, tokens: list[Token]) -> Iterator[Edit]:
         if word == "ON":
             of += 1 + (tokens[of].text.upper() in _STREAMED)
         source = text[tokens[of].start : tokens[end_of_name(tokens, of)].end + 1]
+        if words(tokens, of - 1, "DIRECTORY", "("):  # the list of a stage's files
+            source = text[tokens[of].end + 1 : tokens[matching(tokens, of)].start]
         what = f"SELECT * FROM {source}" if word == "CLONE" else f"{_CHANGES} {'@' if stage else ''}{source}"
         before = " ".join(token.text for token in tokens[:place])
         name = text[tokens[first].start : tokens[last].end + 1]

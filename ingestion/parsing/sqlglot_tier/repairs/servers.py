@@ -50,6 +50,15 @@ def _table_hints(text: str, tokens: list[Token]) -> Iterator[Edit]:
             yield span(tokens, number, matching(tokens, number + 1))
 
 
+def _xml_namespaces(text: str, tokens: list[Token]) -> Iterator[Edit]:
+    """T-SQL: WITH XMLNAMESPACES (…), c AS (…) …: what short names in XML stand for."""
+    for number in range(len(tokens) - 2):
+        if words(tokens, number, "WITH", "XMLNAMESPACES", "("):
+            last = matching(tokens, number + 2)
+            others = words(tokens, last + 1, ",")
+            yield span(tokens, number + others, last + others)
+
+
 def _top_rows(text: str, tokens: list[Token]) -> Iterator[Edit]:
     """T-SQL: UPDATE, DELETE, MERGE and INSERT TOP (n) [PERCENT] …."""
     for number in range(len(tokens) - 4):
@@ -156,7 +165,7 @@ def _graph_table(text: str, tokens: list[Token]) -> Iterator[Edit]:
         yield span(tokens, last - 1, last)
 
 
-_TRANSACT = (_table_hints, _top_rows, _bulk_rows, _connection, _transact, _graph_table)
+_TRANSACT = (_xml_namespaces, _table_hints, _top_rows, _bulk_rows, _connection, _transact, _graph_table)
 SERVER_REPAIRS: dict[str, tuple[Repair, ...]] = {
     "fabric": _TRANSACT,
     "mariadb": (_mysql,),

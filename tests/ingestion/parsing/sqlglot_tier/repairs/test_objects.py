@@ -23,6 +23,7 @@ STREAMED = {"METADATA$ACTION is constant", "METADATA$ISUPDATE is constant", "MET
         ("create stream s on external table t insert_only = true", "T"),
         ("create stream s on dynamic table t", "T"),
         ("create stream s on stage st", "@st"),
+        ("create or replace stream s on directory(@db.sc.st)", "@db.sc.st"),
     ],
 )
 def test_a_stream_is_a_view_of_what_it_watches(text: str, source: str) -> None:

@@ -242,3 +242,22 @@ def test_a_clause_that_a_parser_does_not_know_costs_no_lineage(
     dialect: str, text: str, expected: list[set[str]]
 ) -> None:
     assert told(text, dialect) == expected
+
+
+@pytest.mark.parametrize("dialect", ["tsql", "fabric"])
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "with xmlnamespaces ('http://x.org/p' as p, default 'http://x.org/q') insert #t with (tablock) (a)"
+            " select s.b from #s as s",
+            {"into #t", "from #s", "a = #s.b"},
+        ),
+        (
+            "with xmlnamespaces ('http://x.org/p' as p), c as (select s.b from s) insert into t (a) select c.b from c",
+            {"into t", "from s", "a = s.b"},
+        ),
+    ],
+)
+def test_short_names_for_xml_cost_no_column(dialect: str, text: str, expected: set[str]) -> None:
+    assert told(text, dialect) == [expected]
