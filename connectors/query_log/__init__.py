@@ -1,6 +1,5 @@
 """Query logs: what platforms export, and PostgreSQL's own csvlog."""
 
-from connectors.query_log.reader import QueryLogOptions, read_query_log
-from connectors.query_log.window import apply_window, newest_time
+from connectors.query_log.reader import QueryLogInput, QueryLogOptions, open_query_log, read_query_log
 
-__all__ = ["QueryLogOptions", "apply_window", "newest_time", "read_query_log"]
+__all__ = ["QueryLogInput", "QueryLogOptions", "open_query_log", "read_query_log"]

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 from connectors.query_log.csvlog import CsvlogReader, Failures, FailureScan
-from connectors.query_log.interpretation.interpreter import interpret
+from connectors.query_log.interpretation.interpreter import interpret, unescaped
 from connectors.query_log.interpretation.tables import ARROW_SCHEMA, Malformed, Records, Table
 from connectors.query_log.json_records import (
     DOCUMENT_TOO_LARGE,
@@ -44,7 +44,10 @@ def record_batches(
 def _interpreted(records: Records, layout: Layout) -> Table:
     if layout.reading is None or not records.rows:
         return Table([], {}, records.malformed)
-    return interpret(list(zip(*records.rows, strict=True)), records.lines, records.malformed, layout.reading)
+    columns = list(zip(*records.rows, strict=True))
+    if not layout.quote:
+        columns = [tuple(map(unescaped, column)) for column in columns]
+    return interpret(columns, records.lines, records.malformed, layout.reading)
 
 
 def failure_batches(part: FileSlice, stream: SliceStream) -> Iterator[pa.RecordBatch]:

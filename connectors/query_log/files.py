@@ -14,10 +14,12 @@ from pyspark.sql import SparkSession
 
 from ingestion.errors import ConfigError
 
-_LOG_NAME = re.compile(r".*\.(csv|tsv|psv|json|jsonl|ndjson)(\.(gz|gzip|bz2|zst|zstd))?", re.IGNORECASE)
+_LOG_NAME = re.compile(
+    r".*\.(csv|tsv|psv|json|jsonl|ndjson|parquet|orc|avro)(\.(gz|gzip|bz2|zst|zstd))?", re.IGNORECASE
+)
 _GLOB = re.compile(r"[*?\[{]")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")
-_LOG_NAMES = "*.csv, *.tsv, *.psv, *.json, *.jsonl or *.ndjson, plain or .gz, .bz2, .zst"
+_LOG_NAMES = "*.csv, *.tsv, *.psv, *.json, *.jsonl, *.ndjson, plain or .gz, .bz2, .zst; *.parquet, *.orc, *.avro"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,19 @@ def _local_path(spark: SparkSession, path: str) -> str | None:
         default = spark.sparkContext._jsc.hadoopConfiguration().get("fs.defaultFS", "file:///")
         return path if default.startswith("file:") else None
     return re.sub(r"^file:(//)?", "", path) if scheme[1].lower() == "file" else None
+
+
+def table_format(spark: SparkSession, path: str) -> str | None:
+    """Spark's name for the kind of table whose directory this is; None for any other path."""
+    markers = {"_delta_log": "delta", "metadata/version-hint.text": "iceberg"}
+    local = _local_path(spark, path)
+    if local is not None:
+        return next((kind for marker, kind in markers.items() if (Path(local) / marker).exists()), None)
+    if _GLOB.search(path):
+        return None
+    hadoop: Any = spark.sparkContext._jvm.org.apache.hadoop.fs  # type: ignore[union-attr]
+    system = hadoop.Path(path).getFileSystem(spark.sparkContext._jsc.hadoopConfiguration())
+    return next((kind for marker, kind in markers.items() if system.exists(hadoop.Path(path, marker))), None)
 
 
 def _find_local(path: str) -> Iterator[QueryLogFile]:

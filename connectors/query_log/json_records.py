@@ -35,10 +35,10 @@ def is_json(text: str) -> bool:
 
 
 def is_json_lines(text: str) -> bool:
-    """Whether the first line is an object by itself."""
-    line, end, _rest = text.lstrip().partition("\n")
+    """Whether the first line is a record by itself."""
     try:
-        return isinstance(json.loads(line), dict) and bool(end or line.strip())
+        first = json.loads(text.lstrip().partition("\n")[0])
+        return isinstance(first, dict) and len(list(_unwrapped(first))) == 1
     except (ValueError, RecursionError):
         return False
 

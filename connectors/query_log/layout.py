@@ -6,23 +6,37 @@ import csv
 import difflib
 import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, tzinfo
 from enum import Enum
 from itertools import islice
+from typing import TYPE_CHECKING
 
-from connectors.query_log.interpretation.column_reading import ColumnReading, column_reading, plain_name, with_unseen
+from connectors.query_log.interpretation.column_reading import (
+    ColumnReading,
+    ReadingHints,
+    column_reading,
+    plain_name,
+    with_unseen,
+)
 from connectors.query_log.interpretation.values import parse_time
 from connectors.query_log.json_records import is_json, is_json_lines, names_of, sample_objects, values_of
 from connectors.query_log.profiles.generic import GENERIC
 from ingestion.errors import ConfigError
 
+if TYPE_CHECKING:
+    from _csv import Reader
+
 # a file with one column has no delimiter; this one never occurs in text
 _NO_DELIMITER = "\x1f"
 _DELIMITERS = (",", ";", "\t", "|")
 _SAMPLE_ROWS = 200
+# a character may be cut at the end of what is looked at
+_CUT_CHARACTER = 3
+_ESCAPED = re.compile(r"\\[nt\\]")
+_QUOTED_AFTER_TAB = re.compile(r'(?:^|\t)"', re.MULTILINE)
 
 # a csvlog row's columns, as "Using CSV-Format Log Output" of PostgreSQL's manual lists them
 CSVLOG_COLUMNS = (
@@ -59,6 +73,7 @@ class Layout:
     header: tuple[str, ...] | None = None
     encoding: str = "utf-8"
     zone: tzinfo = field(default=UTC)
+    quote: str = '"'  # none: backslashes before what cannot stand in a field
     reading: ColumnReading | None = None
     form: Form = Form.DELIMITED
 
@@ -71,6 +86,12 @@ class Layout:
     def anchored(self) -> bool:
         """Whether a record can be told from a line of SQL: it has a time."""
         return bool(self.time_positions)
+
+    def reader(self, lines: Iterable[str], strict: bool = True) -> Reader:
+        """The csv module's reader of such lines; it raises csv.Error."""
+        if not self.quote:
+            return csv.reader(lines, delimiter=self.delimiter, quoting=csv.QUOTE_NONE, strict=strict)
+        return csv.reader(lines, delimiter=self.delimiter, quotechar=self.quote, strict=strict)
 
     @property
     def in_pieces(self) -> bool:
@@ -100,46 +121,67 @@ class Layout:
         return _is_time(value, self.zone)
 
 
-def sniff(head: bytes, name: str, zone: tzinfo, connection_type: str | None = None) -> Layout:
+def sniff(head: bytes, name: str, hints: ReadingHints) -> Layout:
     """The layout of the (decompressed) file that starts with `head`.
 
     Raises ConfigError, naming the columns that the file has, where no column holds a query's text.
     """
-    encoding = "utf-16" if head[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8"
-    if encoding == "utf-8" and b"\0" in head:
-        raise ConfigError(f"{name} is not a CSV file: it holds binary data. Give a CSV export of the query log")
+    encoding = _encoding(head, name)
     text = head.decode(encoding, "replace").removeprefix("\ufeff").lstrip("\r\n")
     if is_json(text):
-        return _json_layout(text, name, zone, connection_type, encoding)
-    plain = Layout("", frozenset(), {}, encoding=encoding, zone=zone)
-    candidates = [(replace(plain, delimiter=delimiter), _first_records(text, delimiter)) for delimiter in _DELIMITERS]
-    layouts = [found for layout, rows in candidates if (found := _with_columns(layout, rows, connection_type))]
+        return _json_layout(text, name, hints, encoding)
+    plain = Layout("", frozenset(), {}, encoding=encoding, zone=hints.zone)
+    quote = "'" if text.startswith("'") else '"'
+    plains = [_tabbed(replace(plain, delimiter=delimiter, quote=quote), text) for delimiter in _DELIMITERS]
+    candidates = [(layout, _first_records(text, layout)) for layout in plains]
+    layouts = [found for layout, rows in candidates if (found := _with_columns(layout, rows, hints))]
     if not layouts:
         raise ConfigError(_no_text_column(max((rows[0] for _, rows in candidates), key=len), name))
     return max(layouts, key=lambda layout: (len(layout.fields), max(layout.widths)))
 
 
-def _json_layout(text: str, name: str, zone: tzinfo, connection_type: str | None, encoding: str) -> Layout:
+def _encoding(head: bytes, name: str) -> str:
+    """UTF-16 by its mark or its zeros, and Latin-1 where nothing beyond ASCII is UTF-8; else UTF-8."""
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return "utf-16"
+    if b"\0" in head:
+        for encoding, zeros in (("utf-16-le", head[1:400:2]), ("utf-16-be", head[0:400:2])):
+            if zeros and zeros.count(0) > len(zeros) * 0.8:
+                return encoding
+        raise ConfigError(f"{name} is not a CSV file: it holds binary data. Give a CSV export of the query log")
+    text = head[: len(head) - _CUT_CHARACTER].decode("utf-8", "surrogateescape")
+    beyond = {character for character in text if character > "\x7f"}
+    return "latin-1" if beyond and all("\udc80" <= character <= "\udcff" for character in beyond) else "utf-8"
+
+
+def _tabbed(layout: Layout, text: str) -> Layout:
+    """Tabs between columns without any quotes: line ends and tabs inside are then written with backslashes."""
+    if layout.delimiter == "\t" and _ESCAPED.search(text) and not _QUOTED_AFTER_TAB.search(text):
+        return replace(layout, quote="")
+    return layout
+
+
+def _json_layout(text: str, name: str, hints: ReadingHints, encoding: str) -> Layout:
     form = Form.JSON_LINES if is_json_lines(text) else Form.JSON_DOCUMENT
     objects = sample_objects(text, _SAMPLE_ROWS)
     names = names_of(objects)
     samples = list(zip(*(values_of(record, names) for record in objects), strict=True))
-    reading = column_reading(names, samples, connection_type, zone)
+    reading = column_reading(names, samples, hints)
     if reading is None:
         raise ConfigError(_no_text_column(names, name))
     reading = with_unseen(reading)
-    return Layout("", frozenset(), {}, encoding=encoding, zone=zone, reading=reading, form=form)
+    return Layout("", frozenset(), {}, encoding=encoding, zone=hints.zone, reading=reading, form=form)
 
 
-def _first_records(text: str, delimiter: str) -> list[list[str]]:
+def _first_records(text: str, layout: Layout) -> list[list[str]]:
     """The first row and those after it that are sound; the last may be cut by the end of `text`."""
     rows: list[list[str]] = []
     with suppress(csv.Error):
-        rows.extend(islice(csv.reader(io.StringIO(text, newline="\n"), delimiter=delimiter), _SAMPLE_ROWS))
+        rows.extend(islice(layout.reader(io.StringIO(text, newline="\n"), strict=False), _SAMPLE_ROWS))
     return rows or [[]]
 
 
-def _with_columns(layout: Layout, rows: list[list[str]], connection_type: str | None) -> Layout | None:
+def _with_columns(layout: Layout, rows: list[list[str]], hints: ReadingHints) -> Layout | None:
     row, *sample = rows
     if _is_csvlog(row) and layout.delimiter == ",":
         fields = {column: position for position, column in enumerate(CSVLOG_COLUMNS)}
@@ -151,7 +193,7 @@ def _with_columns(layout: Layout, rows: list[list[str]], connection_type: str | 
             layout, fields={name: names.index(name) for name in CSVLOG_COLUMNS if name in names}, csvlog=True
         )
     samples = list(zip(*(record for record in sample if len(record) == len(row)), strict=True))
-    reading = column_reading(names, samples, connection_type, layout.zone)
+    reading = column_reading(names, samples, hints)
     if reading is None:
         return None
     if len(row) == 1:

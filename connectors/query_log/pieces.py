@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 the name that every PySpark user knows
+from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 from connectors.base import RECORD_SCHEMA
 from connectors.query_log.interpretation.exporters import PROFILES
@@ -15,7 +16,16 @@ from connectors.query_log.interpretation.interpreter import cleaned
 from connectors.query_log.interpretation.tables import ARROW_SCHEMA
 from connectors.query_log.profiles.export_profile import NOT_A_STATEMENT, ExportProfile
 
-PIECE_DDL = "piece_key string, piece bigint, exporter string"
+PIECE_RECORD_SCHEMA = StructType(
+    [
+        *RECORD_SCHEMA.fields,
+        StructField("piece_key", StringType()),
+        StructField("piece", LongType()),
+        StructField("exporter", StringType()),
+    ]
+)
+"""Rows that have a piece of a text each, those with a key."""
+
 _BY_NAME = {profile.name: profile for profile in PROFILES}
 
 

@@ -18,7 +18,7 @@ csv.field_size_limit(4 * MAX_RECORD_CHARS)
 
 QUOTE_PROBLEM = "a quoted field that opens in this record is not closed, or holds a quote that is not doubled"
 
-_BACKSLASHED = re.compile(r'\\(["\\])')
+_BACKSLASHED = re.compile(r"\\([\"'\\])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +73,8 @@ class RecordReader:
 
     def _read_block(self, lines: list[str], found: Records) -> int:
         """All records at the csv module's speed, up to the first that needs care; the index of its line."""
-        written = map(_without_backslashes, lines) if self._backslashed else lines
-        reader = csv.reader(written, delimiter=self._layout.delimiter, strict=True)
+        written = map(self._without_backslashes, lines) if self._backslashed else lines
+        reader = self._layout.reader(written)
         rows: list[list[str]] = []
         ends = [0]
         try:
@@ -142,7 +142,7 @@ class RecordReader:
 
     def _line_begins(self, line: str) -> bool:
         # the last field is left out: it is the open one
-        return self._layout.begins(next(csv.reader([line], delimiter=self._layout.delimiter), [])[:-1])
+        return self._layout.begins(next(self._layout.reader([line], strict=False), [])[:-1])
 
     def _single(self, lines: list[str], at: int, last: bool) -> _Single:
         plain = self._attempt(_from(lines, at), at)
@@ -150,9 +150,10 @@ class RecordReader:
             return plain
         if not last and plain.row is None and _unfinished(plain, lines, at):
             return _Single(None, plain.end, awaits_more=True)
-        if not any('\\"' in line for line in lines[at : plain.end]):
+        escaped = "\\" + self._layout.quote
+        if not self._layout.quote or not any(escaped in line for line in lines[at : plain.end]):
             return plain
-        undone = self._attempt(map(_without_backslashes, _from(lines, at)), at)
+        undone = self._attempt(map(self._without_backslashes, _from(lines, at)), at)
         if undone.row is not None and self._layout.plausible(undone.row):
             self._backslashed = True
             return undone
@@ -160,8 +161,14 @@ class RecordReader:
             return _Single(None, undone.end, awaits_more=True)
         return plain
 
+    def _without_backslashes(self, line: str) -> str:
+        return _BACKSLASHED.sub(self._undo, line) if "\\" in line else line
+
+    def _undo(self, match: re.Match[str]) -> str:
+        return match[1] * 2 if match[1] == self._layout.quote else match[1]
+
     def _attempt(self, lines: Iterator[str], at: int) -> _Single:
-        reader = csv.reader(lines, delimiter=self._layout.delimiter, strict=True)
+        reader = self._layout.reader(lines)
         try:
             row = next(reader)
         except csv.Error:
@@ -176,14 +183,6 @@ def split_lines(text: str) -> list[str]:
 
 def _from(lines: list[str], at: int) -> Iterator[str]:
     return map(lines.__getitem__, range(at, len(lines)))
-
-
-def _without_backslashes(line: str) -> str:
-    return _BACKSLASHED.sub(_undo, line) if "\\" in line else line
-
-
-def _undo(match: re.Match[str]) -> str:
-    return '""' if match[1] == '"' else "\\"
 
 
 def _unfinished(record: _Single, lines: list[str], at: int) -> bool:

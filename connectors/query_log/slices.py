@@ -22,6 +22,9 @@ _SEARCH_BYTES, _OTHER_PARITY_BYTES = 8 << 20, 256 << 10
 # how many lines may be taken for it: of a statement with very many none is, and each costs some microseconds
 _SEARCH_LINES = 20_000
 
+# stands for the quote where there are none: a line that was cut has it, and no other
+_NEVER = b"\x00\xff\xfe\x00"
+
 AT_ONCE_BYTES = 256 << 20
 """As much is looked through in a second: sooner than Spark begins with it."""
 
@@ -166,7 +169,7 @@ def examine_range(raw: BinaryIO, part: FileSlice, index: int, span: tuple[int, i
     if start and part.layout is not None:
         cuts = _first_records(data[:_SEARCH_BYTES], part.layout)
     even, odd = ((start + cuts[parity][0], cuts[parity][1]) if parity in cuts else None for parity in (0, 1))
-    return Cut(index, start, data.count(b'"'), data.count(b"\n"), even, odd)
+    return Cut(index, start, _quotes(data, part.layout), data.count(b"\n"), even, odd)
 
 
 def _first_records(window: bytes, layout: Layout) -> dict[int, tuple[int, int]]:
@@ -175,26 +178,31 @@ def _first_records(window: bytes, layout: Layout) -> dict[int, tuple[int, int]]:
         line_end = window.find(b"\n") + 1
         return dict.fromkeys((0, 1), (line_end, 1)) if line_end else {}
     found: dict[int, tuple[int, int]] = {}
+    quote = layout.quote.encode() or _NEVER
     offset = newlines = parity = tried = 0
     end = len(window)
     while len(found) < 2 and tried < _SEARCH_LINES and 0 <= (line_end := window.find(b"\n", offset)) < end:
-        parity ^= window.count(b'"', offset, line_end) & 1
+        parity ^= window.count(quote, offset, line_end) & 1
         offset, newlines = line_end + 1, newlines + 1
         if parity in found:
             continue
         tried += 1
-        if _is_record(window[offset : _end_of_record(window, offset)], layout):
+        if _is_record(window[offset : _end_of_record(window, offset, quote)], layout):
             found[parity] = offset, newlines
             # the other parity is right only after a malformed record: no need to look far
             end = min(end, offset + _OTHER_PARITY_BYTES)
     return found
 
 
-def _end_of_record(window: bytes, offset: int) -> int:
+def _quotes(data: bytes, layout: Layout | None) -> int:
+    return data.count(layout.quote.encode() or _NEVER) if layout is not None else 0
+
+
+def _end_of_record(window: bytes, offset: int, quote: bytes) -> int:
     """Where the line ends in which the quotes of a record at `offset` add up; `offset` where none does."""
     end, quotes = offset, 0
     while line_end := window.find(b"\n", end) + 1:
-        quotes += window.count(b'"', end, line_end)
+        quotes += window.count(quote, end, line_end)
         end = line_end
         if quotes % 2 == 0:
             return end

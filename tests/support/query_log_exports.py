@@ -4,36 +4,41 @@ from __future__ import annotations
 
 import io
 from collections import defaultdict
-from datetime import UTC
 from pathlib import Path
 from typing import Any
 
+from pyspark.sql.pandas.types import to_arrow_schema
+
 from connectors.query_log.batches import record_batches
 from connectors.query_log.files import QueryLogFile
+from connectors.query_log.interpretation.column_reading import ReadingHints
 from connectors.query_log.interpretation.exporters import PROFILES
-from connectors.query_log.interpretation.tables import PIECE_SCHEMA
 from connectors.query_log.layout import Layout, sniff
-from connectors.query_log.pieces import whole_text
+from connectors.query_log.pieces import PIECE_RECORD_SCHEMA, whole_text
 from connectors.query_log.slices import FileSlice
 from connectors.query_log.streams import SliceStream
 
 Record = dict[str, Any]
 
 
-def layout_of(content: bytes, name: str = "log", connection_type: str | None = None) -> Layout:
-    return sniff(content, name, UTC, connection_type)
+NO_HINTS = ReadingHints()
 
 
-def read_export(content: bytes, name: str = "log", connection_type: str | None = None) -> list[Record]:
+def layout_of(content: bytes, name: str = "log", hints: ReadingHints = NO_HINTS) -> Layout:
+    return sniff(content, name, hints)
+
+
+def read_export(content: bytes, name: str = "log", hints: ReadingHints = NO_HINTS) -> list[Record]:
     """The records of one file, texts in pieces put together."""
-    part = FileSlice(QueryLogFile(name, name, len(content)), layout_of(content, name, connection_type))
+    part = FileSlice(QueryLogFile(name, name, len(content)), layout_of(content, name, hints))
     with SliceStream(lambda: io.BytesIO(content)) as stream:
-        rows = [row for batch in record_batches(part, stream, {}, PIECE_SCHEMA) for row in batch.to_pylist()]
+        batches = record_batches(part, stream, {}, to_arrow_schema(PIECE_RECORD_SCHEMA))
+        rows = [row for batch in batches for row in batch.to_pylist()]
     return _joined(rows)
 
 
-def read_file(path: Path, connection_type: str | None = None) -> list[Record]:
-    return read_export(path.read_bytes(), path.name, connection_type)
+def read_file(path: Path, hints: ReadingHints = NO_HINTS) -> list[Record]:
+    return read_export(path.read_bytes(), path.name, hints)
 
 
 def _joined(rows: list[Record]) -> list[Record]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from connectors.query_log.window import OUTSIDE_WINDOW
 from ingestion.binding.binder import BoundLog
 from ingestion.isolation import Failure
 from workflows.config import RunConfig, SourceKind
 from workflows.lineage.routine_entities import RoutineEntities
 from workflows.lineage.table_entities import EntityFate, RelationEntities
+from workflows.reading.statistics import OUTSIDE_WINDOW
 from workflows.report.counts import RunCounts, most_frequent
 from workflows.state.runs import RecordedRun
 

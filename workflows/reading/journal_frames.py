@@ -13,6 +13,7 @@ from pyspark.sql.types import StructType
 
 from connectors.spark_history import UNFINISHED, UNREAD
 from workflows.reading.statements import STATEMENT_SCHEMA
+from workflows.reading.statistics import OUTSIDE_WINDOW
 from workflows.state.journal import Segment, fingerprints_of, rows_of, segment_of
 from workflows.state.watermark import ReadState
 
@@ -22,7 +23,7 @@ JOURNAL_SCHEMA = StructType([f for f in STATEMENT_SCHEMA.fields if f.name not in
 _ARROW_SCHEMA = to_arrow_schema(JOURNAL_SCHEMA)
 _SEGMENT_SCHEMA = StructType().add("content", "binary").add("statements", "long").add("newest", "double")
 _STATEMENTS_A_SEGMENT = 100_000
-NOT_READ = ("outside_window", "over_limit", UNFINISHED, UNREAD)
+NOT_READ = (OUTSIDE_WINDOW, "over_limit", UNFINISHED, UNREAD)
 """Why statements are skipped whose record a later run may read."""
 
 

@@ -22,7 +22,7 @@ from workflows.reading.called_routines import with_routines
 from workflows.reading.journal_frames import journal_frame, without_texts
 from workflows.reading.live_sources import LiveDefinitions
 from workflows.reading.statements import READ_BEFORE, to_statements
-from workflows.reading.statistics import BEARING, StatementStatistics, first_of_record, surveyed
+from workflows.reading.statistics import BEARING, OUTSIDE_WINDOW, StatementStatistics, first_of_record, surveyed
 from workflows.reading.stored_definitions import with_views
 from workflows.report.counts import RunCounts
 from workflows.state.journal import FileMarks, any_session_change
@@ -192,7 +192,7 @@ def _within(statements: DataFrame, survey: StatementStatistics, log: QueryLog, p
         return statements
     # Without a time a record is inside: it cannot be shown to be old.
     outside = (F.col("time") > 0) & ((F.col("time") < begin) | (F.col("time") >= end))
-    marked = _skipping(statements, outside, "outside_window")
+    marked = _skipping(statements, outside, OUTSIDE_WINDOW)
     if survey.records <= log.limit:
         return marked
     at = F.struct(*RECORD_ORDER)

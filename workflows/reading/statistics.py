@@ -14,6 +14,9 @@ from workflows.report.counts import RunCounts
 
 BEARING = "fingerprint is not null or sets"
 """What can change lineage."""
+OUTSIDE_WINDOW = "outside_window"
+"""Why statements are skipped that are older than the run was asked to read."""
+
 _PLACE = ("time", "file", "line", "source_id")
 
 

@@ -12,13 +12,41 @@ from connectors.query_log.interpretation.text_columns import holds_text
 from connectors.query_log.interpretation.values import SECONDS_PER_UNIT
 from connectors.query_log.profiles.export_profile import ExportProfile
 from connectors.query_log.profiles.generic import GENERIC
+from ingestion.errors import ConfigError
+from ingestion.names.suggestions import suggestion
+
+_KEYS = {"start_time": "time", "end_time": "endTime", "failure": "error", "query_type": "type"}
+"""What a record's fields are called in the YAML, where that is another name."""
+
+
+@dataclass(frozen=True, slots=True)
+class MappedColumn:
+    """Where the user says a record's field is: in a column, or nowhere, since all records have one value of it.
+
+    `unit`: seconds in one unit of its numbers. `zone`: of its times that name none.
+    """
+
+    column: str | None = None
+    value: str | None = None
+    unit: float | None = None
+    zone: tzinfo | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingHints:
+    """What is known of a log besides its columns: the service's connection type, the zone of its times, a mapping."""
+
+    connection_type: str | None = None
+    zone: tzinfo = UTC
+    columns: Mapping[str, MappedColumn] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnReading:
     """How an input's columns are read: a record's field to the positions of its columns in `names`.
 
-    Of several the first that holds something counts. `units`: seconds in one unit, by position.
+    Of several the first that holds something counts. `units`: seconds in one unit, by position; `zones` likewise.
+    `constants`: what a field is in all records. `mapped`: the fields whose columns the user named.
     """
 
     profile: ExportProfile
@@ -26,9 +54,18 @@ class ColumnReading:
     fields: Mapping[str, tuple[int, ...]]
     units: Mapping[int, float] = field(default_factory=dict)
     zone: tzinfo = UTC
+    zones: Mapping[int, tzinfo] = field(default_factory=dict)
+    constants: Mapping[str, str] = field(default_factory=dict)
+    mapped: frozenset[str] = frozenset()
 
     def position(self, name: str) -> int | None:
         return self.names.index(name) if name in self.names else None
+
+    @property
+    def used(self) -> tuple[int, ...]:
+        """The positions of all columns that are read."""
+        read = {position for positions in self.fields.values() for position in positions}
+        return tuple(at for at, name in enumerate(self.names) if at in read or name in self.profile.names)
 
 
 def plain_name(column: str) -> str:
@@ -37,21 +74,49 @@ def plain_name(column: str) -> str:
     return re.sub(r"[^a-z0-9µ]+", "_", spaced.lower()).strip("_")
 
 
-def column_reading(
-    names: Sequence[str], samples: Sequence[Sequence[str]], connection_type: str | None, zone: tzinfo
-) -> ColumnReading | None:
+def column_reading(names: Sequence[str], samples: Sequence[Sequence[str]], hints: ReadingHints) -> ColumnReading | None:
     """How columns of these `plain_name`s are read; None where none of them holds a text.
 
-    `samples`: some values of each column, which show that a column holds no text. `connection_type` decides between
-    exporters of the same columns.
+    `samples`: some values of each column, which show that a column holds no text. Raises ConfigError where a mapped
+    column is not among them.
     """
-    profile = _recognised(frozenset(names), connection_type)
+    mapped = {name: one for name, one in hints.columns.items() if one.column is not None}
+    for name, one in mapped.items():
+        _check_mapped(name, one.column or "", names)
+    profile = _recognised(frozenset(names), hints.connection_type)
     texts = [name for name in names if holds_text(samples[names.index(name)] if samples else ())]
     for candidate in (profile,) if profile is GENERIC else (profile, GENERIC):
         fields = _fields(candidate, names, texts)
-        if "text" in fields:
-            return ColumnReading(candidate, tuple(names), fields, _units(candidate, names, fields), zone)
+        fields |= {name: (names.index(plain_name(one.column or "")),) for name, one in mapped.items()}
+        if "text" not in fields or names[fields["text"][0]] not in texts:
+            continue
+        reading = ColumnReading(candidate, tuple(names), fields, _units(candidate, names, fields), hints.zone)
+        return _with_mapping(reading, hints.columns)
     return None
+
+
+def _check_mapped(name: str, column: str, names: Sequence[str]) -> None:
+    if plain_name(column) in names:
+        return
+    shown = ", ".join(names[:20]) + (", …" if len(names) > 20 else "")
+    near = suggestion(plain_name(column), names)
+    raise ConfigError(f"headwater.queryLogColumns.{_KEYS.get(name, name)}: no column {column}{near}; there are {shown}")
+
+
+def _with_mapping(reading: ColumnReading, mapping: Mapping[str, MappedColumn]) -> ColumnReading:
+    units, zones, constants = dict(reading.units), dict(reading.zones), dict(reading.constants)
+    fields = dict(reading.fields)
+    for name, one in mapping.items():
+        if one.column is None:
+            fields.pop(name, None)
+            constants[name] = one.value or ""
+            continue
+        position = fields[name][0]
+        if one.unit is not None:
+            units[position] = one.unit
+        if one.zone is not None:
+            zones[position] = one.zone
+    return replace(reading, fields=fields, units=units, zones=zones, constants=constants, mapped=frozenset(mapping))
 
 
 def with_unseen(reading: ColumnReading) -> ColumnReading:
@@ -61,10 +126,15 @@ def with_unseen(reading: ColumnReading) -> ColumnReading:
     names = tuple(dict.fromkeys((*reading.names, *unseen)))
     fields = dict(reading.fields)
     for name, columns in profile.columns.items():
-        if profile is not GENERIC or name == "failure":
+        if (
+            name not in reading.constants
+            and name not in reading.mapped
+            and (profile is not GENERIC or name == "failure")
+        ):
             positions = tuple(names.index(column) for column in columns)
             fields[name] = tuple(dict.fromkeys((*fields.get(name, ()), *positions)))
-    return replace(reading, names=names, fields=fields, units=_units(profile, names, fields))
+    units = {**_units(profile, names, fields), **reading.units}
+    return replace(reading, names=names, fields=fields, units=units)
 
 
 def _recognised(names: frozenset[str], connection_type: str | None) -> ExportProfile:

@@ -17,11 +17,12 @@ _ESCAPE = re.compile(r"\\([nrt\\])")
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "\\": "\\"}
 
 Column = Sequence[str]
+Columns = Sequence[Column] | Mapping[int, Column]
 
 
-def interpret(columns: Sequence[Column], lines: list[int], malformed: list[Malformed], reading: ColumnReading) -> Table:
-    """A table of the rows whose values stand in `columns`, those of the reading in their order."""
-    found: dict[str, list[Any]] = {}
+def interpret(columns: Columns, lines: list[int], malformed: list[Malformed], reading: ColumnReading) -> Table:
+    """A table of the rows whose values stand in `columns`, by the positions that the reading gives them."""
+    found: dict[str, list[Any]] = {name: [value] * len(lines) for name, value in reading.constants.items()}
     problems: dict[int, str] = {}
     for name in ("start_time", "end_time"):
         if name in reading.fields:
@@ -45,9 +46,7 @@ def interpret(columns: Sequence[Column], lines: list[int], malformed: list[Malfo
     return Table(lines, found, malformed).drop(problems)
 
 
-def _pieces(
-    columns: Sequence[Column], pieces: Pieces, reading: ColumnReading, problems: dict[int, str]
-) -> dict[str, list[Any]]:
+def _pieces(columns: Columns, pieces: Pieces, reading: ColumnReading, problems: dict[int, str]) -> dict[str, list[Any]]:
     """The text of each row as it is, with what tells where it belongs."""
     positions = [at for at in map(reading.position, pieces.key) if at is not None]
     keys = ["\x1f".join(values) for values in zip(*(columns[at] for at in positions), strict=True)]
@@ -66,26 +65,31 @@ def _number(value: str) -> int | None:
         return None
 
 
-def _times(name: str, columns: Sequence[Column], reading: ColumnReading) -> tuple[list[float | None], list[int]]:
+def _times(name: str, columns: Columns, reading: ColumnReading) -> tuple[list[float | None], list[int]]:
     first, *others = reading.fields[name]
-    times, wrong = parse_times(columns[first], reading.zone, reading.units.get(first))
+    times, wrong = _times_of(first, columns, reading)
     for position in others:
         if None not in times:
             break
-        later, also_wrong = parse_times(columns[position], reading.zone, reading.units.get(position))
+        later, also_wrong = _times_of(position, columns, reading)
         times = [one if one is not None else other for one, other in zip(times, later, strict=True)]
         wrong = [at for at in {*wrong, *also_wrong} if times[at] is None]
     return times, wrong
 
 
-def _named(name: str, columns: Sequence[Column], reading: ColumnReading) -> list[str | None]:
+def _times_of(position: int, columns: Columns, reading: ColumnReading) -> tuple[list[float | None], list[int]]:
+    zone = reading.zones.get(position, reading.zone)
+    return parse_times(columns[position], zone, reading.units.get(position))
+
+
+def _named(name: str, columns: Columns, reading: ColumnReading) -> list[str | None]:
     found = [_part(position, columns, reading) for position in reading.fields[name]]
     if len(found) == 1:
         return found[0]
     return [next((value for value in values if value is not None), None) for values in zip(*found, strict=True)]
 
 
-def _part(position: int, columns: Sequence[Column], reading: ColumnReading) -> list[str | None]:
+def _part(position: int, columns: Columns, reading: ColumnReading) -> list[str | None]:
     """A column without what stands for nothing, and only that of it which counts."""
     pattern = reading.profile.patterns.get(reading.names[position])
     if pattern is None:
@@ -94,7 +98,7 @@ def _part(position: int, columns: Sequence[Column], reading: ColumnReading) -> l
     return [match[1] or None if match else None for match in matches]
 
 
-def _texts(columns: Sequence[Column], statuses: list[str | None], reading: ColumnReading) -> list[str | None]:
+def _texts(columns: Columns, statuses: list[str | None], reading: ColumnReading) -> list[str | None]:
     first, *others = reading.fields["text"]
     texts = _told(columns[first])
     for position in others:
@@ -119,18 +123,19 @@ def _needs_cleaning(profile: ExportProfile) -> bool:
 
 def cleaned(text: str | None, profile: ExportProfile) -> str | None:
     """A statement as it was sent, without what its exporter made of it."""
-    if text is not None and profile.escaped and "\\" in text:
-        text = _ESCAPE.sub(_unescaped, text)
+    if text is not None and profile.escaped:
+        text = unescaped(text)
     if text is not None and profile.noise is not None:
         text = profile.noise.sub("", text, count=1)
     return text if text and text.strip() else None
 
 
-def _unescaped(match: re.Match[str]) -> str:
-    return _ESCAPES[match[1]]
+def unescaped(text: str) -> str:
+    """With the line ends and tabs that stand as a backslash and a letter."""
+    return _ESCAPE.sub(lambda match: _ESCAPES[match[1]], text) if "\\" in text else text
 
 
-def _statuses(columns: Sequence[Column], count: int, reading: ColumnReading) -> list[str | None]:
+def _statuses(columns: Columns, count: int, reading: ColumnReading) -> list[str | None]:
     statuses: list[str | None] = [None] * count
     for name, states in reading.profile.states.items():
         at = reading.position(name)

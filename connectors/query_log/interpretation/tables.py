@@ -11,15 +11,6 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from connectors.base import RECORD_SCHEMA
 
 ARROW_SCHEMA = to_arrow_schema(RECORD_SCHEMA)
-PIECE_SCHEMA = pa.schema(
-    [
-        *ARROW_SCHEMA,
-        pa.field("piece_key", pa.string()),
-        pa.field("piece", pa.int64()),
-        pa.field("exporter", pa.string()),
-    ]
-)
-"""Records of which some have a piece of a text: those with a key."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
-from datetime import UTC
 from pathlib import Path
 
 import psycopg
@@ -12,6 +11,7 @@ from pyspark.sql import SparkSession
 
 from connectors.query_log import QueryLogOptions, read_query_log
 from connectors.query_log.csvlog import CsvlogReader, FailureScan
+from connectors.query_log.interpretation.column_reading import ReadingHints
 from connectors.query_log.interpretation.tables import Records, Table
 from connectors.query_log.layout import CSVLOG_COLUMNS, sniff
 from connectors.query_log.records import split_lines
@@ -33,7 +33,7 @@ def row(message: str, **others: str) -> list[str]:
 def read(*rows: list[str]) -> Table:
     out = io.StringIO(newline="")
     csv.writer(out).writerows(rows)
-    layout = sniff(out.getvalue().encode(), "pg.csv", UTC)
+    layout = sniff(out.getvalue().encode(), "pg.csv", ReadingHints())
     records = Records(list(rows), list(range(1, len(rows) + 1)))
     failures: dict[str, frozenset[bytes]] = {}
     for session, key in FailureScan(layout).feed(split_lines(out.getvalue()), last=True):

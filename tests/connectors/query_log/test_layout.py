@@ -1,9 +1,8 @@
 from __future__ import annotations
 
-from datetime import UTC
-
 import pytest
 
+from connectors.query_log.interpretation.column_reading import ReadingHints
 from connectors.query_log.layout import CSVLOG_COLUMNS, Layout, sniff
 from ingestion.errors import ConfigError
 
@@ -14,7 +13,7 @@ CSVLOG_ROW = (
 
 
 def layout_of(head: str) -> Layout:
-    return sniff(head.encode(), "log.csv", UTC)
+    return sniff(head.encode(), "log.csv", ReadingHints())
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
@@ -95,7 +94,7 @@ def test_statements_of_one_word_are_text() -> None:
 )
 def test_the_service_decides_between_exporters_of_the_same_columns(connection_type: str | None, exporter: str) -> None:
     header = b"query,operation_type,timestamp,user\n"
-    layout = sniff(header, "log.csv", UTC, connection_type)
+    layout = sniff(header, "log.csv", ReadingHints(connection_type))
     assert layout.reading is not None
     assert layout.reading.profile.name == exporter
 
@@ -109,9 +108,9 @@ def test_a_file_without_header_does_not_show_its_content() -> None:
 
 def test_binary_data_is_no_csv() -> None:
     with pytest.raises(ConfigError, match="not a CSV file"):
-        sniff(b"PAR1\x15\x00\x15\x00", "log.parquet", UTC)
+        sniff(b"PAR1\x15\x00\x15\x00", "log.parquet", ReadingHints())
 
 
 def test_utf16_is_told_by_its_mark() -> None:
-    layout = sniff("query;user\n".encode("utf-16"), "log.csv", UTC)
+    layout = sniff("query;user\n".encode("utf-16"), "log.csv", ReadingHints())
     assert (layout.encoding, layout.delimiter) == ("utf-16", ";")

@@ -5,7 +5,6 @@ import csv
 import gzip
 import io
 import time
-from datetime import UTC
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from connectors.base import RECORD_SCHEMA
 from connectors.query_log import QueryLogOptions, read_query_log
 from connectors.query_log import slices as slicing
 from connectors.query_log.files import QueryLogFile
+from connectors.query_log.interpretation.column_reading import ReadingHints
 from connectors.query_log.layout import sniff
 from connectors.query_log.records import QUOTE_PROBLEM
 from ingestion.errors import ConfigError
@@ -94,7 +94,7 @@ def test_a_cut_gzip_keeps_what_it_holds_and_names_the_line_where_it_breaks_off(
 def test_malformed_rows_are_kept_aside_and_named_by_file_and_line(spark: SparkSession, tmp_path: Path) -> None:
     text = HEADER.encode() + b"".join(
         [
-            b"select 1,2026-11-20 08:00:00,,ann,,,,,,\n",
+            "select 1,2026-11-20 08:00:00,,anné,,,,,,\n".encode(),
             b"select 2,2026-11-20 08:00:00,,ann\n",
             b"select 3,the day before,,ann,,,,,,\n",
             b"select '\xff',2026-11-20 08:00:00,,ann,,,,,,\n",
@@ -210,7 +210,7 @@ def test_ranges_within_a_statement_of_very_many_lines_are_looked_through_in_seco
     statement = f'"insert into t values\n{f"{line}{chr(10)}" * 400_000}",2026-11-20 08:00:00,ann\n'
     log = tmp_path / "log.csv"
     log.write_text("query_text,start_time,user_name\n" + statement * 2)
-    layout = sniff(log.read_bytes()[:1000], log.name, UTC)
+    layout = sniff(log.read_bytes()[:1000], log.name, ReadingHints())
     part = slicing.FileSlice(QueryLogFile(str(log), log.name, log.stat().st_size), layout)
     before = time.process_time()
     with log.open("rb") as raw:
