@@ -150,6 +150,26 @@ class LineageParser:
             found.extend(name for name in statement.targets if readers[name] > (name in own))
         return tuple(dict.fromkeys(found))
 
+    @cached_property
+    def table_lineage(self) -> tuple[tuple[TableName, TableName], ...]:
+        """Pairs of a table that a statement reads and the table that it fills with it."""
+        return tuple(
+            dict.fromkeys(
+                (source, flow.target.name) for flow in self._flows if flow.target is not None for source in flow.sources
+            )
+        )
+
+    @cached_property
+    def whole_columns(self) -> dict[TableName, tuple[str, ...]]:
+        """The columns of each table that the text makes, where all of them are known."""
+        found: dict[TableName, tuple[str, ...]] = {}
+        for flow in self._flows:
+            if flow.target is not None and flow.target.name not in found:
+                names = tuple(output.name for output in flow.outputs)
+                if names and all(output.star is None and output.name for output in flow.outputs):
+                    found[flow.target.name] = names
+        return found
+
     @property
     def table_aliases(self) -> dict[str, str]:
         """Alias -> table name as written, over all statements."""

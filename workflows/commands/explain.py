@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ingestion.errors import ConfigError
-from workflows.commands.options import DEFAULT_CATALOG, AsOf, Days, millis
+from workflows.commands.options import DEFAULT_CATALOG, AsOf, Days, SqlDialect, millis
 from workflows.runtime.error_reporting import shows_errors
 
 if TYPE_CHECKING:
@@ -43,9 +43,7 @@ def explain(
     ] = None,
     as_of: AsOf = None,
     days: Days = None,
-    dialect: Annotated[
-        str, typer.Option("--dialect", "-d", help="sqlglot's name of the dialect, a connection type, or ansi.")
-    ] = "ansi",
+    dialect: SqlDialect = None,
     schema: Annotated[
         Path | None,
         typer.Option(
@@ -67,6 +65,7 @@ def explain(
     \b
     Examples:
       ingest explain mart.daily.revenue models/ --dialect snowflake
+      ingest explain customers.total_price path/to/dbt_project
       ingest explain daily.revenue job.sql --dialect spark --schema tables.sql
       ingest explain shop.public.daily.revenue
       ingest explain shop.public.daily.revenue --catalog other.db --as-of 2026-01-31 --format json

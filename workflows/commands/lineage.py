@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from workflows.commands.options import SqlDialect
 from workflows.runtime.error_reporting import shows_errors
 
 if TYPE_CHECKING:
@@ -24,10 +25,11 @@ class LineageFormat(StrEnum):
 
 @shows_errors
 def lineage(
-    sql: Annotated[str, typer.Argument(metavar="FILE.sql|DIR|-", help="What to read; - is standard input.")],
-    dialect: Annotated[
-        str, typer.Option("--dialect", "-d", help="sqlglot's name of the dialect, a connection type, or ansi.")
-    ] = "ansi",
+    sql: Annotated[
+        str,
+        typer.Argument(metavar="FILE.sql|DIR|-", help="What to read: SQL, a dbt project or its manifest; - is stdin."),
+    ],
+    dialect: SqlDialect = None,
     schema: Annotated[
         Path | None,
         typer.Option(
@@ -42,12 +44,14 @@ def lineage(
     """Print the lineage of SQL files.
 
     Statements are read as one script: what one creates, the next ones know. In a directory a lone SELECT is a view
-    that is named after its file. Exit code 1 if a statement could not be read.
+    that is named after its file. A dbt project is read by its manifest.json, or by its own files where it has none.
+    Exit code 1 if a statement could not be read.
 
     \b
     Examples:
       ingest lineage model.sql --dialect snowflake
       ingest lineage models/ --dialect postgres --schema schema.sql
+      ingest lineage path/to/dbt_project
       cat job.sql | ingest lineage - --dialect spark --format json | jq .column_lineage
     """
     from workflows.sql_files.script_lineage import script_lineage
@@ -57,6 +61,8 @@ def lineage(
         typer.echo(json.dumps(found.to_json(), indent=2, ensure_ascii=False))
     else:
         _print_tree(found)
+    for note in found.notes:
+        typer.echo(f"note: {note}", err=True)
     for failure in found.failures:
         typer.echo(f"ingest: {failure}", err=True)
     if found.failures:

@@ -19,6 +19,13 @@ Settings = Annotated[
 ]
 
 
+SqlDialect = Annotated[
+    str | None,
+    typer.Option(
+        "--dialect", "-d", help="sqlglot's name of the dialect, or a connection type; a dbt project's own, else ansi."
+    ),
+]
+
 DEFAULT_CATALOG = Path(".headwater/catalog.db")
 FORMATS = ["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"]
 

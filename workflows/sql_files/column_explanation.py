@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ingestion.dialects import Dialect, dialect_of
+from ingestion.dialects import dialect_of
 from ingestion.errors import ConfigError
 from ingestion.names.suggestions import suggestion
 from ingestion.scripts.explanation import Explanation, column_names, columns_called, explain
 from ingestion.scripts.lineage_graph import LineageGraph, lineage_graph
 from ingestion.scripts.pieces import lone_query_as_view
-from workflows.sql_files.script_lineage import schema_from_json
+from workflows.sql_files.dbt_models import dbt_project, in_warehouse, schema_of
+from workflows.sql_files.script_lineage import DEFAULT_DIALECT, schema_from_json
 from workflows.sql_files.sql_files import sql_text
 
 _NAMED = 3
@@ -26,7 +26,7 @@ class SqlOptions:
     """Where SQL is (a file, a directory, - for standard input), its dialect, and the tables that are known before."""
 
     name: str
-    dialect: str = "ansi"
+    dialect: str | None = None
     schema: Path | None = None
     timeout_seconds: float = 30
 
@@ -36,11 +36,19 @@ def explain_in_sql(column: str, sql: SqlOptions) -> tuple[Explanation, tuple[str
 
     Raises ConfigError for files that cannot be read, and for a column that is not there or not just one.
     """
-    parts = list(_texts(sql, dialect_of(sql.dialect)))
     known = schema_from_json(sql.schema) if sql.schema is not None and sql.schema.suffix == ".json" else {}
+    project = dbt_project(sql.name, sql.dialect, sql.timeout_seconds)
+    if project is None:
+        dialect = sql.dialect or DEFAULT_DIALECT
+        parts = _texts(sql, dialect)
+    else:
+        dialect, known = project.dialect, {**schema_of(project), **known}
+        parts = [(one.origin, one.text) for one in project.statements]
+        column = in_warehouse(project, column)
     texts = [text for _, text in parts]
-    graph = lineage_graph(texts, sql.dialect, known, sql.timeout_seconds, keep_temporary=True)
-    failures = tuple(_placed(failure, [name for name, _ in parts]) for failure in graph.failures)
+    graph = lineage_graph(texts, dialect, known, sql.timeout_seconds, keep_temporary=True)
+    named = (_placed(failure, [name for name, _ in parts]) for failure in graph.failures)
+    failures = (*(map(str, project.failures) if project is not None else ()), *named)
     return explain(graph.document, _only(column, graph, failures)), failures
 
 
@@ -55,19 +63,17 @@ def explain_in_catalog(column: str, catalog: Path, as_of: int | None = None, day
     return explain(document, name)
 
 
-def _texts(sql: SqlOptions, dialect: Dialect) -> Iterator[tuple[str, str]]:
+def _texts(sql: SqlOptions, dialect: str) -> list[tuple[str, str]]:
     """(Name, text) of everything to read; a lone query is a view that is named after its file."""
-    if sql.schema is not None and sql.schema.suffix != ".json":
-        yield str(sql.schema), sql_text(sql.schema)
+    before = [(str(sql.schema), sql_text(sql.schema))] if sql.schema and sql.schema.suffix != ".json" else []
     if sql.name == "-":
-        yield "<stdin>", sys.stdin.read()
-        return
+        return [*before, ("<stdin>", sys.stdin.read())]
     path = Path(sql.name)
     files = sorted(path.rglob("*.sql")) if path.is_dir() else [path]
     if not files:
         raise ConfigError(f"{path} holds no *.sql file")
-    for file in files:
-        yield str(file), lone_query_as_view(sql_text(file), file.stem, dialect)
+    language = dialect_of(dialect)
+    return [*before, *((str(file), lone_query_as_view(sql_text(file), file.stem, language)) for file in files)]
 
 
 def _only(column: str, graph: LineageGraph, failures: tuple[str, ...]) -> str:

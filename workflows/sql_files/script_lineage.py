@@ -6,17 +6,20 @@ import json
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from connectors.dbt.model_statements import DbtProject
 from ingestion.dialects import dialect_of
 from ingestion.errors import ConfigError, RecordError
 from ingestion.scripts.lineage_parser import ColumnEdge, LineageParser
-from workflows.sql_files.sql_files import Script, read_script, sql_text
+from workflows.sql_files.dbt_models import TableEdges, dbt_project, schema_of, table_edges, undeclared_reads
+from workflows.sql_files.sql_files import Script, project_script, read_script, sql_text
 
 JSON_VERSION = 1
+DEFAULT_DIALECT = "ansi"
 EVERY_COLUMN = "(every column)"
 _LINE = re.compile(r"^line (?P<line>\d+): ")
 
@@ -33,6 +36,8 @@ class ScriptLineage:
     edges: tuple[ColumnEdge, ...] = ()
     problems: tuple[str, ...] = ()
     failures: tuple[str, ...] = ()
+    reads: TableEdges = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -51,6 +56,11 @@ class ScriptLineage:
             found[table] = rows | ({EVERY_COLUMN: shared} if shared else {})
         for table in (*self.intermediates, *self.targets):
             found.setdefault(table, {})
+        for source, target in self.reads:  # of a table by which no column is told
+            if not found[target]:
+                found[target] = {EVERY_COLUMN: [(source, "table")]}
+            elif (told := found[target].get(EVERY_COLUMN)) and told[0][1] == "table":
+                told.append((source, "table"))
         return found
 
     def _columns(self) -> dict[str, dict[str, list[tuple[str, str]]]]:
@@ -82,21 +92,33 @@ class ScriptLineage:
                 }
                 for edge in self.edges
             ],
+            "table_lineage": [{"source": source, "target": target} for source, target in self.reads],
             "problems": list(self.problems),
             "failures": list(self.failures),
+            "notes": list(self.notes),
         }
 
 
-def script_lineage(sql: str, dialect: str, schema: Path | None, timeout_seconds: float) -> ScriptLineage:
-    """The lineage of a file, a directory or standard input (`-`), bound to the tables in `schema`.
+def script_lineage(sql: str, dialect: str | None, schema: Path | None, timeout_seconds: float) -> ScriptLineage:
+    """The lineage of a file, a directory, a dbt project or standard input (`-`), bound to the tables in `schema`.
 
-    Raises ConfigError for an unknown dialect and for files that cannot be read.
+    `dialect` None: that of the project's adapter, ansi for anything else. Raises ConfigError for an unknown dialect
+    and for files that cannot be read.
     """
     known: Schema = {}
     before = schema
     if schema is not None and schema.suffix == ".json":
         known, before = schema_from_json(schema), None
-    script = read_script(sql, dialect_of(dialect), before)
+    project = dbt_project(sql, dialect, timeout_seconds)
+    if project is not None:
+        dialect, known = project.dialect, {**schema_of(project), **known}
+    dialect = dialect or DEFAULT_DIALECT
+    script = read_script(sql, dialect_of(dialect), before) if project is None else project_script(project, before)
+    found = _of_script(script, dialect, known, timeout_seconds)
+    return found if project is None else _of_project(project, found)
+
+
+def _of_script(script: Script, dialect: str, known: Schema, timeout_seconds: float) -> ScriptLineage:
     try:
         parser = LineageParser(script.text, dialect, known, timeout_seconds)
     except RecordError as error:
@@ -108,6 +130,22 @@ def script_lineage(sql: str, dialect: str, schema: Path | None, timeout_seconds:
         edges=parser.edges,
         problems=tuple(f"{problem.kind.value.replace('_', ' ')}: {problem.subject}" for problem in parser.problems),
         failures=tuple(_placed(failure, script) for failure in parser.failures),
+        reads=tuple((str(source), str(target)) for source, target in parser.table_lineage),
+    )
+
+
+def _of_project(project: DbtProject, found: ScriptLineage) -> ScriptLineage:
+    """The lineage with what only dbt tells: models in Python, references that it was not told of, what is templated."""
+    python = table_edges(project)
+    made = tuple(dict.fromkeys(target for _, target in python if target not in found.tables))
+    read = tuple(dict.fromkeys(source for source, _ in python if source not in (*found.tables, *made)))
+    return replace(
+        found,
+        sources=(*found.sources, *read),
+        targets=(*found.targets, *made),
+        failures=(*(str(failure) for failure in project.failures), *found.failures),
+        reads=(*found.reads, *python),
+        notes=(*project.notes, *undeclared_reads(project, found.reads).lines()),
     )
 
 

@@ -7,6 +7,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from pathlib import Path
 
+from connectors.dbt.model_statements import DbtProject
 from ingestion.dialects import Dialect
 from ingestion.errors import ConfigError
 from ingestion.names.suggestions import nearest_file
@@ -54,6 +55,12 @@ def read_script(name: str, dialect: Dialect, before: Path | None = None) -> Scri
     else:
         parts.append((name, untemplated(sql_text(Path(name)), Path(name).stem)))
     return _joined(parts)
+
+
+def project_script(project: DbtProject, before: Path | None = None) -> Script:
+    """The models of a dbt project, each after those that it reads; `before` as in `read_script`."""
+    parts = [(str(before), sql_text(before))] if before else []
+    return _joined([*parts, *((statement.origin, statement.text) for statement in project.statements)])
 
 
 def sql_text(file: Path) -> str:

@@ -7,8 +7,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from connectors.dbt.nodes import DbtColumn, DbtExposure, DbtNode, DbtTest, Manifest, ResourceKind
 from connectors.dbt.target.json_stream import Artifact, UnreadableArtifact, mapping_of, text_of, texts_of
+from connectors.dbt.target.nodes import DbtColumn, DbtExposure, DbtNode, DbtTest, Manifest, ResourceKind
 
 OLDEST_VERSION, NEWEST_VERSION = 4, 12
 """The versions that are known: dbt 1.0 to 1.10. A newer one is read as far as it is understood."""

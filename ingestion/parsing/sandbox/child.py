@@ -18,6 +18,7 @@ import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import BinaryIO, cast
 
 from ingestion.analysis.analyzer import analyze
@@ -48,7 +49,7 @@ WARM_UP_STATEMENT = "INSERT INTO a SELECT b.c, sum(d) AS d FROM b JOIN e ON b.c 
 ALARM_GRACE_SECONDS = 1.0
 PR_SET_PDEATHSIG = 1
 
-Parse = Callable[[str, str], Symbolic]
+Answer = Callable[[str, str], bytes]
 
 
 def main() -> None:
@@ -94,7 +95,7 @@ def _serve_or_exit(requests: BinaryIO, answers: int, ended: threading.Event) -> 
 
 
 def _serve(requests: BinaryIO, answers: int) -> None:
-    parsers: dict[str, Parse] = {}
+    parsers: dict[str, Answer] = {}
     baseline = _address_space()
     _send(answers, Ready())
     while (message := _receive(requests)) is not None:
@@ -126,16 +127,38 @@ def _send(answers: int, message: object) -> None:
         rest = rest[os.write(answers, rest) :]
 
 
-def _warm_up(message: WarmUp, parsers: dict[str, Parse]) -> int:
+def _warm_up(message: WarmUp, parsers: dict[str, Answer]) -> int:
     """How many bytes the parser and the dialect took for themselves."""
     before = _address_space()
     _allow(resource.RLIM_INFINITY)
-    parse = cast(Parse, importlib.import_module(message.module).parse)
-    parsers[message.module] = parse
+    parse = parsers[message.module] = _answer_of(importlib.import_module(message.module))
     _answer(parse, WARM_UP_STATEMENT, message.dialect)
     gc.collect()
     gc.freeze()
     return _address_space() - before
+
+
+def _answer_of(module: ModuleType) -> Answer:
+    """What a module makes of a text: `answer` gives bytes; `parse`, of a parser tier, the lineage of what it reads."""
+    if hasattr(module, "answer"):
+        return cast(Answer, module.answer)
+    parse = cast(Callable[[str, str], Symbolic], module.parse)
+
+    def parsed(text: str, dialect: str) -> bytes:
+        if template_in_code(text, dialect) is not None:
+            raise Templated(Templated.code)
+        if wrong := ill_formed(text, dialect):
+            raise _IllFormed(wrong)
+        symbolic = _portable(parse(text, dialect))
+        if template_in_names(text, dialect, symbolic) is not None:
+            raise Templated(Templated.code)
+        return symbolic
+
+    return parsed
+
+
+class _IllFormed(Exception):
+    """What no parser should be given."""
 
 
 def _allow(limit: int) -> None:
@@ -153,19 +176,15 @@ def _address_space() -> int:
     return int(pages) * resource.getpagesize()
 
 
-def _answer(parse: Parse, text: str, dialect: str) -> ParseReply:
+def _answer(parse: Answer, text: str, dialect: str) -> ParseReply:
     """Parses one statement. The record's boundary: whatever a parser raises is its answer to this statement."""
     begun = time.perf_counter()
     try:
-        if template_in_code(text, dialect) is not None:
-            return ParseReply(None, Templated.code, time.perf_counter() - begun)
-        if wrong := ill_formed(text, dialect):
-            return ParseReply(None, f"{ILL_FORMED}{wrong}", time.perf_counter() - begun)
-        symbolic = _portable(parse(text, dialect))
-        if template_in_names(text, dialect, symbolic) is not None:
-            return ParseReply(None, Templated.code, time.perf_counter() - begun)
+        symbolic = parse(text, dialect)
     except MemoryError:
         raise
+    except _IllFormed as error:
+        return ParseReply(None, f"{ILL_FORMED}{error}", time.perf_counter() - begun)
     except RecordError as error:
         reason, detail = error.code, ""
         failure: BaseException = error

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from connectors.dbt.nodes import DbtExposure, DbtTest, ResourceKind
 from connectors.dbt.target.json_stream import UnreadableArtifact
 from connectors.dbt.target.manifest import read_manifest
+from connectors.dbt.target.nodes import DbtExposure, DbtTest, ResourceKind
 from tests.support.dbt_project import BUILT
 
 MANIFEST = BUILT / "manifest.json"

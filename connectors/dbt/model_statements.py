@@ -1,0 +1,146 @@
+"""The models of a project as statements: each a view over its query, under its name in the warehouse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
+
+from connectors.dbt.target.nodes import DbtNode, Manifest, ResourceKind
+from ingestion.dialects import Dialect, dialect_of
+from ingestion.errors import ConfigError
+from ingestion.lexing import WORD, tokens
+from ingestion.model import Column
+from ingestion.routines.definition import quoted
+
+_QUERY_WORDS = frozenset({"select", "with", "from", "values", "table"})
+_OTHER_DIALECTS: Mapping[str, str] = {"glue": "spark", "synapse": "tsql", "fabricspark": "spark", "upsolver": "ansi"}
+"""Of adapters that are not named as their SQL is."""
+_SNAPSHOT_COLUMNS = ("dbt_scd_id", "dbt_updated_at", "dbt_valid_from", "dbt_valid_to")
+
+
+@dataclass(frozen=True, slots=True)
+class ModelQuery:
+    """The query of a node without templates: what dbt would run, or the ways that it may run (`otherwise`).
+
+    `origin` names the text that its lines are counted in.
+    """
+
+    node: DbtNode
+    text: str = field(repr=False)
+    origin: str
+    otherwise: tuple[str, ...] = field(default=(), repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelStatement:
+    """`text` defines or fills the relation of a node, on the lines of its `origin`."""
+
+    node: DbtNode
+    text: str = field(repr=False)
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFailure:
+    """A node whose statement cannot be had: where, and the reason (`templated: what asks the warehouse`)."""
+
+    node: DbtNode
+    place: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class DbtProject:
+    """What a project's lineage is made of, whichever way it was read.
+
+    `columns` are those of relations that no statement makes, by their dotted names. `notes` are for a person.
+    """
+
+    name: str
+    dialect: str
+    nodes: Mapping[str, DbtNode]
+    statements: tuple[ModelStatement, ...] = ()
+    columns: Mapping[str, tuple[Column, ...]] = field(default_factory=dict)
+    failures: tuple[ModelFailure, ...] = ()
+    notes: tuple[str, ...] = ()
+    manifest: Manifest | None = field(default=None, repr=False)
+
+
+def adapter_dialect(adapter: str) -> str:
+    """The dialect of an adapter's SQL. Raises ConfigError where it is not known."""
+    if not adapter:
+        raise ConfigError("nothing here says which adapter dbt uses: name its SQL with --dialect")
+    try:
+        return dialect_of(_OTHER_DIALECTS.get(adapter.lower(), adapter.lower())).name
+    except ConfigError:
+        raise ConfigError(f"dbt's adapter {adapter} is not known: name its SQL with --dialect") from None
+
+
+def model_statements(
+    queries: Iterable[ModelQuery], nodes: Mapping[str, DbtNode], dialect: str
+) -> tuple[tuple[ModelStatement, ...], tuple[ModelFailure, ...]]:
+    """The statements of queries, each after those that it reads; and what is no query."""
+    rules = dialect_of(dialect)
+    statements: list[ModelStatement] = []
+    failures: list[ModelFailure] = []
+    for query in _in_order(queries, nodes):
+        if not is_query(query.text, rules):
+            failures.append(ModelFailure(query.node, query.origin, "not a query"))
+            continue
+        statements += _statements(query, rules)
+    return tuple(statements), tuple(failures)
+
+
+def _in_order(queries: Iterable[ModelQuery], nodes: Mapping[str, DbtNode]) -> Iterator[ModelQuery]:
+    """The queries, each after those of the nodes that it depends on, through ephemeral ones too."""
+    by_id = {query.node.unique_id: query for query in queries}
+    try:
+        order = list(TopologicalSorter({key: node.depends_on for key, node in nodes.items()}).static_order())
+    except CycleError:  # dbt refuses such a project; whatever the order, names are bound by what is defined
+        order = list(by_id)
+    return (by_id[key] for key in order if key in by_id)
+
+
+def is_query(text: str, dialect: Dialect) -> bool:
+    """Whether a text is a query, and no other statement."""
+    for token in tokens(text, dialect):
+        if token.text != "(":
+            return token.kind == WORD and token.text.lower() in _QUERY_WORDS
+    return False
+
+
+def _statements(query: ModelQuery, dialect: Dialect) -> Iterator[ModelStatement]:
+    node = query.node
+    for number, text in enumerate((query.text, *query.otherwise)):
+        body = text.rstrip().rstrip(";").rstrip()
+        if node.kind is ResourceKind.SNAPSHOT:
+            body = _snapshot(node, body, dialect)
+        # What an incremental model adds later goes where its first run put the columns of the same place.
+        begin = f"CREATE VIEW {node.relation} AS " if number == 0 else f"INSERT INTO {node.relation} "
+        yield ModelStatement(node, begin + body, query.origin)
+
+
+def _snapshot(node: DbtNode, query: str, dialect: Dialect) -> str:
+    """A snapshot's query with the columns that dbt adds: all of them follow what tells a change."""
+    names = node.config.get("snapshot_meta_column_names")
+    renamed = names if isinstance(names, Mapping) else {}
+    scd_id, updated, valid_from, valid_to = (
+        quoted(str(renamed.get(name) or name), dialect) for name in _SNAPSHOT_COLUMNS
+    )
+    changed = node.config.get("updated_at")
+    if node.config.get("strategy") != "timestamp" or not isinstance(changed, str):
+        moment = "CURRENT_TIMESTAMP"
+    else:
+        moment = f"dbt_rows.{changed}"
+    told = node.config.get("unique_key")
+    keys = [told] if isinstance(told, str) else list(told) if isinstance(told, list | tuple) else []
+    identity = [f"dbt_rows.{key}" for key in keys if isinstance(key, str)]
+    parts = ", ".join((*identity, moment))
+    return (
+        f"SELECT dbt_rows.*, CONCAT({parts}) AS {scd_id}, {moment} AS {updated}, {moment} AS {valid_from}, "
+        f"NULLIF({moment}, {moment}) AS {valid_to} FROM ({query}\n) AS dbt_rows"
+    )

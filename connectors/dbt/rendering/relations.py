@@ -1,0 +1,110 @@
+"""Relations and columns as templates handle them: names that print as the warehouse's SQL has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from connectors.dbt.rendering.failures import NotRenderable
+from ingestion.dialects import dialect_of
+from ingestion.routines.definition import quoted
+
+_PARTS = ("database", "schema", "identifier", "metadata")
+
+
+@dataclass(frozen=True)
+class TemplateRelation(Mapping[str, Any]):
+    """A relation's name in its parts, as dbt's own objects have them (mappings too); prints as the quoted name.
+
+    `cte` is the name of the WITH item where it is an ephemeral model, which has no place.
+    """
+
+    database: str | None
+    schema: str | None
+    identifier: str
+    dialect: str = "ansi"
+    cte: str = ""
+
+    def __str__(self) -> str:
+        return self.cte or relation_name(self.place, self.dialect)
+
+    def __getitem__(self, name: str) -> Any:
+        values = (self.database, self.schema, self.identifier, self.metadata)
+        return dict(zip(_PARTS, values, strict=True))[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_PARTS)
+
+    def __len__(self) -> int:
+        return len(_PARTS)
+
+    @property
+    def place(self) -> tuple[str, str, str]:
+        return self.database or "", self.schema or "", self.identifier
+
+    @property
+    def metadata(self) -> dict[str, str]:
+        return {"type": "Relation"}
+
+    @property
+    def name(self) -> str:
+        return self.identifier
+
+    @property
+    def table(self) -> str:
+        return self.identifier
+
+    @property
+    def is_cte(self) -> bool:
+        return bool(self.cte)
+
+    def render(self) -> str:
+        return str(self)
+
+    def include(self, *, database: bool = True, schema: bool = True, identifier: bool = True) -> TemplateRelation:
+        """The relation with fewer parts in its name."""
+        return replace(
+            self,
+            database=self.database if database else None,
+            schema=self.schema if schema else None,
+            identifier=self.identifier if identifier else "",
+        )
+
+    def without_identifier(self) -> TemplateRelation:
+        return self.include(identifier=False)
+
+    def quote(self, **_parts: bool) -> TemplateRelation:
+        """Quotes do not change what a name here means."""
+        return self
+
+    def quoted(self, identifier: str) -> str:
+        return quoted(identifier, dialect_of(self.dialect))
+
+
+@dataclass(frozen=True)
+class TemplateColumn:
+    """A column of a relation; its type only the warehouse knows."""
+
+    name: str
+    dialect: str = "ansi"
+
+    @property
+    def column(self) -> str:
+        return self.name
+
+    @property
+    def quoted(self) -> str:
+        return quoted(self.name, dialect_of(self.dialect))
+
+    @property
+    def data_type(self) -> str:
+        raise NotRenderable("the type of a column asks the warehouse")
+
+    dtype = data_type
+
+
+def relation_name(place: tuple[str, str, str], dialect: str) -> str:
+    """A place as the dialect writes it, every part quoted."""
+    rules = dialect_of(dialect)
+    return ".".join(quoted(part, rules) for part in place if part)

@@ -1,0 +1,311 @@
+"""One project's templates, rendered: first each node's config and place, then each model's SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import lru_cache
+from types import CodeType
+from typing import Any
+
+from jinja2.sandbox import SandboxedEnvironment
+
+from connectors.dbt.rendering.cross_database import DBTS_MACROS
+from connectors.dbt.rendering.failures import MODEL, NotRenderable
+from connectors.dbt.rendering.functions import Members, MissingName, Warehouse, common_functions
+from connectors.dbt.rendering.macros import DBT, Globals, MacroLibrary, MacroName, dispatch, hand_back, macros_in
+from connectors.dbt.rendering.relations import TemplateColumn, TemplateRelation, relation_name
+from connectors.dbt.rendering.scope import COLUMNS_OF, TemplateNode, TemplateScope
+from connectors.dbt.target.nodes import EPHEMERAL_PREFIX
+
+_OURS = {"get_intervals_between": 1}
+"""Macros that ask the warehouse for nothing but a number of rows, on which no column depends."""
+
+
+class _Environment(SandboxedEnvironment):
+    """Jinja's sandbox, in which the macros of a package are no attributes: their names may begin as they like."""
+
+    def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
+        return (isinstance(obj, Members) and not attr.startswith("__")) or super().is_safe_attribute(obj, attr, value)
+
+
+_ENVIRONMENT = _Environment(extensions=["jinja2.ext.do"], undefined=MissingName)
+
+
+@lru_cache(maxsize=1000)
+def _compiled(text: str) -> CodeType:
+    return _ENVIRONMENT.compile(text, MODEL, MODEL)
+
+
+@dataclass
+class Rendering:
+    """What comes up while one template is rendered."""
+
+    node: TemplateNode
+    config: dict[str, Any]
+    place: tuple[str, str, str] = ("", "", "")
+    incremental: bool = False
+    asked_incremental: bool = False
+    read: dict[str, None] = field(default_factory=dict)  # unique ids
+    ephemeral: dict[str, None] = field(default_factory=dict)
+
+
+class ConfigCall:
+    """`config`: called, it sets; `get` and `require` read."""
+
+    def __init__(self, rendering: Rendering) -> None:
+        self._config = rendering.config
+
+    def __call__(self, *args: Any, **kwargs: Any) -> str:
+        for given in (*args, kwargs):
+            if isinstance(given, Mapping):
+                self._config.update(given)
+        return ""
+
+    def get(self, name: str, default: Any = None, **_validator: Any) -> Any:
+        return self._config.get(name, default)
+
+    def require(self, name: str, **_validator: Any) -> Any:
+        if name not in self._config:
+            raise NotRenderable(f"config {name} is needed and not given")
+        return self._config[name]
+
+    def set(self, name: str, value: Any) -> str:
+        self._config[name] = value
+        return ""
+
+    def persist_relation_docs(self) -> bool:
+        return False
+
+    def persist_column_docs(self) -> bool:
+        return False
+
+
+class ProjectVariables:
+    """`var`: of the root project, then of the package's own file."""
+
+    def __init__(self, renderer: TemplateRenderer, package: str) -> None:
+        self._renderer, self._package = renderer, package
+
+    def __call__(self, name: str, default: Any = None) -> Any:
+        for values in self._values():
+            if name in values:
+                return self._renderer.value(values[name], self._package)
+        if default is None:
+            raise NotRenderable(f"var {name} is given nowhere")
+        return default
+
+    def has_var(self, name: str) -> bool:
+        return any(name in values for values in self._values())
+
+    def _values(self) -> list[Mapping[str, Any]]:
+        scope = self._renderer.scope
+        of_root, of_package = scope.variables, scope.package_variables.get(self._package, {})
+        own = [values[self._package] for values in (of_root, of_package) if isinstance(values.get(self._package), dict)]
+        return [*own[:1], of_root, *own[1:], of_package]
+
+
+class TemplateRenderer:
+    """Renders the templates of one scope. Its errors are those of `failure_of`."""
+
+    def __init__(self, scope: TemplateScope) -> None:
+        self.scope = scope
+        self._environment = _ENVIRONMENT
+        self._library = MacroLibrary(self._environment, (*macros_in(DBTS_MACROS, DBT), *scope.macros))
+        self._common = common_functions()
+        self._nodes = {node.unique_id: node for node in scope.nodes}
+        self._refs: dict[str, list[TemplateNode]] = {}
+        for node in scope.nodes:
+            self._refs.setdefault(node.name, []).append(node)
+        self._sources = {(source.source, source.table): source for source in scope.sources}
+
+    def configured(self, unique_id: str, text: str) -> tuple[dict[str, Any], tuple[str, str, str]]:
+        """A node's config, with what its own text says in it as far as that gets, and its place."""
+        node = self._nodes[unique_id]
+        rendering = Rendering(node, self._layered(node))
+        if "config" in text:
+            with suppress(Exception):  # what cannot be rendered says so when it is rendered for its SQL
+                self._text_of(text, rendering)
+        return rendering.config, node.place or self._place_of(node, rendering.config)
+
+    def rendered(self, unique_id: str, text: str) -> tuple[list[str], Rendering]:
+        """A model's SQL, and where it depends on `is_incremental()` that of both cases; and what it reads."""
+        node = self._nodes[unique_id]
+        rendering = Rendering(node, self._layered(node), node.place or ("", "", ""))
+        texts = [self._text_of(text, rendering)]
+        if rendering.asked_incremental:
+            rendering.incremental = True
+            texts.append(self._text_of(text, rendering))
+        return list(dict.fromkeys(texts)), rendering
+
+    def value(self, value: Any, package: str) -> Any:
+        """A value of a YAML file, which may be a template."""
+        if not isinstance(value, str) or "{{" not in value:
+            return value
+        names = self._names(Rendering(TemplateNode("", "", "", package), {}), package)
+        template = self._environment.from_string(value, names)
+        text = template.render().strip()
+        return {"true": True, "false": False}.get(text.lower(), text)
+
+    def source_place(self, unique_id: str) -> tuple[str, str, str]:
+        """The place of a source's table."""
+        found = next(source for source in self.scope.sources if source.unique_id == unique_id)
+        database, schema, identifier = (str(self.value(part, found.package)) for part in found.place)
+        return database or self.scope.target.get("database", ""), schema, identifier
+
+    def _text_of(self, text: str, rendering: Rendering) -> str:
+        names = self._names(rendering, rendering.node.package)
+        template = self._environment.template_class.from_code(self._environment, _compiled(text), names)
+        return template.render()
+
+    def _layered(self, node: TemplateNode) -> dict[str, Any]:
+        config: dict[str, Any] = {}
+        for layer in node.layers:
+            config.update({name: self.value(value, node.package) for name, value in layer.items()})
+        return config
+
+    def _place_of(self, node: TemplateNode, config: Mapping[str, Any]) -> tuple[str, str, str]:
+        target = self.scope.target
+        told = {"name": node.name, "version": node.version, "config": config, "resource_type": node.kind}
+        versioned = f"{node.name}_v{node.version}" if node.version else node.name
+        custom, alias = config.get("schema") or None, config.get("alias") or None
+        schema = target.get("schema", "")
+        default = custom if not schema else f"{schema}_{custom}" if custom else schema
+        if node.kind == "snapshot" and config.get("target_schema"):
+            place_schema = config["target_schema"]
+        else:
+            place_schema = self._generated("generate_schema_name", (custom, told), default)
+        database = config.get("target_database") if node.kind == "snapshot" else None
+        database = database or self._generated(
+            "generate_database_name", (config.get("database"), told), config.get("database") or target.get("database")
+        )
+        identifier = self._generated("generate_alias_name", (alias, told), alias or versioned)
+        return str(database or ""), str(place_schema or "").strip(), str(identifier or "").strip()
+
+    def _generated(self, macro: str, args: tuple[Any, ...], default: Any) -> Any:
+        """What the project's own macro of that name gives, else dbt's rule."""
+        root = self.scope.project
+        if not self._library.has(root, macro):
+            return default
+        rendering = Rendering(TemplateNode("", "", "", root), {})
+        given = MacroName(self._library, root, macro, lambda package: self._names(rendering, package))(*args)
+        return given.strip() if isinstance(given, str) else given
+
+    def _names(self, rendering: Rendering, package: str) -> dict[str, Any]:
+        """All names that a template of `package` sees while one node is rendered."""
+
+        def names_of(other: str) -> dict[str, Any]:
+            if other not in known:
+                known[other] = self._of_package(rendering, other, names_of)
+            return known[other]
+
+        known: dict[str, dict[str, Any]] = {}
+        return names_of(package)
+
+    def _of_package(self, rendering: Rendering, package: str, names_of: Globals) -> dict[str, Any]:
+        root, library = self.scope.project, self._library
+        names: dict[str, Any] = dict(self._environment.globals)
+        for home in (DBT, root, package):
+            macros = {name: MacroName(library, home, name, names_of) for name in library.packages.get(home, ())}
+            names.update(macros)
+        for home, own in library.packages.items():
+            names[home] = Members({name: MacroName(library, home, name, names_of) for name in own})
+        names.update(self._common)
+        names.update(self._of_node(rendering, package))
+
+        def find(macro_name: str, macro_namespace: str | None = None, **_others: Any) -> Any:
+            return self._dispatch(names_of, macro_name, macro_namespace or "", package)
+
+        names["adapter"] = Warehouse(
+            {"dispatch": find, "quote": self._quote, "get_columns_in_relation": self._columns_of}
+        )
+        names["context"] = names
+        return names
+
+    def _dispatch(self, names_of: Globals, name: str, home: str, package: str) -> MacroName | Callable[..., Any]:
+        if name in _OURS:
+            return lambda *_args, **_kwargs: _OURS[name]
+        root, adapter = self.scope.project, self.scope.target.get("type", "")
+        searched = self.scope.dispatch.get(home, (root, home or package))
+        return dispatch(self._library, names_of, name, (*searched, root, f"dbt_{adapter}", DBT), adapter)
+
+    def _of_node(self, rendering: Rendering, package: str) -> dict[str, Any]:
+        node, target = rendering.node, self.scope.target
+        database, schema, identifier = rendering.place
+
+        def is_incremental() -> bool:
+            rendering.asked_incremental = rendering.asked_incremental or _is_incremental(rendering)
+            return rendering.incremental
+
+        model = {
+            "name": node.name,
+            "unique_id": node.unique_id,
+            "resource_type": node.kind,
+            "version": node.version,
+            "database": database,
+            "schema": schema,
+            "alias": identifier,
+            "package_name": node.package,
+            "config": rendering.config,
+            "tags": rendering.config.get("tags", []),
+        }
+        return {
+            "api": Members({"Relation": Members({"create": self._relation})}),
+            "config": ConfigCall(rendering),
+            "database": database,
+            "is_incremental": is_incremental,
+            "model": model,
+            "project_name": self.scope.project,
+            "ref": lambda *args, **kwargs: self._ref(rendering, args, kwargs),
+            "return": hand_back,
+            "schema": schema,
+            "source": lambda source, table: self._source(rendering, source, table),
+            "target": {**target, "profile_name": "", "threads": 1},
+            "this": TemplateRelation(database, schema, identifier, self.scope.dialect),
+            "var": ProjectVariables(self, package),
+        }
+
+    def _relation(self, **parts: Any) -> TemplateRelation:
+        names = (parts.get(name) for name in ("database", "schema", "identifier"))
+        database, schema, identifier = (None if name is None else str(name) for name in names)
+        return TemplateRelation(database, schema, identifier or "", self.scope.dialect)
+
+    def _columns_of(self, relation: TemplateRelation) -> list[TemplateColumn]:
+        known = self.scope.columns.get(str(relation)) if isinstance(relation, TemplateRelation) else None
+        if known is None:
+            raise NotRenderable(f"{COLUMNS_OF} {relation} asks the warehouse")
+        return [TemplateColumn(name, self.scope.dialect) for name in known]
+
+    def _quote(self, identifier: str) -> str:
+        return relation_name(("", "", str(identifier)), self.scope.dialect)
+
+    def _ref(self, rendering: Rendering, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> TemplateRelation:
+        *package, name = (str(arg) for arg in args)
+        version = kwargs.get("v", kwargs.get("version"))
+        found = [node for node in self._refs.get(name, ()) if not package or node.package == package[0]]
+        if version is not None:
+            found = [node for node in found if node.version == str(version)]
+        elif len(found) > 1:
+            latest = [node for node in found if node.latest]
+            found = [node for node in latest if node.package == self.scope.project] or latest
+        if not found:
+            raise NotRenderable(f"ref to {name}, which is no model here")
+        node = found[0]
+        rendering.read[node.unique_id] = None
+        database, schema, identifier = node.place or ("", "", node.name)
+        if node.materialized == "ephemeral":
+            rendering.ephemeral[node.unique_id] = None
+            return TemplateRelation(None, None, identifier, self.scope.dialect, cte=f"{EPHEMERAL_PREFIX}{identifier}")
+        return TemplateRelation(database, schema, identifier, self.scope.dialect)
+
+    def _source(self, rendering: Rendering, source: str, table: str) -> TemplateRelation:
+        found = self._sources.get((source, table))
+        if found is None:
+            raise NotRenderable(f"source {source}.{table}, which no file here describes")
+        rendering.read[found.unique_id] = None
+        return TemplateRelation(*self.source_place(found.unique_id), self.scope.dialect)
+
+
+def _is_incremental(rendering: Rendering) -> bool:
+    return rendering.config.get("materialized") == "incremental"

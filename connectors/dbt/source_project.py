@@ -1,0 +1,158 @@
+"""A project without artifacts: its templates rendered here, its names by dbt's rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from connectors.dbt.ephemeral import EphemeralModel, with_ephemeral
+from connectors.dbt.model_statements import DbtProject, ModelFailure, ModelQuery, adapter_dialect, model_statements
+from connectors.dbt.project.packages import read_package, target_of
+from connectors.dbt.project.source_files import SourceFile, SourceFiles, read_source_files
+from connectors.dbt.rendering.relations import relation_name
+from connectors.dbt.rendering.sandboxed import NodeConfig, RenderedModel, RenderingProcess
+from connectors.dbt.rendering.scope import TemplateScope
+from connectors.dbt.target.nodes import DbtNode, ResourceKind
+from ingestion.model import Column
+from ingestion.parsing.sandbox.sandbox import Limits
+
+_SETTINGS = ("strategy", "updated_at", "unique_key", "snapshot_meta_column_names")
+
+
+def project_from_files(root: Path, dialect: str | None, limits: Limits) -> DbtProject:
+    """The project in a folder. `dialect` None: that of the profile that lies in it.
+
+    Each model's template has `limits` of time and memory. Raises ConfigError for broken YAML, and where neither a
+    dialect nor a profile says what the SQL is.
+    """
+    package = read_package(root)
+    language = adapter_dialect(dialect or target_of(package, None)["type"])
+    found = read_source_files(package, dialect, language)
+    with RenderingProcess(limits) as process:
+        configs = process.configure(found.scope, {key: one.text for key, one in found.files.items()})
+        found = _enabled(found, configs)
+        configs = {key: configs[key] for key in found.files}
+        scope = replace(found.scope, nodes=tuple(_placed(one, configs) for one in found.files.values()))
+        sources = process.places_of_sources(scope)
+        texts = {key: one.text for key, one in found.files.items() if one.node.kind != "seed" and one.language == "sql"}
+        rendered = process.render(scope, texts)
+    nodes = {key: _dbt_node(one, configs[key], rendered.get(key), language) for key, one in found.files.items()}
+    for unique_id, place in sources.items():
+        relation = relation_name(place, language)
+        source = next(one for one in scope.sources if one.unique_id == unique_id)
+        nodes[unique_id] = DbtNode(unique_id, ResourceKind.SOURCE, source.table, source.package, relation, place)
+    queries, failures = queries_of(nodes, rendered, language, root)
+    statements, refused = model_statements(queries, nodes, language)
+    return DbtProject(
+        name=package.name,
+        dialect=language,
+        nodes=nodes,
+        statements=statements,
+        columns=_seed_columns(found.files, nodes),
+        failures=(*failures, *refused),
+        notes=_notes(found, scope),
+    )
+
+
+def queries_of(
+    nodes: Mapping[str, DbtNode], rendered: Mapping[str, RenderedModel], dialect: str, root: Path
+) -> tuple[list[ModelQuery], list[ModelFailure]]:
+    """The queries of rendered templates, ephemeral models carried along in those that read them; and what is none."""
+    failures = [
+        ModelFailure(nodes[key], _place(root, nodes[key], one.line), f"templated: {one.reason}")
+        for key, one in rendered.items()
+        if one.reason
+    ]
+    ephemeral = {
+        key: EphemeralModel(nodes[key].place[2], one.texts[0] if one.texts else None, one.ephemeral)
+        for key, one in rendered.items()
+        if nodes[key].ephemeral
+    }
+    queries: list[ModelQuery] = []
+    for key, one in rendered.items():
+        node = nodes[key]
+        if one.reason or node.ephemeral:
+            continue
+        whole = [with_ephemeral(text, one.ephemeral, ephemeral, dialect) for text in one.texts]
+        texts = [text for text in whole if text is not None]
+        if len(texts) < len(one.texts):
+            reason = f"templated: {_lost_in(one, rendered, nodes)} is, which it reads"
+            failures.append(ModelFailure(node, _place(root, node, 0), reason))
+            continue
+        queries.append(ModelQuery(node, texts[0], _place(root, node, 0), tuple(texts[1:])))
+    return queries, failures
+
+
+def _lost_in(one: RenderedModel, rendered: Mapping[str, RenderedModel], nodes: Mapping[str, DbtNode]) -> str:
+    """The first ephemeral model on the way from a model that cannot be had."""
+    waiting = list(one.ephemeral)
+    for key in waiting:
+        if key not in rendered or rendered[key].reason:
+            return nodes[key].name if key in nodes else key
+        waiting += [other for other in rendered[key].ephemeral if other not in waiting]
+    return "an ephemeral model"
+
+
+def _place(root: Path, node: DbtNode, line: int) -> str:
+    return f"{root / node.path}:{line}" if line else str(root / node.path)
+
+
+def _enabled(found: SourceFiles, configs: Mapping[str, NodeConfig]) -> SourceFiles:
+    files = {
+        key: one
+        for key, one in found.files.items()
+        if configs[key].config.get("enabled", True) not in (False, "false", "False")
+    }
+    return replace(found, files=files)
+
+
+def _placed(one: SourceFile, configs: Mapping[str, NodeConfig]) -> Any:
+    told = configs[one.node.unique_id]
+    return replace(one.node, place=told.place, materialized=_materialized(one, told.config))
+
+
+def _materialized(one: SourceFile, config: Mapping[str, Any]) -> str:
+    default = "view" if one.node.kind == "model" else one.node.kind
+    return str(config.get("materialized") or default)
+
+
+def _dbt_node(one: SourceFile, told: NodeConfig, rendered: RenderedModel | None, dialect: str) -> DbtNode:
+    materialized = _materialized(one, told.config)
+    place = told.place if told.place[2] else ("", "", one.node.name)
+    tags = told.config.get("tags") or ()
+    return DbtNode(
+        unique_id=one.node.unique_id,
+        kind=ResourceKind(one.node.kind),
+        name=one.node.name,
+        package=one.node.package,
+        relation="" if materialized == "ephemeral" else relation_name(place, dialect),
+        place=place,
+        path=one.path,
+        materialized=materialized,
+        language=one.language,
+        depends_on=rendered.read if rendered is not None else (),
+        description=one.properties.description,
+        tags=(tags,) if isinstance(tags, str) else tuple(map(str, tags)),
+        owner=one.properties.owner,
+        columns=one.properties.columns,
+        config={name: told.config[name] for name in _SETTINGS if told.config.get(name)},
+    )
+
+
+def _seed_columns(files: Mapping[str, SourceFile], nodes: Mapping[str, DbtNode]) -> dict[str, tuple[Column, ...]]:
+    return {
+        ".".join(filter(None, nodes[key].place)): tuple(Column(name) for name in one.columns)
+        for key, one in files.items()
+        if one.columns
+    }
+
+
+def _notes(found: SourceFiles, scope: TemplateScope) -> tuple[str, ...]:
+    notes = ["no manifest.json: the templates were rendered without the warehouse"]
+    if found.missing_packages:
+        notes.append("its packages are not installed: run dbt deps")
+    if not scope.target.get("schema"):
+        notes.append("no profiles.yml in the project: the target's own schema and database are left out of names")
+    return tuple(notes)

@@ -1,0 +1,199 @@
+"""A dbt project by each way into it: the same lineage, every column that the warehouse has, and nothing invented."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from tests.support.dbt_project import BUILT, PROJECT
+from workflows.cli import app
+
+Pairs = set[tuple[str, str, str]]
+
+
+def run(*arguments: str) -> tuple[int, str, str]:
+    result = CliRunner().invoke(app, [*arguments])
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+    return result.exit_code, result.stdout, result.stderr
+
+
+def found(path: Path, *more: str, code: int = 0) -> dict[str, Any]:
+    ended, shown, errors = run("lineage", str(path), "--format", "json", *more)
+    assert ended == code, errors
+    told: dict[str, Any] = json.loads(shown)
+    return told
+
+
+def direct(told: dict[str, Any]) -> Pairs:
+    """Direct edges, over names without the database, which a profile tells and a hard-coded name does not."""
+    return {
+        (edge["source"].removeprefix("roastery."), edge["target"].removeprefix("roastery."), edge["subtype"])
+        for edge in told["column_lineage"]
+        if edge["type"] == "DIRECT"
+    }
+
+
+@pytest.fixture
+def plain(tmp_path: Path) -> Path:
+    """The project as it is written."""
+    shutil.copytree(PROJECT, tmp_path / "roastery")
+    return tmp_path / "roastery"
+
+
+@pytest.fixture
+def compiled(plain: Path) -> Path:
+    """The project with what a dbt made of it."""
+    target = plain / "target"
+    target.mkdir()
+    for name in ("manifest.json", "catalog.json"):
+        shutil.copy(BUILT / name, target)
+    shutil.copytree(BUILT / "compiled", target / "compiled")
+    return plain
+
+
+def without_compiled_code(project: Path) -> Path:
+    """The manifest as `dbt parse` leaves it."""
+    file = project / "target/manifest.json"
+    manifest = json.loads(file.read_text())
+    for node in manifest["nodes"].values():
+        node.pop("compiled_code", None)
+    file.write_text(json.dumps(manifest))
+    return project
+
+
+def test_all_columns_of_all_models_are_the_warehouses(compiled: Path) -> None:
+    described = json.loads((BUILT / "described.json").read_text())
+    told = found(compiled)
+    made: dict[str, set[str]] = {}
+    for edge in told["column_lineage"]:
+        table, _, column = edge["target"].removeprefix("roastery.").rpartition(".")
+        made.setdefault(table, set()).add(column)
+    # A count and a constant come from no column.
+    made["main_marts.audit"].add("orders")
+    made["main_marts.daily_sales"].add("currency")
+    assert made == {table: set(columns) for table, columns in described.items() if ".raw_" not in table}
+
+
+def test_three_ways_in_tell_the_same(plain: Path, compiled: Path, tmp_path: Path) -> None:
+    by_manifest = direct(found(compiled / "target/manifest.json"))
+    assert len(by_manifest) > 40
+    assert direct(found(compiled)) == by_manifest
+    shutil.rmtree(compiled / "target/compiled")
+    assert direct(found(without_compiled_code(compiled))) == by_manifest
+    shutil.rmtree(compiled / "target")
+    assert direct(found(plain)) == by_manifest
+
+
+def test_a_manifest_without_compiled_code_takes_what_dbt_wrote_beside_it(compiled: Path) -> None:
+    by_manifest = found(compiled)
+    for edge in by_manifest["column_lineage"]:
+        edge.pop("expression")
+    again = found(without_compiled_code(compiled))
+    for edge in again["column_lineage"]:
+        edge.pop("expression")
+    assert again["column_lineage"] == by_manifest["column_lineage"]
+
+
+def test_compiled_files_alone_join_up_by_their_names(compiled: Path) -> None:
+    by_manifest = {pair for pair in direct(found(compiled)) if not pair[1].startswith("snapshots.")}
+    alone = direct(found(compiled / "target/compiled/roastery", "--dialect", "duckdb"))
+    read = {"main.stg_orders", "main.stg_customers", "main_marts.orders", "main_marts.prices_v2"}
+    assert {pair for pair in alone if pair[1].rpartition(".")[0] in read} == {
+        pair for pair in by_manifest if pair[1].rpartition(".")[0] in read
+    }
+    # Nobody reads these, so nobody says in which schema they are.
+    bare = {pair[1].rpartition(".")[0] for pair in alone} - read
+    assert bare == {"customers", "prices_v1", "audit", "main_marts.daily_sales"}
+
+
+def test_tests_and_ephemeral_models_are_no_tables(compiled: Path) -> None:
+    told = found(compiled / "target/compiled/roastery", "--dialect", "duckdb")
+    names = " ".join((*told["target_tables"], *told["intermediate_tables"], *told["source_tables"]))
+    for name in ("stg_beans", "order_lines", "not_null", "no_free_coffee", "__dbt__cte__"):
+        assert name not in names
+
+
+def test_a_name_that_is_written_out_is_reported(compiled: Path) -> None:
+    for project in (compiled, compiled / "target/manifest.json"):
+        assert "hard-coded reference: audit reads main_raw.raw_orders" in found(project)["notes"]
+    file = compiled / "models/marts/prices_v1.sql"
+    file.write_text(file.read_text() + "-- {{ ref('customers') }}\n")
+    shutil.rmtree(compiled / "target")
+    notes = found(compiled)["notes"]
+    assert "reference without use: prices declares roastery.main_marts.dim_customers" in notes
+    assert sum("reference" in note for note in notes) == 2
+
+
+def test_what_asks_the_warehouse_is_named_and_costs_its_own_model(plain: Path) -> None:
+    whole = direct(found(plain))
+    (plain / "models/marts/prices_v1.sql").write_text(
+        "select 1 as a,\n{% for c in run_query('select secret') %}{{ c }}{% endfor %} from {{ ref('stg_orders') }}"
+    )
+    code, shown, errors = run("lineage", str(plain), "--format", "json")
+    assert code == 1
+    told = json.loads(shown)
+    assert told["failures"] == [f"{plain}/models/marts/prices_v1.sql:2: templated: run_query asks the warehouse"]
+    assert told["failures"][0] in errors
+    assert "secret" not in shown + errors
+    assert direct(told) == {pair for pair in whole if not pair[1].startswith("main_marts.prices_v1.")}
+
+
+def test_a_model_that_reads_a_lost_ephemeral_model_names_it(plain: Path) -> None:
+    (plain / "models/staging/stg_beans.sql").write_text("{{ config(materialized='ephemeral') }}{{ nobody }}")
+    failures = found(plain, code=1)["failures"]
+    assert f"{plain}/models/staging/stg_beans.sql:1: templated: 'nobody' is undefined" in failures
+    assert f"{plain}/models/marts/orders.sql: templated: stg_beans is, which it reads" in failures
+    assert len(failures) == 3
+
+
+def test_a_python_model_is_known_by_table(plain: Path) -> None:
+    (plain / "models/marts/forecast.py").write_text("def model(dbt, session):\n    return dbt.ref('orders')\n")
+    manifest = json.loads((BUILT / "manifest.json").read_text())
+    node = dict(manifest["nodes"]["model.roastery.prices.v1"])
+    node |= {"language": "python", "compiled_code": "def model(dbt, session): ...", "alias": "forecast"}
+    node |= {"relation_name": '"roastery"."main_marts"."forecast"', "name": "forecast"}
+    manifest["nodes"]["model.roastery.forecast"] = node | {"depends_on": {"nodes": ["model.roastery.orders"]}}
+    file = plain / "manifest.json"
+    file.write_text(json.dumps(manifest))
+    told = found(file)
+    assert {"source": "roastery.main_marts.orders", "target": "roastery.main_marts.forecast"} in told["table_lineage"]
+    assert "roastery.main_marts.forecast" in told["target_tables"]
+
+
+def test_a_column_is_explained_under_its_models_name(compiled: Path) -> None:
+    code, shown, _ = run("explain", "customers.total_price", str(compiled))
+    assert code == 0
+    assert "roastery.main_marts.dim_customers.total_price" in shown
+    assert "made of: roastery.main_raw.raw_orders.price_cents" in shown
+
+
+def test_without_a_profile_the_dialect_has_to_be_named(plain: Path) -> None:
+    (plain / "profiles.yml").unlink()
+    code, _, errors = run("lineage", str(plain))
+    assert code == 2
+    assert "name its SQL with --dialect" in errors
+    told = found(plain, "--dialect", "duckdb")
+    assert ("main_raw.raw_orders.id", "stg_orders.order_id", "IDENTITY") in direct(told)
+    assert any("no profiles.yml" in note for note in told["notes"])
+
+
+def test_no_secret_of_a_profile_is_read(plain: Path) -> None:
+    profile = plain / "profiles.yml"
+    profile.write_text(profile.read_text().replace("type: duckdb,", "type: duckdb, password: hunter2, token: t0ken,"))
+    (plain / "models/marts/prices_v1.sql").write_text("select '{{ target.password }}' as a, '{{ target }}' as b")
+    code, shown, errors = run("lineage", str(plain), "--format", "json")
+    assert code == 1
+    assert "hunter2" not in shown + errors
+    assert "t0ken" not in shown + errors
+
+
+def test_broken_yaml_is_one_line_with_its_place(plain: Path) -> None:
+    (plain / "models/marts/models.yml").write_text("models:\n  - name: [orders\n")
+    code, _, errors = run("lineage", str(plain))
+    assert code == 2
+    assert "models/marts/models.yml:3: not valid YAML" in errors
