@@ -22,6 +22,7 @@ from pyspark.sql.types import (
 )
 
 from connectors.base import UNSUPPORTED
+from ingestion.dialects import dialect_of, fold
 from ingestion.errors import Templated, TooLarge, Unparsable
 from ingestion.lexing.templates import template_in_code
 from ingestion.masking import fingerprint
@@ -180,14 +181,26 @@ def _record_row(record: Row, dialect: str) -> Row:
         "step": 0,
         "standing": False,
         "session": session_of(record),
-        "database": record["database"] or None,
-        "schema": record["schema"] or None,
+        **_own_place(record, dialect),
         "sets": False,
         "dialect": dialect,
         "user": record["user"],
         "duration": record["duration"],
         "digest": digest_of(record),
     }
+
+
+def _own_place(record: Row, dialect: str) -> Row:
+    """The database and schema that a record names, as names of its dialect fold.
+
+    Where there are no schemas below databases the database is what a session's USE changes: the schema.
+    """
+    database, schema = (
+        fold(str(record[level]), True, dialect) if record[level] else None for level in ("database", "schema")
+    )
+    if schema is None and dialect_of(dialect).two_level:
+        schema = database
+    return {"database": database, "schema": schema}
 
 
 def _with_steps(statement: StatementText, dialect: str, state: TaskState) -> list[Row]:

@@ -59,8 +59,9 @@ def with_namespace(statements: DataFrame, session_changes: bool) -> DataFrame:
     """Adds `namespace_database` and `namespace_path`: where the session looked for names when the statement ran.
 
     A `SET search_path` or `USE` holds until the next one of its session. A log that tells each statement's own default
-    schema overrules it: recognised by a value other than the one that stood at the change itself. `session_changes` is
-    false where there is none.
+    schema overrules it: recognised by a value other than the one that stood at the change itself. Where the log names
+    no sessions, one may have said it and another run the statement: what a record tells of itself overrules it too.
+    `session_changes` is false where there is none.
     """
     own_path = F.coalesce("path", F.when(F.col("schema").isNotNull(), F.array("schema")))
     if not session_changes:
@@ -72,16 +73,25 @@ def with_namespace(statements: DataFrame, session_changes: bool) -> DataFrame:
     ).withColumn(
         "set_path_before", F.last(F.when(F.col("set_path").isNotNull(), change), ignorenulls=True).over(before)
     )
-    told_otherwise = F.col("schema").isNotNull() & ~F.col("schema").eqNullSafe(F.col("set_path_before.schema"))
+    guessed = _is_guessed(F.col("session"))
+    other_schema = guessed | ~F.col("schema").eqNullSafe(F.col("set_path_before.schema"))
+    told_otherwise = F.col("schema").isNotNull() & other_schema
     set_before = F.col("set_path_before").isNotNull() & F.col("path").isNull() & ~told_otherwise
     path = F.when(set_before, F.col("set_path_before.set_path")).otherwise(own_path)
     # A routine with a path of its own is in its own database too, wherever it is called from.
-    set_database = F.when(F.col("path").isNull(), F.col("set_database_before"))
+    own_database = F.col("path").isNotNull() | (guessed & F.col("database").isNotNull())
+    set_database = F.when(~own_database, F.col("set_database_before"))
     return (
         followed.withColumn("namespace_path", path)
         .withColumn("namespace_database", F.coalesce(set_database, "database"))
         .drop("set_database_before", "set_path_before")
     )
+
+
+def _is_guessed(session: Column) -> Column:
+    """Whether a session is but what one user did in one database (`session_of`)."""
+    user, database = (F.coalesce(name, F.lit("")) for name in ("user", "database"))
+    return F.lower(session) == F.lower(F.concat(user, F.lit("@"), database))
 
 
 def _definition_times(statements: DataFrame, templates: Mapping[str, TableUsage]) -> dict[str, list[float]]:

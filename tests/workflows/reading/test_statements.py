@@ -130,3 +130,29 @@ def test_a_session_whose_schema_a_template_names_is_in_no_known_schema(text: str
 def test_a_template_that_leaves_the_text_ill_formed_is_the_reason() -> None:
     (row,) = rows_of([record("insert into t select (a {% if x %}) {% endif %} from s where b = 'it")], "spark")
     assert row["dead"] == "templated"
+
+
+@pytest.mark.parametrize(
+    ("dialect", "told", "place"),
+    [
+        # no schemas below databases: what USE picks is the schema
+        ("mysql", {"database": "Shop"}, ("Shop", "Shop")),
+        ("mysql", {"database": "default", "schema": "shop"}, ("default", "shop")),
+        ("hive", {"database": "Shop"}, ("shop", "shop")),
+        ("clickhouse", {"database": "shop"}, ("shop", "shop")),
+        ("teradata", {"database": "SHOP"}, ("shop", "shop")),
+        ("mysql", {}, (None, None)),
+        # a case that the dialect ignores makes no second table
+        ("tsql", {"database": "Shop", "schema": "DBO"}, ("shop", "dbo")),
+        ("trino", {"database": "Hive", "schema": "Web"}, ("hive", "web")),
+        # what a log tells is a name as it is, and not one that a statement has without quotes
+        ("postgres", {"database": "Shop", "schema": "Web"}, ("Shop", "Web")),
+        ("snowflake", {"database": "Shop", "schema": "web"}, ("Shop", "web")),
+        ("bigquery", {"database": "my-project", "schema": "Web"}, ("my-project", "Web")),
+    ],
+)
+def test_a_records_own_place_is_as_its_platform_has_it(
+    dialect: str, told: dict[str, str], place: tuple[str | None, str | None]
+) -> None:
+    (row,) = rows_of([{**record("insert into t select a from s"), **told}], dialect)
+    assert (row["database"], row["schema"]) == place

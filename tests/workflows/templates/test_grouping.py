@@ -111,6 +111,29 @@ def test_a_log_that_tells_each_statements_schema_overrules_what_was_set(spark: S
     assert found == {("mart",): 1, ("elsewhere",): 1}
 
 
+def test_without_session_ids_a_record_of_its_own_place_overrules_what_its_user_set(spark: SparkSession) -> None:
+    """Another connection of the user's may have said USE: what the record tells of itself is no guess."""
+    own, bare = {"session": "u@shop", "database": "shop"}, {"session": "u@"}
+    statements = frame(
+        spark,
+        row(1.0, None, sets=True, set_path=["mart"], set_database="lake", **own),
+        row(2.0, "schema told", schema="public", **own),
+        row(3.0, "database told", **own),
+        row(4.0, None, sets=True, set_path=["mart"], set_database="lake", **bare),
+        row(5.0, "nothing told", **bare),
+        row(6.0, None, sets=True, set_path=["mart"], set_database="lake", schema="public", **own),
+        row(7.0, "same schema told", schema="public", **own),
+    )
+    templates = ("schema told", "database told", "nothing told", "same schema told")
+    found = grouped(statements, {template: names("x") for template in templates})
+    assert {group.template: (group.database, group.search_path) for group in found} == {
+        "schema told": ("shop", ("public",)),
+        "database told": ("shop", ("mart",)),
+        "nothing told": ("lake", ("mart",)),
+        "same schema told": ("shop", ("public",)),
+    }
+
+
 def test_sessions_that_did_the_same_are_one_sequence(spark: SparkSession) -> None:
     sessions = [
         row(100.0 * number + step, template, session=f"s{number}")
