@@ -24,9 +24,10 @@ from ingestion.routines.definition import Definition
 from tests.support.catalog_contents import Catalog, opened
 from workflows.config.namespaces import SourceSettings
 from workflows.config.values import Filters
-from workflows.lineage.lineage_source import EdgeOutcome, LineageSource
-from workflows.lineage.routine_entities import RoutineEntities
+from workflows.lineage.lineage_source import bind_occurrences
+from workflows.lineage.outcomes import EdgeOutcome, statement_outcomes
 from workflows.lineage.schema_provider import catalog_schemas
+from workflows.lineage.source_lineage import lineage_of
 from workflows.lineage.table_entities import RelationEntities, relations_in, resolve_relations
 from workflows.publishing.query_records import query_records
 from workflows.reading.statements import rows_of
@@ -152,19 +153,19 @@ def publish(
     groups = [group_of(number, row) for number, row in enumerate(rows) if row.get("fingerprint")]
     scope = SearchScope(warehouse.service, warehouse.others, warehouse.catalogs, warehouse.settings.two_level)
     resolver = Resolver(CatalogSearch(platform), scope)
-    source = LineageSource(templates, groups, warehouse.settings, catalog_schemas((), resolver))
+    source = bind_occurrences(templates, groups, warehouse.settings, catalog_schemas((), resolver))
     entities = resolve_relations(source.log, relations_in(source.flows), resolver, warehouse.filters)
-    requests = tuple(source.requests(entities, RoutineEntities()))
+    lineage = lineage_of(source, entities)
     sink = RestSink(platform, SinkOptions(uuid4().hex))
-    report = sink.write(target_batches(requests, source.replacements(entities)))
+    report = sink.write(target_batches(lineage.requests, lineage.replacements))
     published = {
         result.request.edge.key: EdgeOutcome() if result.accepted else EdgeOutcome(result.reason)
         for result in report.results
     }
     skipped = [(str(row["skipped"]), "") for row in rows if row.get("skipped")]
-    fates = tuple((fate, reason) for _group, fate, reason in source.fates(published))
-    queries = query_records(source, entities, published, warehouse.service)
-    return Outcome(requests, report, entities, (*fates, *skipped), resolver.counts, queries)
+    fates = tuple((str(one.status), one.reason) for one in statement_outcomes(lineage, published))
+    queries = query_records(lineage, entities, published, warehouse.service)
+    return Outcome(lineage.requests, report, entities, (*fates, *skipped), resolver.counts, queries)
 
 
 def statement_rows(log: Sequence[Record | str], warehouse: Warehouse) -> list[dict[str, object]]:

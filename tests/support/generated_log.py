@@ -15,12 +15,12 @@ from tests.support.growing_log import configuration, told_by, write_log
 from workflows.config import load_config
 from workflows.control.failpoints import Failpoints
 from workflows.control.options import RunOptions
-from workflows.control.progress import LoggedProgress
-from workflows.lineage.contributions import EdgeKey
 from workflows.lineage.entity_resolution import NameResolution
-from workflows.lineage.lineage_source import EdgeOutcome, LineageSource
+from workflows.lineage.lineage_source import LineageSource, bind_occurrences
+from workflows.lineage.outcomes import EdgeOutcome, statement_outcomes
 from workflows.lineage.routine_entities import RoutineEntities
 from workflows.lineage.schema_provider import catalog_schemas
+from workflows.lineage.source_lineage import lineage_of
 from workflows.publishing.ddl_events import publish_ddl_events
 from workflows.publishing.delivery import Publisher
 from workflows.publishing.query_records import file_log_queries
@@ -95,7 +95,7 @@ def ran(folder: Path, log: Sequence[Record], failpoint: str | None = None, wareh
     with open_target(config, "run", dry_run=False) as target:
         names = NameResolution(config, warehouse.settings, target, options.failpoints.probe)
         before = catalog_schemas((), names.resolver(), registers=True)
-        source = LineageSource(templates, groups, warehouse.settings, before, options.failpoints.probe)
+        source = bind_occurrences(templates, groups, warehouse.settings, before, options.failpoints.probe)
         fates, warnings = _published(source, names, target, options)
     said = {(one.source, one.target, one.producer, one.text) for one in told_by(folder / "catalog.db")}
     return Ran(fates, frozenset(said), warnings)
@@ -104,16 +104,17 @@ def ran(folder: Path, log: Sequence[Record], failpoint: str | None = None, wareh
 def _published(
     source: LineageSource, names: NameResolution, target: RunTarget, options: RunOptions
 ) -> tuple[dict[float, tuple[str, str]], tuple[str, ...]]:
-    entities, _registered = names.resolve(source, names.resolver(), LoggedProgress())
-    requests = list(source.requests(entities))
+    entities = names.resolve(source, names.resolver()).entities
+    lineage = lineage_of(source, entities)
     deliverer = Publisher(target.sink, {}, lambda _done: None, 4, options)
     delivery = deliverer.deliver(
-        target_batches(requests, source.replacements(entities)), CompleteScope(), lambda _count: None
+        target_batches(lineage.requests, lineage.replacements), CompleteScope(), lambda _count: None
     )
-    published: dict[EdgeKey, EdgeOutcome] = {**delivery.edges, **source.failed_edges}
+    given_up = {key: EdgeOutcome(failure.reason) for key, failure in lineage.given_up.items()}
+    published = {**delivery.edges, **given_up}
     warnings = schemaless(entities, source.log, RoutineEntities())
     warnings += publish_ddl_events(target, source.log.events, names.resolver(), options.failpoints.probe)
-    warnings += file_log_queries(target, source, entities, published, "shop")
-    fates = list(source.fates(published))
-    assert Counter(group.order for group, _fate, _reason in fates).most_common(1)[0][1] == 1
-    return {group.order[0]: (fate, reason) for group, fate, reason in fates}, warnings
+    warnings += file_log_queries(target, lineage, entities, published, "shop")
+    outcomes = statement_outcomes(lineage, published)
+    assert Counter(outcome.group.order for outcome in outcomes).most_common(1)[0][1] == 1
+    return {one.group.order[0]: (str(one.status), one.reason) for one in outcomes}, warnings

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ingestion.dialects import dialect_of
+from ingestion.errors import ConfigError
 from ingestion.names.namespaces import Namespace
+from workflows.config.values import RunConfig
+
+_DEFAULT_DATABASE = "default"
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +26,30 @@ class SourceSettings:
     queries: bool = True
     override_views: bool = True
     fold_temporary: bool = True
+
+
+def dialect_name(config: RunConfig) -> str:
+    """The SQL of the source. Raises ConfigError where nothing says what it is."""
+    if config.source.dialect is None:
+        raise ConfigError(f"{config.origin}: set source.serviceConnection.config.type, which says what the SQL is")
+    return config.source.dialect
+
+
+def source_settings(config: RunConfig, live_database: str | None) -> SourceSettings:
+    """What names mean by the configuration; `live_database` stands for the default one where none is configured.
+
+    Raises ConfigError where nothing says what the SQL of the source is.
+    """
+    dialect = dialect_of(dialect_name(config))
+    return SourceSettings(
+        default_database=config.default_database or live_database or _DEFAULT_DATABASE,
+        default_schema=config.default_schema or dialect.default_schema,
+        two_level=dialect.two_level,
+        views=config.steps.views,
+        queries=config.steps.queries,
+        override_views=config.steps.override_views,
+        fold_temporary=config.steps.temp_tables,
+    )
 
 
 def namespace_of(database: str, search_path: tuple[str, ...], settings: SourceSettings) -> Namespace:

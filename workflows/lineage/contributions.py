@@ -10,7 +10,7 @@ from ingestion.binding.composition import FlowSources, RelationReference
 from ingestion.binding.temporary_tables import PersistedFlow, reached
 from ingestion.contribution import ColumnEvidence, Contribution, Producer, ProducerKind, merge_contributions
 from ingestion.entities import EntityReference, TableEntity
-from ingestion.isolation import FailureStage, Isolation
+from ingestion.isolation import Failure, FailureStage, Isolation, Probe
 from ingestion.lineage_request import AddLineageRequest, EdgeSource, request_of
 from ingestion.model import NameKind
 from workflows.templates.grouping import OccurrenceGroup
@@ -167,16 +167,21 @@ def _without_sightings(contribution: Contribution) -> Contribution:
     return replace(contribution, first_seen=None, last_seen=None, records=())
 
 
-def requests_of(evidences: Iterable[EdgeContributions], isolation: Isolation[EdgeKey]) -> Iterator[AddLineageRequest]:
-    """One request for each edge, with everything that was contributed to it."""
+def requests_of(
+    evidences: Iterable[EdgeContributions], probe: Probe
+) -> tuple[tuple[AddLineageRequest, ...], Mapping[EdgeKey, Failure]]:
+    """One request for each edge, in the order of their keys, with everything that was contributed to it.
+
+    And why no request could be made of others.
+    """
+    isolation = Isolation[EdgeKey](probe)
+    requests = []
     edges: dict[EdgeKey, tuple[TableEntity, TableEntity, list[Contribution]]] = {}
     for evidence in evidences:
         for key, (source, target, contribution) in evidence.contributions.items():
             edges.setdefault(key, (source, target, []))[2].append(contribution)
     for key, (source, target, contributions) in sorted(edges.items()):
-        request = None
         with isolation.around(FailureStage.PUBLISHING, key):
             isolation.probe(FailureStage.PUBLISHING, (source, target))
-            request = request_of(source.reference, target.reference, contributions)
-        if request is not None:
-            yield request
+            requests.append(request_of(source.reference, target.reference, contributions))
+    return tuple(requests), isolation.failures

@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from connectors.openmetadata.entities.registration import RegistrationResult, register_each
 from ingestion.isolation import Isolation, Probe, unprobed
 from ingestion.resolution.resolver import Resolver, SearchScope
 from workflows.config import RunConfig
 from workflows.config.namespaces import SourceSettings
-from workflows.control.progress import Progress
 from workflows.lineage.lineage_source import LineageSource
 from workflows.lineage.registration import OTHER_DATABASE, Registrar
-from workflows.lineage.routine_entities import RoutineResolver
+from workflows.lineage.routine_entities import RoutineEntities, RoutineResolver
 from workflows.lineage.table_entities import EntityFate, RelationEntities, relations_in, resolve_relations
 from workflows.target import RunTarget
 
 
+@dataclass(frozen=True, slots=True)
+class ResolvedNames:
+    """The entities of a log's relations and routines; `registered` tables and containers were made for that."""
+
+    entities: RelationEntities
+    routines: RoutineEntities = field(default_factory=RoutineEntities)
+    registered: int = 0
+
+
 class NameResolution:
-    """How a run's names become entities of its target."""
+    """Takes a LineageSource, gives the entities of its names, which it registers in the target where that is wanted."""
 
     def __init__(self, config: RunConfig, settings: SourceSettings, target: RunTarget, probe: Probe = unprobed) -> None:
         self._probe = probe
@@ -34,16 +43,18 @@ class NameResolution:
         """A new one, which has not asked for anything yet: it remembers what it found, and what it did not."""
         return Resolver(self._target.search, self._scope, self._probe)
 
-    def resolve(self, source: LineageSource, resolver: Resolver, progress: Progress) -> tuple[RelationEntities, int]:
-        """The entities of all that the lineage names, and how many had to be registered for that."""
-        with progress.stage("resolve") as stage:
-            wanted = relations_in(source.flows)
-            entities = self._entities(source, wanted, resolver)
-            registered = 0
-            if self._registers:
-                entities, registered = self._registered(source, wanted, entities)
-            stage.advance(len(wanted))
-            return entities, registered
+    def resolve(self, source: LineageSource, resolver: Resolver) -> ResolvedNames:
+        """The entities of all that the lineage names.
+
+        Raises TargetDown and ConfigError; a name that cannot be looked up or registered has that as its fate.
+        """
+        wanted = relations_in(source.flows)
+        entities = self._entities(source, wanted, resolver)
+        registered = 0
+        if self._registers:
+            entities, registered = self._registered(source, wanted, entities)
+        routines = self.routines().resolve(source.routine_statements(), self._config.filters)
+        return ResolvedNames(entities, routines, registered)
 
     def _registered(
         self, source: LineageSource, wanted: Mapping[int, int], entities: RelationEntities

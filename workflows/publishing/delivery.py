@@ -12,19 +12,18 @@ from ingestion.isolation import FailureStage, Isolation
 from ingestion.lineage_request import AddLineageRequest, Replacement
 from workflows.control.options import RunOptions
 from workflows.lineage.contributions import EdgeKey
-from workflows.lineage.lineage_source import EdgeOutcome
+from workflows.lineage.outcomes import EdgeOutcome
 from workflows.publishing.batches import chunks, contribution_digests, published_state, without_orders
 from workflows.state.acknowledgements import CompleteScope, ContributionKey, PublishedState
 
 
 @dataclass(slots=True)
 class PublishResult:
-    """What became of each edge, and the sums. `sent` counts targets; `warnings` are of what was told elsewhere too."""
+    """What became of each edge, and the sums. `sent` counts targets."""
 
     edges: dict[EdgeKey, EdgeOutcome] = field(default_factory=dict)
     counts: EdgeCounts = field(default_factory=EdgeCounts)
     sent: int = 0
-    warnings: tuple[str, ...] = ()
 
     def add(self, report: WriteReport) -> None:
         """What the sink tells of a chunk."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from connectors.openmetadata.entities.crud import QueryRecord
 from connectors.openmetadata.entities.queries import file_queries
 from ingestion.entities import EntityReference
 from ingestion.isolation import FailureStage, in_parts
-from workflows.lineage.contributions import EdgeKey
-from workflows.lineage.lineage_source import EdgeOutcome, LineageSource
+from workflows.lineage.outcomes import EdgeOutcomes, published_flows
+from workflows.lineage.source_lineage import SourceLineage
 from workflows.lineage.table_entities import RelationEntities
 from workflows.publishing.warnings import lost
 from workflows.target import RunTarget
@@ -28,28 +28,27 @@ class _Query:
 
 def file_log_queries(
     target: RunTarget,
-    source: LineageSource,
+    lineage: SourceLineage,
     entities: RelationEntities,
-    published: Mapping[EdgeKey, EdgeOutcome],
+    edges: EdgeOutcomes,
     service: str,
 ) -> tuple[str, ...]:
     """Files the queries behind the edges that stand; what to warn of where some could not be."""
-    if not target.writes:
-        return ()
 
     def work(queries: Sequence[QueryRecord]) -> None:
         file_queries(target.platform, service, queries)
 
-    failed = in_parts(query_records(source, entities, published, service), work, FailureStage.QUERIES, source.probe)
+    records = query_records(lineage, entities, edges, service)
+    failed = in_parts(records, work, FailureStage.QUERIES, lineage.source.probe)
     return lost("queries of published edges could not be filed", (failure for _query, failure in failed))
 
 
 def query_records(
-    source: LineageSource, entities: RelationEntities, published: Mapping[EdgeKey, EdgeOutcome], service: str
+    lineage: SourceLineage, entities: RelationEntities, edges: EdgeOutcomes, service: str
 ) -> tuple[QueryRecord, ...]:
     """One record for each masked text whose edges stand. `duration` is the mean of its runs, in seconds."""
     queries: dict[str, _Query] = {}
-    for masked, group, relations in _published(source, published):
+    for masked, group, relations in _published(lineage, edges):
         query = queries.setdefault(masked, _Query())
         for relation in relations:
             entity = entities.resolved.get(relation)
@@ -72,12 +71,10 @@ def query_records(
     )
 
 
-def _published(
-    source: LineageSource, published: Mapping[EdgeKey, EdgeOutcome]
-) -> Iterator[tuple[str, OccurrenceGroup, tuple[int, ...]]]:
+def _published(lineage: SourceLineage, edges: EdgeOutcomes) -> Iterator[tuple[str, OccurrenceGroup, tuple[int, ...]]]:
     """The masked text, the runs and the relations of each flow whose edges stand; definitions are no queries."""
-    for flow in source.flows_published(published):
-        group = source.group_of(flow)
-        masked = source.masked(group)
+    for flow in published_flows(lineage, edges):
+        group = lineage.source.group_of(flow)
+        masked = lineage.source.masked(group)
         if masked and group.digests:
             yield masked, group, (flow.target, *sorted(flow.content.sources))

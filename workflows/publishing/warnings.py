@@ -73,6 +73,13 @@ def _left_out(config: RunConfig, counts: RunCounts) -> list[str]:
     ]
 
 
+def replayed(templates: int) -> tuple[str, ...]:
+    """A warning of dead templates whose masked texts stood in for their records; none where none did."""
+    if not templates:
+        return ()
+    return (f"the log has the records of {templates} dead templates no more: their masked text was replayed",)
+
+
 def ahead_of_time(statements: int) -> tuple[str, ...]:
     """A warning of statements whose time is in the future; none where there are none."""
     if not statements:

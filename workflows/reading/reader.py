@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from pyspark import StorageLevel
 from pyspark.errors import AnalysisException, ParseException
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column as SparkColumn
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 the name that every PySpark user knows
 
 from connectors.base import RECORD_SCHEMA
@@ -16,6 +17,8 @@ from connectors.postgres import PostgresDatabase
 from connectors.query_log import QueryLogOptions, read_query_log
 from connectors.spark_history import UNREAD, Listing, NameMapping, SparkHistoryOptions, list_history, read_event_logs
 from ingestion.errors import ConfigError
+from ingestion.model import Column
+from ingestion.names.namespaces import RelationKey
 from workflows.config import QueryLog, RunConfig, SourceKind, SparkHistory
 from workflows.config.namespaces import SourceSettings
 from workflows.reading.called_routines import with_routines
@@ -60,7 +63,8 @@ class Statements:
     """The statements of a source: `frame` has what this run read, `whole` what bears on lineage in the window.
 
     `survey` is of those that this run read; its counts have what is settled already. `session_changes`: whether any of
-    the whole changes its session's defaults. `listing` has the files of a Spark history.
+    the whole changes its session's defaults. `listing` has the files of a Spark history, `live_columns` the columns of
+    the live database or of Spark's catalogs.
     """
 
     frame: DataFrame
@@ -68,6 +72,7 @@ class Statements:
     survey: StatementStatistics
     session_changes: bool
     listing: Listing = field(default_factory=Listing)
+    live_columns: Mapping[RelationKey, tuple[Column, ...]] = field(default_factory=dict)
 
     @property
     def counts(self) -> RunCounts:
@@ -102,7 +107,7 @@ def read_statements(
             counts = survey.counts + RunCounts(records_read_before=read_before)
             survey = replace(survey, counts=counts, ahead=ahead)
         changes = bool(survey.session_changes) or any_session_change(past.journal)
-        yield Statements(frame, _whole(frame, journal, past), survey, changes, listing)
+        yield Statements(frame, _whole(frame, journal, past), survey, changes, listing, definitions.columns)
     finally:
         # At once: a later run in this session must not be given what this one kept.
         kept.unpersist(blocking=True)
@@ -204,7 +209,7 @@ def _within(statements: DataFrame, survey: StatementStatistics, log: QueryLog, p
     return _skipping(marked, ~outside & (at > limit), "over_limit")
 
 
-def _skipping(statements: DataFrame, condition: Column, reason: str) -> DataFrame:
+def _skipping(statements: DataFrame, condition: SparkColumn, reason: str) -> DataFrame:
     """Marks the statements that are left out; session changes among them still hold."""
     left_out = condition & ~F.col("skipped").eqNullSafe(_NOT_A_STATEMENT)
     return statements.withColumns(

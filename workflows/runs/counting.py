@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 
+from workflows.lineage.outcomes import StatementOutcome, StatementStatus
 from workflows.lineage.table_entities import GIVEN_UP, EntityFate, RelationEntities
 from workflows.report.counts import RunCounts
-from workflows.templates.grouping import OccurrenceGroup
 from workflows.templates.parsing import ParsedTemplate
 
 
@@ -22,16 +22,17 @@ def parse_counts(templates: Mapping[str, ParsedTemplate], met: Collection[str], 
     )
 
 
-def fate_counts(fates: Iterable[tuple[OccurrenceGroup, str, str]]) -> RunCounts:
+def statement_counts(outcomes: Iterable[StatementOutcome]) -> RunCounts:
     """Of the statements that this run read."""
     skipped: Counter[str] = Counter()
     dead: Counter[str] = Counter()
     published = 0
-    for group, fate, reason in fates:
-        if fate == "published":
-            published += group.fresh
-        elif group.fresh:
-            (dead if fate == "dead" else skipped)[reason] += group.fresh
+    for outcome in outcomes:
+        fresh = outcome.group.fresh
+        if outcome.status is StatementStatus.PUBLISHED:
+            published += fresh
+        elif fresh:
+            (dead if outcome.status is StatementStatus.DEAD else skipped)[outcome.reason] += fresh
     return RunCounts(published=published, skipped=dict(skipped), dead=dict(dead))
 
 

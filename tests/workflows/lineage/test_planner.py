@@ -15,7 +15,7 @@ from ingestion.binding.timeline import SchemaProvider  # noqa: E402
 from ingestion.parsing.sqlglot_tier.tier import parse  # noqa: E402
 from tests.support.live_postgres import server  # noqa: E402
 from workflows.config.namespaces import SourceSettings  # noqa: E402
-from workflows.lineage.lineage_source import LineageSource  # noqa: E402
+from workflows.lineage.lineage_source import LineageSource, bind_occurrences  # noqa: E402
 from workflows.lineage.planner import settled_templates  # noqa: E402
 from workflows.templates.grouping import OccurrenceGroup  # noqa: E402
 from workflows.templates.parsing import ParsedTemplate  # noqa: E402
@@ -31,7 +31,7 @@ def source_of(templates: Mapping[str, ParsedTemplate]) -> LineageSource:
         OccurrenceGroup(key, "postgres", ("shop",), "s", (float(number), number), 1.0, 1.0, 1, (), (number,), 0.0)
         for number, key in enumerate(templates)
     ]
-    return LineageSource(templates, groups, SourceSettings("postgres", "shop"), SchemaProvider(lambda _key: ()))
+    return bind_occurrences(templates, groups, SourceSettings("postgres", "shop"), SchemaProvider(lambda _key: ()))
 
 
 def columns(source: LineageSource) -> set[tuple[str, str, bool]]:

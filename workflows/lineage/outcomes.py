@@ -1,0 +1,112 @@
+"""What became of statements, flows and routines, once a sink has told what became of the edges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from ingestion.binding.temporary_tables import PersistedFlow
+from workflows.lineage.contributions import EdgeKey, is_view
+from workflows.lineage.lineage_source import LineageSource
+from workflows.lineage.source_lineage import UNSETTLED, FlowLineage, SourceLineage
+from workflows.lineage.table_entities import GIVEN_UP
+from workflows.templates.grouping import OccurrenceGroup
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeOutcome:
+    """What became of an edge: acknowledged or stored already, or the reason why it is not."""
+
+    rejected: str | None = None
+
+
+EdgeOutcomes = Mapping[EdgeKey, EdgeOutcome]
+"""Of every edge that a SourceLineage names."""
+
+
+class StatementStatus(StrEnum):
+    """How a statement ended."""
+
+    PUBLISHED = "published"
+    SKIPPED = "skipped"
+    DEAD = "dead"
+
+
+@dataclass(frozen=True, slots=True)
+class StatementOutcome:
+    """What became of the runs of a statement; `reason` is "" where it was published."""
+
+    group: OccurrenceGroup
+    status: StatementStatus
+    reason: str = ""
+
+
+def statement_outcomes(lineage: SourceLineage, edges: EdgeOutcomes) -> tuple[StatementOutcome, ...]:
+    """One for every group of runs, in their order."""
+    source = lineage.source
+    numbers = {group.order: number for number, group in enumerate(source.bound)}
+    own: dict[int, list[FlowLineage]] = {}
+    through: dict[int, list[FlowLineage]] = {}
+    for flow, told in zip(source.flows, lineage.flows, strict=True):
+        own.setdefault(flow.statement, []).append(told)
+        for statement in flow.content.via:
+            through.setdefault(statement, []).append(told)
+
+    def outcome(group: OccurrenceGroup) -> tuple[StatementStatus, str]:
+        template = source.templates[group.template]
+        if template.symbolic is None:
+            return StatementStatus.DEAD, template.dead or "unparsable"
+        if group.order in lineage.failures:
+            return StatementStatus.DEAD, lineage.failures[group.order].reason
+        number = numbers[group.order]
+        if number in own:
+            return _outcome_of(own[number], edges)
+        # what it wrote was folded away: it is published where what read that is
+        status, reason = _outcome_of(through.get(number, ()), edges)
+        if status is StatementStatus.PUBLISHED:
+            return status, reason
+        return StatementStatus.SKIPPED, _reason_without_flow(source, number)
+
+    return tuple(StatementOutcome(group, *outcome(group)) for group in source.groups)
+
+
+def published_flows(lineage: SourceLineage, edges: EdgeOutcomes) -> Iterator[PersistedFlow]:
+    """The flows one of whose edges stands at least, those that define views left out."""
+    for flow, told in zip(lineage.source.flows, lineage.flows, strict=True):
+        stands = any(edges[key].rejected is None for key in told.edges)
+        if stands and not is_view(lineage.source.log, flow):
+            yield flow
+
+
+def settled_routines(
+    lineage: SourceLineage, outcomes: Iterable[StatementOutcome], edges: EdgeOutcomes
+) -> frozenset[str]:
+    """The routines (by key) all of whose statements and edges ended published, or have nothing to publish."""
+    unsettled = {
+        outcome.group.routine
+        for outcome in outcomes
+        if outcome.status is StatementStatus.DEAD or outcome.reason in UNSETTLED
+    }
+    for flow, told in zip(lineage.source.flows, lineage.flows, strict=True):
+        refused = any(edges[key].rejected is not None for key in told.edges)
+        if refused or (told.edges and not told.whole):
+            unsettled.add(lineage.source.group_of(flow).routine)
+    return frozenset(group.routine for group in lineage.source.groups if group.routine) - unsettled
+
+
+def _outcome_of(flows: Sequence[FlowLineage], edges: EdgeOutcomes) -> tuple[StatementStatus, str]:
+    outcomes = [edges[key] for flow in flows for key in flow.edges]
+    if any(outcome.rejected is None for outcome in outcomes):
+        return StatementStatus.PUBLISHED, ""
+    if outcomes:
+        return StatementStatus.DEAD, outcomes[0].rejected or "rejected"
+    reason = next((flow.skipped for flow in flows if flow.skipped is not None), "no_lineage")
+    return StatementStatus.DEAD if reason in GIVEN_UP else StatementStatus.SKIPPED, str(reason)
+
+
+def _reason_without_flow(source: LineageSource, number: int) -> str:
+    lineage = source.log.statements[number].lineage
+    if any(flow.target is not None for flow in lineage.flows):
+        return "temporary"
+    return "definition" if lineage.changes else "no_lineage"

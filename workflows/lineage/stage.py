@@ -1,0 +1,65 @@
+"""The third stage of a run: templates and their runs, bound to each other over time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame
+
+from connectors.postgres import PostgresDatabase
+from ingestion.binding.timeline import SchemaProvider
+from ingestion.isolation import Probe
+from ingestion.resolution.resolver import Resolver
+from workflows.config import RunConfig
+from workflows.config.namespaces import SourceSettings, dialect_name
+from workflows.lineage.lineage_source import LineageSource, bind_occurrences
+from workflows.lineage.planner import settled_templates, texts_in
+from workflows.lineage.schema_files import Schemas, read_schemas
+from workflows.lineage.schema_provider import catalog_schemas
+from workflows.templates.grouping import OccurrenceGroup
+from workflows.templates.parsing import ParsedTemplate
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """Takes templates and the groups of their runs, gives a LineageSource.
+
+    `database` settles what the text leaves ambiguous, None where there is none; `keep` is told of the templates that it
+    settled.
+    """
+
+    config: RunConfig
+    settings: SourceSettings
+    database: PostgresDatabase | None
+    keep: Callable[[Iterable[ParsedTemplate]], None]
+    probe: Probe
+
+    def schemas_before(self, live_columns: Schemas, resolver: Resolver) -> SchemaProvider:
+        """What stood before the log: by the schema files, then `live_columns`, then the catalog behind `resolver`.
+
+        Raises ConfigError for a schema file that cannot be read. The provider raises TargetDown.
+        """
+        config = self.config
+        files = read_schemas(config.schema_files, dialect_name(config), self.settings, config.limits)
+        return catalog_schemas((files, live_columns), resolver, registers=config.registers_tables)
+
+    def bind(
+        self,
+        templates: Mapping[str, ParsedTemplate],
+        groups: Sequence[OccurrenceGroup],
+        before: SchemaProvider,
+        statements: DataFrame,
+    ) -> LineageSource:
+        """The groups bound; `statements` have the texts that the database is asked about.
+
+        Raises TargetDown where the catalog does not answer, and what `keep` raises.
+        """
+        source = bind_occurrences(templates, groups, self.settings, before, self.probe)
+        if self.database is None:
+            return source
+        settled = settled_templates(source, templates, texts_in(statements), self.database)
+        if not settled:
+            return source
+        self.keep(settled.values())
+        return bind_occurrences({**templates, **settled}, groups, self.settings, before, self.probe)
