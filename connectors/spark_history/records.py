@@ -36,6 +36,19 @@ NOT_A_LOG = "not_an_event_log"
 Row = dict[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class _Evaluated:
+    """A statement's text and lineage, the latter also as it is stored (`content`).
+
+    `unread` is the kind of a write that was not understood.
+    """
+
+    text: str | None
+    lineage: StatementLineage | None = None
+    content: bytes | None = None
+    unread: str | None = None
+
+
 @dataclass(slots=True)
 class RecordWriter:
     """Makes the rows of one log, in the order of its statements: later ones refer to earlier ones."""
@@ -60,32 +73,13 @@ class RecordWriter:
         None for what had ended when the log was read before.
         """
         catalog, schema = self.defaults.of(statement.spark_session)
-        before = self.defaults.current(statement.spark_session)
-        lineage, content, text, unread = None, None, statement.text, None
-        if statement.error == "":
-            self._locate(statement)
-            planned, content = self.plans.lineage(statement.plans, self.application, statement.stream)
-            self.defaults.follow(statement)
-            lineage = planned or name_changes(statement.plans, self.application.names)
-            if lineage is not None:
-                lineage = _qualified(lineage, before, self.application.names)
-            if lineage is not None and statement.sink is not None:
-                lineage = _into_sink(lineage, statement.sink, self.application.names)
-            if planned is not None and lineage is not None:
-                text, lineage = self._reconciled(lineage, statement, before)
-            if lineage is None or lineage.kind is StatementKind.SELECT:
-                unread = unread_write(statement.plans, statement.sink)
-                lineage = lineage if unread is None else None
-            if lineage is None and text is None and unread is None:
-                lineage = StatementLineage(StatementKind.OTHER)
-            if lineage is not None and lineage is not planned:
-                content = dumps(canonical(lineage))
-        start, end = statement.start, statement.end
+        read = self._evaluated(statement) if statement.error == "" else _Evaluated(statement.text)
+        start, end, lineage = statement.start, statement.end, read.lineage
         if end is not None and self.read_until is not None and end < self.read_until:
             return
         yield {
             "source_id": f"{self.log}#{statement.key}",
-            "text": text,
+            "text": read.text,
             "start_time": start,
             "end_time": end,
             "duration": end - start if start is not None and end is not None else None,
@@ -95,10 +89,33 @@ class RecordWriter:
             "schema": schema,
             "dialect": DIALECT,
             "query_type": lineage.kind.value if lineage is not None else None,
-            "status": UNSUPPORTED + unread if unread and text is None else _status_of(statement),
+            "status": UNSUPPORTED + read.unread if read.unread and read.text is None else _status_of(statement),
             "problem": None,
-            "symbolic": content if lineage is not None else None,
+            "symbolic": read.content if lineage is not None else None,
         }
+
+    def _evaluated(self, statement: ExecutedStatement) -> _Evaluated:
+        """What a statement that ended well says; its session follows it."""
+        before = self.defaults.current(statement.spark_session)
+        self._locate(statement)
+        planned, content = self.plans.lineage(statement.plans, self.application, statement.stream)
+        self.defaults.follow(statement)
+        names, text, unread = self.application.names, statement.text, None
+        lineage = planned or name_changes(statement.plans, names)
+        if lineage is not None:
+            lineage = _qualified(lineage, before, names)
+        if lineage is not None and statement.sink is not None:
+            lineage = _into_sink(lineage, statement.sink, names)
+        if planned is not None and lineage is not None:
+            text, lineage = self._reconciled(lineage, statement, before)
+        if lineage is None or lineage.kind is StatementKind.SELECT:
+            unread = unread_write(statement.plans, statement.sink)
+            lineage = lineage if unread is None else None
+        if lineage is None and text is None and unread is None:
+            lineage = StatementLineage(StatementKind.OTHER)
+        if lineage is not None and lineage is not planned:
+            content = dumps(canonical(lineage))
+        return _Evaluated(text, lineage, content, unread)
 
     def _reconciled(
         self, lineage: StatementLineage, statement: ExecutedStatement, defaults: tuple[str, str]

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ingestion.errors import ConfigError
-from workflows.commands.options import DEFAULT_CATALOG, AsOf, Days, SqlDialect, millis
+from workflows.commands.options import (
+    DEFAULT_CATALOG,
+    AsOf,
+    Days,
+    ParserSeconds,
+    SchemaFile,
+    SqlDialect,
+    end_with,
+    millis,
+)
 from workflows.runtime.error_reporting import shows_errors
 
 if TYPE_CHECKING:
@@ -31,30 +40,28 @@ class ExplainFormat(StrEnum):
     JSON = "json"
 
 
+ColumnName = Annotated[str, typer.Argument(metavar="TABLE.COLUMN", help="A full name, or as much of its end as tells.")]
+SqlSource = Annotated[
+    str | None, typer.Argument(metavar="FILE.sql|DIR|-", help="The SQL that makes it; - is standard input.")
+]
+OtherCatalogFile = Annotated[
+    Path | None,
+    typer.Option("--catalog", metavar="FILE", help=f"Or a catalog's file; {DEFAULT_CATALOG} if neither is given."),
+]
+
+
 @shows_errors
 def explain(
-    column: Annotated[str, typer.Argument(metavar="TABLE.COLUMN", help="A full name, or as much of its end as tells.")],
-    sql: Annotated[
-        str | None, typer.Argument(metavar="FILE.sql|DIR|-", help="The SQL that makes it; - is standard input.")
-    ] = None,
-    catalog: Annotated[
-        Path | None,
-        typer.Option("--catalog", metavar="FILE", help=f"Or a catalog's file; {DEFAULT_CATALOG} if neither is given."),
-    ] = None,
+    column: ColumnName,
+    sql: SqlSource = None,
+    catalog: OtherCatalogFile = None,
     as_of: AsOf = None,
     days: Days = None,
     dialect: SqlDialect = None,
-    schema: Annotated[
-        Path | None,
-        typer.Option(
-            "--schema",
-            metavar="FILE",
-            help='Known tables: CREATE TABLE statements, or JSON {"s.t": {"column": "type"}}.',
-        ),
-    ] = None,
+    schema: SchemaFile = None,
     output: Annotated[ExplainFormat, typer.Option("--format", help="How to write it.")] = ExplainFormat.TREE,
     full: Annotated[bool, typer.Option("--full", help="Cut no long expression and no long statement.")] = False,
-    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds for one parser on one statement.")] = 30.0,
+    timeout: ParserSeconds = 30.0,
 ) -> None:
     """Print the chain of expressions behind a column, back to the base columns.
 
@@ -83,10 +90,7 @@ def explain(
         typer.echo(json.dumps(found.to_json(), indent=2, ensure_ascii=False))
     else:
         _print_tree(found, full=full)
-    for failure in failures:
-        typer.echo(f"ingest: {failure}", err=True)
-    if failures:
-        raise typer.Exit(1)
+    end_with(failures)
 
 
 def _print_tree(found: Explanation, *, full: bool) -> None:

@@ -3,43 +3,38 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from ingestion.errors import ConfigError
-from workflows.commands.options import DEFAULT_CATALOG
+from workflows.commands.options import DEFAULT_CATALOG, AsOf, CatalogFile, Days, millis
 from workflows.runtime.error_reporting import shows_errors
 
 _STANDARD_OUTPUT = Path("-")
 
 
+Page = Annotated[
+    Path | None, typer.Option("--html", metavar="FILE", help="Write the explorer with the lineage inside.")
+]
+Graph = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the graph; - is standard output.")]
+Tables = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME", help="Only the surroundings of this table (service.database.schema.table)."),
+]
+
+
 @shows_errors
 def export(
-    catalog: Annotated[Path, typer.Option("--catalog", metavar="FILE", help="The catalog's file.")] = DEFAULT_CATALOG,
-    html: Annotated[
-        Path | None, typer.Option("--html", metavar="FILE", help="Write the explorer with the lineage inside.")
-    ] = None,
-    as_json: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Write the graph; - is standard output.")
-    ] = None,
-    table: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Only the surroundings of this table (service.database.schema.table)."),
-    ] = None,
+    catalog: CatalogFile = DEFAULT_CATALOG,
+    html: Page = None,
+    as_json: Graph = None,
+    table: Tables = None,
     upstream: Annotated[int, typer.Option(min=0, max=100, help="Hops upstream of --table.")] = 100,
     downstream: Annotated[int, typer.Option(min=0, max=100, help="Hops downstream of --table.")] = 100,
-    as_of: Annotated[
-        datetime | None,
-        typer.Option(
-            "--as-of", help="The lineage as it was at this time (UTC).", formats=["%Y-%m-%d", "%Y-%m-%dT%H:%M"]
-        ),
-    ] = None,
-    days: Annotated[
-        int | None, typer.Option(min=0, help="Observations of so many days; 0 is any age. Usually 30.")
-    ] = None,
+    as_of: AsOf = None,
+    days: Days = None,
 ) -> None:
     """Write a catalog's lineage to a file.
 
@@ -59,8 +54,7 @@ def export(
     if html is None and as_json is None:
         raise ConfigError("nothing to write: give --html FILE or --json FILE")
     steps = tuple(NeighbourhoodStep(name, upstream, downstream) for name in table or ())
-    moment = int(as_of.replace(tzinfo=UTC).timestamp() * 1000) if as_of else None
-    document = catalog_document(catalog, ExportScope(steps, moment, days))
+    document = catalog_document(catalog, ExportScope(steps, millis(as_of) if as_of else None, days))
     if html is not None:
         title = ", ".join(table) if table else f"Lineage of {catalog.name}"
         _write(html, self_contained_page(document, title))

@@ -8,19 +8,16 @@ import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from ingestion.errors import ConfigError
-from workflows.commands.options import DEFAULT_CATALOG, FORMATS, AsOf, Days, millis
+from workflows.commands.options import DEFAULT_CATALOG, FORMATS, AsOf, CatalogFile, Days, millis
 from workflows.runtime.error_reporting import shows_errors
 
 BREAKING = 4
 """Exit code of a diff in which something downstream breaks."""
-
-CatalogFile = Annotated[Path, typer.Option("--catalog", metavar="FILE", help="The catalog's file.")]
 
 
 class ImpactFormat(StrEnum):

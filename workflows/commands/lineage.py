@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from workflows.commands.options import SqlDialect
+from workflows.commands.options import ParserSeconds, SchemaFile, SqlDialect, end_with
 from workflows.runtime.error_reporting import shows_errors
 
 if TYPE_CHECKING:
@@ -30,16 +29,9 @@ def lineage(
         typer.Argument(metavar="FILE.sql|DIR|-", help="What to read: SQL, a dbt project or its manifest; - is stdin."),
     ],
     dialect: SqlDialect = None,
-    schema: Annotated[
-        Path | None,
-        typer.Option(
-            "--schema",
-            metavar="FILE",
-            help='Known tables: CREATE TABLE statements, or JSON {"s.t": {"column": "type"}}.',
-        ),
-    ] = None,
+    schema: SchemaFile = None,
     output: Annotated[LineageFormat, typer.Option("--format", help="How to write it.")] = LineageFormat.TREE,
-    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds for one parser on one statement.")] = 30.0,
+    timeout: ParserSeconds = 30.0,
 ) -> None:
     """Print the lineage of SQL files.
 
@@ -63,10 +55,7 @@ def lineage(
         _print_tree(found)
     for note in found.notes:
         typer.echo(f"note: {note}", err=True)
-    for failure in found.failures:
-        typer.echo(f"ingest: {failure}", err=True)
-    if found.failures:
-        raise typer.Exit(1)
+    end_with(found.failures)
 
 
 def _print_tree(found: ScriptLineage) -> None:

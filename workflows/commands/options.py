@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from workflows.runtime.logs import LogFormat
+
+DEFAULT_CATALOG = Path(".headwater/catalog.db")
+FORMATS = ["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"]
 
 ConfigFile = Annotated[
     str, typer.Option("--config", "-c", metavar="FILE", help="The workflow's YAML; - reads standard input.")
@@ -17,7 +23,14 @@ Settings = Annotated[
         "--set", metavar="KEY=VALUE", help="Replace a value of the YAML: --set resultLimit=500. Can be repeated."
     ),
 ]
+ReportFile = Annotated[
+    Path | None, typer.Option("--report", metavar="FILE", help="Also write the summary to FILE, as JSON.")
+]
+LogLines = Annotated[LogFormat, typer.Option("--log-format", help="How log lines are written.")]
 
+CatalogFile = Annotated[Path, typer.Option("--catalog", metavar="FILE", help="The catalog's file.")]
+AsOf = Annotated[datetime | None, typer.Option("--as-of", help="As it was then (UTC).", formats=FORMATS)]
+Days = Annotated[int | None, typer.Option(min=0, help="Observations of so many days; 0 is any age. Usually 30.")]
 
 SqlDialect = Annotated[
     str | None,
@@ -25,14 +38,28 @@ SqlDialect = Annotated[
         "--dialect", "-d", help="sqlglot's name of the dialect, or a connection type; a dbt project's own, else ansi."
     ),
 ]
+SchemaFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--schema", metavar="FILE", help='Known tables: CREATE TABLE statements, or JSON {"s.t": {"column": "type"}}.'
+    ),
+]
+ParserSeconds = Annotated[float, typer.Option("--timeout", min=0.1, help="Seconds for one parser on one statement.")]
 
-DEFAULT_CATALOG = Path(".headwater/catalog.db")
-FORMATS = ["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"]
 
-AsOf = Annotated[datetime | None, typer.Option("--as-of", help="As it was then (UTC).", formats=FORMATS)]
-Days = Annotated[int | None, typer.Option(min=0, help="Observations of so many days; 0 is any age.")]
+def end_with(failures: Sequence[str]) -> None:
+    """Tells what could not be read. Raises Exit, with code 1, where there is any."""
+    for failure in failures:
+        typer.echo(f"ingest: {failure}", err=True)
+    if failures:
+        raise typer.Exit(1)
 
 
 def millis(moment: datetime) -> int:
     """A moment of the command line, which is in UTC, as milliseconds since the epoch."""
-    return int(moment.replace(tzinfo=UTC).timestamp() * 1000)
+    return round(seconds(moment) * 1000)
+
+
+def seconds(moment: datetime) -> float:
+    """A moment of the command line, which is in UTC, as seconds since the epoch."""
+    return moment.replace(tzinfo=UTC).timestamp()

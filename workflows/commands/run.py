@@ -6,8 +6,8 @@ import json
 import logging
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ingestion.errors import ConfigError
-from workflows.commands.options import ConfigFile, Settings
+from workflows.commands.options import FORMATS, ConfigFile, LogLines, ReportFile, Settings, seconds
 from workflows.control.options import Backfill
 from workflows.runtime.error_reporting import shows_errors, without_secrets
 from workflows.runtime.logs import LogFormat
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from workflows.report.counts import RunSummary
 
 logger = logging.getLogger(__name__)
-_TIMES = ["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"]
 
 
 class Level(StrEnum):
@@ -37,33 +36,35 @@ class Level(StrEnum):
     ERROR = "ERROR"
 
 
+Since = Annotated[
+    datetime | None,
+    typer.Option("--since", help="Read again what the log has from this time on (UTC).", formats=FORMATS),
+]
+Until = Annotated[
+    datetime | None,
+    typer.Option("--until", help="Read again what the log has before this time (UTC).", formats=FORMATS),
+]
+LogLevel = Annotated[
+    Level | None,
+    typer.Option("--log-level", case_sensitive=False, help="Log from this level up; else workflowConfig.loggerLevel."),
+]
+Strict = Annotated[
+    bool, typer.Option("--strict", help="Exit with 3 if anything is dead, unresolved, ambiguous or warned about.")
+]
+
+
 @shows_errors
 def run(
     config: ConfigFile,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the requests as JSON lines, send nothing.")] = False,
-    report: Annotated[
-        Path | None, typer.Option("--report", metavar="FILE", help="Also write the summary to FILE, as JSON.")
-    ] = None,
+    report: ReportFile = None,
     full: Annotated[bool, typer.Option("--full", help="Read everything again, as if for the first time.")] = False,
-    since: Annotated[
-        datetime | None,
-        typer.Option("--since", help="Read again what the log has from this time on (UTC).", formats=_TIMES),
-    ] = None,
-    until: Annotated[
-        datetime | None,
-        typer.Option("--until", help="Read again what the log has before this time (UTC).", formats=_TIMES),
-    ] = None,
+    since: Since = None,
+    until: Until = None,
     settings: Settings = None,
-    log_format: Annotated[LogFormat, typer.Option("--log-format", help="How log lines are written.")] = LogFormat.TEXT,
-    log_level: Annotated[
-        Level | None,
-        typer.Option(
-            "--log-level", case_sensitive=False, help="Log from this level up; else workflowConfig.loggerLevel."
-        ),
-    ] = None,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Exit with 3 if anything is dead, unresolved, ambiguous or warned about.")
-    ] = False,
+    log_format: LogLines = LogFormat.TEXT,
+    log_level: LogLevel = None,
+    strict: Strict = False,
 ) -> None:
     """Read a source, derive its lineage, publish it.
 
@@ -78,36 +79,43 @@ def run(
     A run reads what is new in the log, and what came late.
     """
     from workflows.config import load_config
-    from workflows.runs.finish import SuccessCriteria, finish
-    from workflows.runtime.java import find_java
-    from workflows.runtime.logs import Redactor, start_logging
 
-    extent = _extent(full, since, until)
-    loaded = load_config(config, settings or ())
-    redact = Redactor(loaded.secrets)
-    run_id = uuid.uuid4().hex
-    with without_secrets(redact):
-        start_logging(log_format, log_level or loaded.log_level, run_id, redact)
-        for key in loaded.without_effect:
-            logger.warning("%s is accepted and has no effect here", key)
-        find_java()
-        request = Request(run_id, extent, dry_run)
-        summary = carry_out(loaded, request, live=log_format is LogFormat.TEXT)
-        demands = SuccessCriteria(loaded.success_threshold if loaded.fail_below_threshold else None, strict)
-        finish(summary, demands, report, log_format)
+    request = Request(_extent(full, since, until), report, log_format, log_level, dry_run, strict)
+    carry_out(load_config(config, settings or ()), request)
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What one run is asked to do."""
+    """What one run is asked to do. `log_level` None leaves it to the configuration."""
 
-    run_id: str
-    extent: Backfill = field(default_factory=Backfill)
+    extent: Backfill
+    report: Path | None = None
+    log_format: LogFormat = LogFormat.TEXT
+    log_level: Level | None = None
     dry_run: bool = False
+    strict: bool = False
 
 
-def carry_out(config: RunConfig, request: Request, *, live: bool) -> RunSummary:
-    """The run, with progress on standard error, in live bars where `live` and a terminal are given."""
+def carry_out(config: RunConfig, request: Request) -> None:
+    """A run and its end: the summary, the report. Raises what `run_workflow` and `finish` raise, without secrets."""
+    from workflows.runs.finish import SuccessCriteria, finish
+    from workflows.runtime.java import find_java
+    from workflows.runtime.logs import Redactor, start_logging
+
+    redact = Redactor(config.secrets)
+    run_id = uuid.uuid4().hex
+    with without_secrets(redact):
+        start_logging(request.log_format, request.log_level or config.log_level, run_id, redact)
+        for key in config.without_effect:
+            logger.warning("%s is accepted and has no effect here", key)
+        find_java()
+        summary = _summary(config, request, run_id)
+        threshold = config.success_threshold if config.fail_below_threshold else None
+        finish(summary, SuccessCriteria(threshold, request.strict), request.report, request.log_format)
+
+
+def _summary(config: RunConfig, request: Request, run_id: str) -> RunSummary:
+    """Of the run, with progress on standard error: in live bars where log lines are text, in a terminal."""
     from rich.console import Console
 
     from workflows.control.failpoints import Failpoints
@@ -116,9 +124,9 @@ def carry_out(config: RunConfig, request: Request, *, live: bool) -> RunSummary:
     from workflows.control.signals import interrupted_by_signals
     from workflows.runs.run import run_workflow
 
-    console = Console(stderr=True, force_terminal=None if live else False)
+    console = Console(stderr=True, force_terminal=None if request.log_format is LogFormat.TEXT else False)
     show = _print_request if request.dry_run else None
-    options = RunOptions(request.run_id, show, request.extent, failpoints=Failpoints.from_environment())
+    options = RunOptions(run_id, show, request.extent, failpoints=Failpoints.from_environment())
     with interrupted_by_signals(options.drain), open_progress(console) as progress:
         return run_workflow(config, options, progress)
 
@@ -128,11 +136,7 @@ def _extent(full: bool, since: datetime | None, until: datetime | None) -> Backf
         raise ConfigError("--full reads everything again: leave out --since and --until, or --full")
     if since and until and since >= until:
         raise ConfigError("--since is not before --until: there is nothing between them")
-    return Backfill(full, _seconds(since), _seconds(until))
-
-
-def _seconds(moment: datetime | None) -> float | None:
-    return None if moment is None else moment.replace(tzinfo=UTC).timestamp()
+    return Backfill(full, seconds(since) if since else None, seconds(until) if until else None)
 
 
 def _print_request(request: Mapping[str, Any]) -> None:

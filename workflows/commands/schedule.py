@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ingestion.errors import ConfigError
-from workflows.commands.options import ConfigFile, Settings
+from workflows.commands.options import ConfigFile, LogLines, Settings
 from workflows.runtime.error_reporting import shows_errors, without_secrets
 from workflows.runtime.logs import LogFormat
 
@@ -18,18 +18,19 @@ if TYPE_CHECKING:
     from workflows.state.store import StateStore
 
 
+OnceDue = Annotated[bool, typer.Option("--once-due", help="Run it if it is due, and end: for an outer cron.")]
+
+
 @shows_errors
 def schedule(
     config: ConfigFile,
-    once_due: Annotated[
-        bool, typer.Option("--once-due", help="Run it if it is due, and end: for an outer cron.")
-    ] = False,
+    once_due: OnceDue = False,
     settings: Settings = None,
     host: Annotated[str, typer.Option(help="Where /metrics, /healthz and /readyz are answered.")] = "127.0.0.1",
     metrics_port: Annotated[
         int, typer.Option("--metrics-port", min=0, max=65535, help="Their port; 0 takes a free one.")
     ] = 9464,
-    log_format: Annotated[LogFormat, typer.Option("--log-format", help="How log lines are written.")] = LogFormat.TEXT,
+    log_format: LogLines = LogFormat.TEXT,
 ) -> None:
     """Run a workflow by the cron of its YAML (headwater.schedule).
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ingestion.errors import ConfigError, Interrupted
-from workflows.commands.options import DEFAULT_CATALOG
+from workflows.commands.options import DEFAULT_CATALOG, CatalogFile
 from workflows.runtime.error_reporting import shows_errors, without_secrets
 
 if TYPE_CHECKING:
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
 @shows_errors
 def serve(
-    catalog: Annotated[Path, typer.Option("--catalog", metavar="FILE", help="The catalog's file.")] = DEFAULT_CATALOG,
+    catalog: CatalogFile = DEFAULT_CATALOG,
     host: Annotated[
         str, typer.Option(help="The address to listen on; any but loopback demands a token.")
     ] = "127.0.0.1",

@@ -1,0 +1,43 @@
+"""What can be taken in at a glance: short files and short functions."""
+
+from __future__ import annotations
+
+import ast
+
+from tests.house.source_tree import REPOSITORY, modules
+
+MOST_LINES = 300
+MOST_LINES_OF_A_FUNCTION = 40
+"""With its signature and its docstring."""
+
+LONG_FILES: dict[str, int] = {
+    "ingestion/analysis/columns/values.py": 305,
+    "ingestion/analysis/scopes.py": 310,
+    "ingestion/parsing/sqlglot_tier/statements/definitions.py": 310,
+    "ingestion/routines/body_reader.py": 330,
+}
+"""Files that are longer, and how long they may be until they are split."""
+
+LONG_FUNCTIONS: dict[str, int] = {
+    "ingestion.analysis.stars.pivoted": 41,
+    "ingestion.parsing.sqlglot_tier.queries.table_functions.translate_function": 46,
+}
+"""Functions that are longer, likewise."""
+
+
+def test_a_file_is_short() -> None:
+    lines = {module.path.as_posix(): (REPOSITORY / module.path).read_text("utf-8").count("\n") for module in modules()}
+    assert {path: n for path, n in lines.items() if n > LONG_FILES.get(path, MOST_LINES)} == {}
+    assert [path for path in LONG_FILES if lines.get(path, 0) <= MOST_LINES] == [], "these need no exception any more"
+
+
+def test_a_function_is_short() -> None:
+    lines = [
+        (f"{module.name}.{node.name}", node.end_lineno - node.lineno + 1)
+        for module in modules()
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.end_lineno
+    ]
+    assert [(name, n) for name, n in lines if n > LONG_FUNCTIONS.get(name, MOST_LINES_OF_A_FUNCTION)] == []
+    long = {name for name, n in lines if n > MOST_LINES_OF_A_FUNCTION}
+    assert LONG_FUNCTIONS.keys() - long == set(), "these need no exception any more"
