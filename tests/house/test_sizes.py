@@ -11,6 +11,7 @@ MOST_LINES_OF_A_FUNCTION = 40
 """With its signature and its docstring."""
 
 LONG_FILES: dict[str, int] = {
+    "connectors/dbt/rendering/renderer.py": 320,
     "ingestion/analysis/columns/values.py": 305,
     "ingestion/analysis/scopes.py": 310,
     "ingestion/parsing/sqlglot_tier/statements/definitions.py": 310,
@@ -19,6 +20,7 @@ LONG_FILES: dict[str, int] = {
 """Files that are longer, and how long they may be until they are split."""
 
 LONG_FUNCTIONS: dict[str, int] = {
+    "connectors.dbt.manifest_project.project_from_manifest": 41,
     "ingestion.analysis.stars.pivoted": 41,
     "ingestion.parsing.sqlglot_tier.queries.table_functions.translate_function": 46,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -10,7 +11,7 @@ from fastapi.responses import Response
 from sqlalchemy import Connection
 
 from connectors.catalog.api.context import ERRORS, PathText, Store, empty, named, reply
-from connectors.catalog.contract import models
+from connectors.catalog.contract import lineage_models, models
 from connectors.catalog.contract.entity_types import BY_TYPE
 from connectors.catalog.contract.errors import ApiError, not_found
 from connectors.catalog.store.entities import entities
@@ -80,10 +81,10 @@ def _by_name(connection: Connection, kind: str, name: str) -> EntityRow:
 
 
 @router.put("")
-def add(store: Store, request: models.AddLineage) -> Response:
+def add(store: Store, request: lineage_models.AddLineage) -> Response:
     """Replaces what clients of the contract say about an edge."""
     edge = request.edge
-    details = edge.lineageDetails or models.LineageDetails()
+    details = edge.lineageDetails or lineage_models.LineageDetails()
     with store.write() as connection:
         ends = tuple(_by_id(connection, ref.type, ref.id) for ref in (edge.fromEntity, edge.toEntity))
         rest_edges.put(connection, (ends[0], ends[1]), details.model_dump(exclude_none=True), edge.description)
@@ -91,7 +92,7 @@ def add(store: Store, request: models.AddLineage) -> Response:
 
 
 @router.put("/{from_type}/name/{from_name}/{to_type}/name/{to_name}")
-def add_by_name(store: Store, names: ByName, request: models.LineageDetails) -> Response:
+def add_by_name(store: Store, names: ByName, request: lineage_models.LineageDetails) -> Response:
     """The same by name, the details bare."""
     with store.write() as connection:
         rest_edges.put(connection, names.rows(connection), request.model_dump(exclude_none=True), None)
@@ -118,19 +119,13 @@ def edge_by_name(store: Store, names: ByName) -> Response:
 @router.patch("/{from_type}/name/{from_name}/{to_type}/name/{to_name}")
 def patch_by_name(store: Store, names: ByName, operations: Patch) -> Response:
     """Applies a JSON Patch to the details of an edge, by name."""
-    with store.write() as connection:
-        return reply(
-            rest_edges.patch(connection, names.rows(connection), [operation.document() for operation in operations])
-        )
+    return _patched(store, names, operations)
 
 
 @router.patch("/{from_type}/{from_id}/{to_type}/{to_id}")
 def patch(store: Store, ids: ById, operations: Patch) -> Response:
     """Applies a JSON Patch to the details of an edge."""
-    with store.write() as connection:
-        return reply(
-            rest_edges.patch(connection, ids.rows(connection), [operation.document() for operation in operations])
-        )
+    return _patched(store, ids, operations)
 
 
 @router.delete("/source/name/{kind}/{name}/type/{source}")
@@ -144,9 +139,7 @@ def delete_source_by_name(store: Store, kind: PathText, name: PathText, source: 
 @router.delete("/{from_type}/name/{from_name}/{to_type}/name/{to_name}")
 def delete_by_name(store: Store, names: ByName) -> Response:
     """Ends an edge, by name."""
-    with store.write() as connection:
-        _end(connection, names.rows(connection))
-    return empty()
+    return _ended(store, names)
 
 
 @router.delete("/{kind}/{identifier}/type/{source}")
@@ -160,9 +153,7 @@ def delete_source(store: Store, kind: PathText, identifier: PathText, source: Pa
 @router.delete("/{from_type}/{from_id}/{to_type}/{to_id}")
 def delete(store: Store, ids: ById) -> Response:
     """Ends an edge."""
-    with store.write() as connection:
-        _end(connection, ids.rows(connection))
-    return empty()
+    return _ended(store, ids)
 
 
 @router.get("/{kind}/name/{name:path}")
@@ -179,6 +170,15 @@ def graph_by_id(store: Store, kind: PathText, identifier: PathText, depths: Anno
         return reply(graph.graph(connection, _by_id(connection, kind, identifier), depths.up, depths.down))
 
 
-def _end(connection: Connection, ends: Ends) -> None:
-    if not rest_edges.end_edge(connection, (ends[0].id, ends[1].id)):
-        raise ApiError(404, f"lineage edge from {ends[0].fqn} to {ends[1].fqn} not found")
+def _patched(store: Store, edge: EdgeNames | EdgeIds, operations: Sequence[models.PatchOperation]) -> Response:
+    with store.write() as connection:
+        documents = [operation.document() for operation in operations]
+        return reply(rest_edges.patch(connection, edge.rows(connection), documents))
+
+
+def _ended(store: Store, edge: EdgeNames | EdgeIds) -> Response:
+    with store.write() as connection:
+        source, target = edge.rows(connection)
+        if not rest_edges.end_edge(connection, (source.id, target.id)):
+            raise ApiError(404, f"lineage edge from {source.fqn} to {target.fqn} not found")
+    return empty()

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from connectors.catalog.contract import models
+from connectors.catalog.contract import lineage_models, models
 from connectors.catalog.contract.models import Count, Fqn, Id, Many, Millis, Model, Name, Ref, Text, Word
 
 Digest = Annotated[str, StringConstraints(min_length=8, max_length=128, pattern="^[0-9a-fA-F]+$")]
@@ -76,7 +76,7 @@ class ContributionRequest(Model):
     """What one producer says about one edge, and how often it was seen to."""
 
     producer: Producer
-    source: models.Source
+    source: lineage_models.Source
     sqlQuery: Text | None = None
     columns: Many[ColumnEdge] = []
     parser: Word | None = None
@@ -87,7 +87,7 @@ class ContributionRequest(Model):
     count: Count = 1
     pipeline: Ref | None = None
     description: Text | None = None
-    tempLineageTables: Many[models.TempHop] | None = None
+    tempLineageTables: Many[lineage_models.TempHop] | None = None
 
 
 class End(Model):
@@ -110,7 +110,7 @@ class Replace(Model):
 
     producer: Producer | None = None
     toEntity: End
-    source: models.Source
+    source: lineage_models.Source
     at: Millis | None = None
     until: Millis | None = None
 

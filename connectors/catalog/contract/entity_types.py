@@ -32,29 +32,24 @@ class EntityType:
         return self.ancestors[0][1] if self.ancestors else ()
 
 
+def _service(of: str) -> EntityType:
+    """What holds databases, storage or pipelines."""
+    return EntityType(
+        type=f"{of}Service",
+        collection=f"services/{of}Services",
+        index=f"{of}_service_search_index",
+        keys=("displayName", "description", "owners", "tags", "serviceType", "connection"),
+    )
+
+
 _DATABASE_SERVICE = ("service", ("databaseService",))
 _DATABASE = ("database", ("database",))
 _SCHEMA = ("databaseSchema", ("databaseSchema",))
 
 KINDS: tuple[EntityType, ...] = (
-    EntityType(
-        type="databaseService",
-        collection="services/databaseServices",
-        index="database_service_search_index",
-        keys=("displayName", "description", "owners", "tags", "serviceType", "connection"),
-    ),
-    EntityType(
-        type="storageService",
-        collection="services/storageServices",
-        index="storage_service_search_index",
-        keys=("displayName", "description", "owners", "tags", "serviceType", "connection"),
-    ),
-    EntityType(
-        type="pipelineService",
-        collection="services/pipelineServices",
-        index="pipeline_service_search_index",
-        keys=("displayName", "description", "owners", "tags", "serviceType", "connection"),
-    ),
+    _service("database"),
+    _service("storage"),
+    _service("pipeline"),
     EntityType(
         type="database",
         collection="databases",

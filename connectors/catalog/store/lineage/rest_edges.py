@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from sqlalchemy import Connection, and_, func, or_, select
 
 from connectors.catalog.contract.errors import ApiError, bad_request
-from connectors.catalog.contract.models import LineageDetails
+from connectors.catalog.contract.lineage_models import LineageDetails
 from connectors.catalog.contract.patches import apply_patch
 from connectors.catalog.store.database import loads, tick
 from connectors.catalog.store.entities.entities import EntityRow, find_id, reference
