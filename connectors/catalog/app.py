@@ -79,8 +79,8 @@ async def _too_deep(_: Request, __: Exception) -> JSONResponse:
 
 
 async def _busy(_: Request, error: Exception) -> JSONResponse:
-    said = str(error.__cause__ or error).lower()
-    if any(sign in said for sign in _TOO_COMPLEX):
+    message = str(error.__cause__ or error).lower()
+    if any(sign in message for sign in _TOO_COMPLEX):
         return _failure(400, "the filter or pattern is too large: ask for less at a time")
     logger.warning("the store refused a call: %s", type(error.__cause__ or error).__name__)
     return _failure(503, "the store is busy or its disk is full: try again")

@@ -100,8 +100,8 @@ def _named(connection: Connection, name: str) -> list[EntityRow]:
     ending = entities.c.fqn_folded.endswith(f".{folded}", autoescape=True)
     where = (entities.c.type.in_(_LINEAGE_TYPES), or_(entities.c.fqn_folded == folded, ending))
     rows = connection.execute(select(entities).where(*where).order_by(entities.c.deleted, entities.c.fqn)).all()
-    standing = [row for row in rows if not row.deleted]
-    return standing or list(rows)
+    existing = [row for row in rows if not row.deleted]
+    return existing or list(rows)
 
 
 def _only(rows: list[EntityRow], name: str) -> EntityRow:

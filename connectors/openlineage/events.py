@@ -84,16 +84,16 @@ def job_runs(
     of which no event can be made.
     """
     isolation = isolation or Isolation()
-    said: dict[Producer, _Spoken] = {}
+    by_producer: dict[Producer, _ProducerEdges] = {}
     for request in requests:
         ends = entities[request.edge.from_entity.id], entities[request.edge.to_entity.id]
         for contribution in request.contributions:
-            said.setdefault(contribution.producer, _Spoken()).words.append((*ends, contribution))
-    for producer in sorted(said):
+            by_producer.setdefault(contribution.producer, _ProducerEdges()).edges.append((*ends, contribution))
+    for producer in sorted(by_producer):
         job = None
         with isolation.around(FailureStage.EVENTS, producer):
             isolation.probe(FailureStage.EVENTS, producer)
-            job = _job_run(producer, said[producer], origin)
+            job = _job_run(producer, by_producer[producer], origin)
         if job is not None:
             yield job
 
@@ -119,24 +119,27 @@ def outcome_event(origin: Origin, outcome: RunResult, at: float) -> RunEvent:
 
 
 @dataclass(slots=True)
-class _Spoken:
+class _ProducerEdges:
     """What one producer says: of each edge its ends and the contribution."""
 
-    words: list[tuple[TableEntity, TableEntity, Contribution]] = field(default_factory=list)
+    edges: list[tuple[TableEntity, TableEntity, Contribution]] = field(default_factory=list)
 
     @property
     def last_seen(self) -> float:
-        return max((word.last_seen for _, _, word in self.words if word.last_seen is not None), default=0.0)
+        return max(
+            (contribution.last_seen for _, _, contribution in self.edges if contribution.last_seen is not None),
+            default=0.0,
+        )
 
     @property
     def latest(self) -> Contribution:
-        return max((word for _, _, word in self.words), key=lambda word: word.recency)
+        return max((contribution for _, _, contribution in self.edges), key=lambda contribution: contribution.recency)
 
 
-def _job_run(producer: Producer, spoken: _Spoken, origin: Origin) -> JobRun:
+def _job_run(producer: Producer, spoken: _ProducerEdges, origin: Origin) -> JobRun:
     name = f"{producer.kind}.{producer.key}"
-    inputs = {source.id: source for source, _, _ in spoken.words}
-    outputs = {target.id: target for _, target, _ in spoken.words}
+    inputs = {source.id: source for source, _, _ in spoken.edges}
+    outputs = {target.id: target for _, target, _ in spoken.edges}
     facets: dict[str, JobFacet] = {"jobType": _job_type(str(producer.kind).upper())}
     if spoken.latest.sql_query:
         facets["sql"] = sql_job.SQLJobFacet(query=spoken.latest.sql_query, dialect=origin.dialect)
@@ -165,11 +168,11 @@ def _digest(event: RunEvent) -> str:
 
 
 def _column_lineage(
-    target: TableEntity, spoken: _Spoken, names: DatasetNames
+    target: TableEntity, spoken: _ProducerEdges, names: DatasetNames
 ) -> column_lineage_dataset.ColumnLineageDatasetFacet:
     """Of one output: which fields make each of its fields, and which bear on the whole of it. Only what is certain."""
     found: dict[str, dict[tuple[str, str, str], list[column_lineage_dataset.Transformation]]] = {}
-    for source, to, contribution in spoken.words:
+    for source, to, contribution in spoken.edges:
         for evidence in contribution.columns if to.id == target.id else ():
             if not evidence.certain:
                 continue

@@ -45,7 +45,7 @@ QUERIES = frozenset({EdgeSource.QUERY, EdgeSource.CROSS_DATABASE})
 """What edges of statements are said to be read from."""
 
 
-class _Unsettled(ServerFailed):
+class _ContestedEdge(ServerFailed):
     """Other writers change an edge as fast as it is written: what was written may be gone; try again."""
 
 
@@ -217,7 +217,7 @@ def _write(http: Http, edge: EntitiesEdge, intent: _Intent) -> EdgeWrite:
                 continue
             written.append(http.timing.monotonic())
             gaps.append(written[-1] - begun)
-        raise _Unsettled("other writers change this edge as fast as it is written; run again when they are done")
+        raise _ContestedEdge("other writers change this edge as fast as it is written; run again when they are done")
 
     return http.retrying(attempt)
 

@@ -39,16 +39,16 @@ _CONTESTED = "other writers change this edge as fast as it is written; run again
 class _Done:
     """One request, and what was done to its edge; `reason` where nothing could be.
 
-    `anew` is what its batch defines anew.
+    `redefinition` is what its batch defines again.
     """
 
     request: AddLineageRequest
-    anew: Redefinition
+    redefinition: Redefinition
     write: EdgeWrite | None
     reason: str = ""
 
     @property
-    def unsettled(self) -> bool:
+    def is_unconfirmed(self) -> bool:
         return self.write is not None and self.write.written is not None
 
 
@@ -72,7 +72,7 @@ class PlainWriter:
         try:
             done = [one for group in pool.map(self._write_batch, batches) for one in group]
             by_target: dict[str, list[_Done]] = {batch.target.id: [] for batch in batches}
-            for one in self._settled(done, pool):
+            for one in self._confirmed(done, pool):
                 by_target[one.request.edge.to_entity.id].append(one)
             for part in pool.map(self._finished, batches, by_target.values()):
                 written += part
@@ -83,29 +83,32 @@ class PlainWriter:
 
     def _write_batch(self, batch: TargetBatch) -> list[_Done]:
         """The requests into one target, one after the other."""
-        anew = redefinition_of(batch)
-        return [_attempted(request, anew, partial(self._write_one, request, anew)) for request in batch.requests]
+        redefinition = redefinition_of(batch)
+        return [
+            _attempted(request, redefinition, partial(self._write_one, request, redefinition))
+            for request in batch.requests
+        ]
 
-    def _write_one(self, request: AddLineageRequest, anew: Redefinition) -> EdgeWrite:
-        if anew.covers(request):
-            return redefine_edge(self._http, request.edge, anew.owns)
+    def _write_one(self, request: AddLineageRequest, redefinition: Redefinition) -> EdgeWrite:
+        if redefinition.covers(request):
+            return redefine_edge(self._http, request.edge, redefinition.owns)
         return merge_edge(self._http, request.edge)
 
-    def _settled(self, done: list[_Done], pool: ThreadPoolExecutor) -> list[_Done]:
+    def _confirmed(self, done: list[_Done], pool: ThreadPoolExecutor) -> list[_Done]:
         """The same, each read again until it stands as it was written, or given up on."""
         for _ in range(_ROUNDS):
-            fresh = [place for place, one in enumerate(done) if one.unsettled]
+            fresh = [place for place, one in enumerate(done) if one.is_unconfirmed]
             if not fresh:
                 return done
             self._wait([one.write for one in done if one.write is not None])
             for place, one in zip(fresh, pool.map(self._checked, [done[place] for place in fresh]), strict=True):
                 done[place] = one
-        return [replace(one, write=None, reason=_CONTESTED) if one.unsettled else one for one in done]
+        return [replace(one, write=None, reason=_CONTESTED) if one.is_unconfirmed else one for one in done]
 
     def _checked(self, one: _Done) -> _Done:
         assert one.write is not None
-        settle = partial(settle_edge, self._http, one.request.edge, one.write, one.anew.owns)
-        return _attempted(one.request, one.anew, settle)
+        settle = partial(settle_edge, self._http, one.request.edge, one.write, one.redefinition.owns)
+        return _attempted(one.request, one.redefinition, settle)
 
     def _wait(self, writes: Sequence[EdgeWrite]) -> None:
         timing = self._http.timing
@@ -120,15 +123,15 @@ class PlainWriter:
         written = WriteReport()
         for one in done:
             written += _result(one)
-        anew = redefinition_of(batch)
-        if not anew:
+        redefinition = redefinition_of(batch)
+        if not redefinition:
             return written
         if written.counts.rejected:
             logger.warning("%s: its earlier lineage stays: an edge of the new one was rejected", batch.name)
             return written
         try:
             kept = frozenset(request.edge.from_entity.id for request in batch.requests)
-            deleted = delete_stale_edges(self._http, batch.target, kept, anew.owns)
+            deleted = delete_stale_edges(self._http, batch.target, kept, redefinition.owns)
         except (Rejected, ServerFailed) as error:
             logger.warning("%s: its earlier lineage stays: %s", batch.name, error)
             return written
@@ -138,8 +141,8 @@ class PlainWriter:
 
 def finish_view(http: Http, batch: TargetBatch) -> None:
     """Tells the platform that a view's lineage is done, where the target is a view and all of it is known."""
-    anew = redefinition_of(batch)
-    if not anew.view or not anew.whole:
+    redefinition = redefinition_of(batch)
+    if not redefinition.view or not redefinition.whole:
         return
     try:
         mark_view_processed(http, batch.target)
@@ -147,11 +150,11 @@ def finish_view(http: Http, batch: TargetBatch) -> None:
         logger.warning("%s: not marked as processed: %s", batch.name, error)
 
 
-def _attempted(request: AddLineageRequest, anew: Redefinition, action: Callable[[], EdgeWrite]) -> _Done:
+def _attempted(request: AddLineageRequest, redefinition: Redefinition, action: Callable[[], EdgeWrite]) -> _Done:
     try:
-        return _Done(request, anew, action())
+        return _Done(request, redefinition, action())
     except (Rejected, ServerFailed) as error:
-        return _Done(request, anew, None, str(error))
+        return _Done(request, redefinition, None, str(error))
 
 
 def _result(one: _Done) -> WriteReport:

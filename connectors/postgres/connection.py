@@ -112,8 +112,8 @@ def _arguments(options: PostgresOptions) -> dict[str, Any]:
     }
 
 
-def _failure(options: PostgresOptions, said: str) -> ConfigError | TargetDown:
+def _failure(options: PostgresOptions, message: str) -> ConfigError | TargetDown:
     for part, advice in _REFUSALS.items():
-        if part in said and (part not in ("role", "database") or f'{part} "' in said):
+        if part in message and (part not in ("role", "database") or f'{part} "' in message):
             return ConfigError(f"{options.address}: {advice}")
     return TargetDown(f"{options.address} does not answer; is it running, and is {_WHERE}.hostPort right?")

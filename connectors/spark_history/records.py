@@ -132,12 +132,14 @@ class RecordWriter:
             return _full_name(name, defaults, names)
 
         if any(flow.target is not None for flow in lineage.flows) and (text or STATEMENT.match(described)):
-            said = self.texts.lineage(text or described)
-            both = reconcile(said, lineage, self.views, resolve) if said is not None else lineage
+            from_text = self.texts.lineage(text or described)
+            both = reconcile(from_text, lineage, self.views, resolve) if from_text is not None else lineage
             if text is not None:
                 lineage = both
             elif (
-                said is not None and both.problems == lineage.problems and _same_tables(said, both, self.views, resolve)
+                from_text is not None
+                and both.problems == lineage.problems
+                and _same_tables(from_text, both, self.views, resolve)
             ):
                 text, lineage = described, both
         self.views.note(lineage)
@@ -157,9 +159,9 @@ def _status_of(statement: ExecutedStatement) -> str | None:
     return {"": None, None: UNFINISHED}.get(statement.error, statement.error)
 
 
-def _same_tables(said: StatementLineage, planned: StatementLineage, views: KnownViews, resolve: Resolve) -> bool:
+def _same_tables(from_text: StatementLineage, planned: StatementLineage, views: KnownViews, resolve: Resolve) -> bool:
     """Whether a text reads and writes exactly the tables that a plan does, and what is behind the text's views."""
-    targets, reads = {folded(resolve(n)) for n in said.targets}, {folded(resolve(n)) for n in said.sources}
+    targets, reads = {folded(resolve(n)) for n in from_text.targets}, {folded(resolve(n)) for n in from_text.sources}
     behind = {folded(base) for view, bases in views.bases.items() if folded(view) in reads for base in bases}
     found = {folded(name) for name in planned.sources}
     return targets == {folded(name) for name in planned.targets} and reads <= found <= reads | behind

@@ -85,7 +85,7 @@ def _subquery(scope: Scope, slot: QuerySlot) -> ColumnValue:
 
 def _field(scope: Scope, slot: FieldSlot) -> ColumnValue:
     value = evaluate(scope, slot.value)
-    return field_of(value, slot.path) if slot.said else built_field(value, slot.path)[0]
+    return field_of(value, slot.path) if slot.shown else built_field(value, slot.path)[0]
 
 
 def _fields(scope: Scope, fields: Fields, made: ColumnValue) -> FieldColumns | None:

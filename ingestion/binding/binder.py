@@ -48,10 +48,10 @@ class BoundLog:
 
         Of one whose new columns are not all known nothing is said.
         """
-        standing = {relation.key: relation.number for relation in self.relations if not relation.superseded}
+        in_force = {relation.key: relation.number for relation in self.relations if not relation.superseded}
         lost: dict[int, Callable[[str], bool]] = {}
         for relation in self.relations:
-            schema = self.schemas.get(standing.get(relation.key, relation.number)) if relation.superseded else None
+            schema = self.schemas.get(in_force.get(relation.key, relation.number)) if relation.superseded else None
             if schema:
                 names = frozenset(column.name.casefold() for column in schema)
                 lost[relation.number] = partial(_lacks, names)
@@ -73,8 +73,8 @@ def bind(
     ordered = sorted(occurrences, key=lambda occurrence: occurrence.order)
     while True:
         failed = len(isolation.failures)
-        standing = [occurrence for occurrence in ordered if occurrence.order not in isolation.failures]
-        log = _bound(standing, before, isolation)
+        remaining = [occurrence for occurrence in ordered if occurrence.order not in isolation.failures]
+        log = _bound(remaining, before, isolation)
         # What a statement that fails has left behind must not be seen by the others: they are bound again without it.
         if log is not None and len(isolation.failures) == failed:
             return log

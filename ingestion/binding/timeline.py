@@ -149,7 +149,7 @@ class _TimelineReader:
         self.events: list[NameEvent] = []
         self._catalog = before
         self._known_keys: dict[RelationKey, Sequence[Column] | None] = {}
-        self._standing: dict[RelationKey, int] = {}
+        self._in_force: dict[RelationKey, int] = {}
         self._before: dict[RelationKey, int] = {}
         self._to_come: dict[RelationKey, list[int]] = {}
         self._announced: dict[tuple[Order, RelationKey], int] = {}
@@ -176,7 +176,7 @@ class _TimelineReader:
     def close(self) -> None:
         last = {relation.key: relation.number for relation in self.relations if relation.created is not None}
         for relation in self.relations:
-            if relation.dropped is not None and relation.key not in self._standing:
+            if relation.dropped is not None and relation.key not in self._in_force:
                 relation.vacated = True
             if relation.created is not None and last[relation.key] != relation.number:
                 relation.superseded = True
@@ -198,13 +198,13 @@ class _TimelineReader:
         if kind is StatementKind.DROP:
             self._note(NameEventKind.DROP, relation.key, occurrence)
             relation.dropped = occurrence.order
-            self._standing.pop(relation.key, None)
+            self._in_force.pop(relation.key, None)
         elif kind is StatementKind.ALTER_TABLE:
             relation.alterations.append((occurrence.order, change))
         elif change.other is not None and kind is StatementKind.RENAME:
             place = self._renamed_place(relation, change.other, occurrence)
             self._note(NameEventKind.RENAME, relation.key, occurrence, place)
-            self._standing.pop(relation.key, None)
+            self._in_force.pop(relation.key, None)
             self._stand(relation, place)
         elif change.other is not None and kind is StatementKind.SWAP:
             other = self.relations[self._meant(change.other, occurrence, may_come=False)]
@@ -228,16 +228,16 @@ class _TimelineReader:
 
     def _stand(self, relation: Relation, key: RelationKey) -> None:
         relation.key = key
-        self._standing[key] = relation.number
+        self._in_force[key] = relation.number
 
     def _create(self, number: int, occurrence: Occurrence, name: TableName, temporary: bool) -> int:
         key = place_created(name, occurrence.namespace, _scope(occurrence) if temporary else None)
         created = self._announced[occurrence.order, key]
         relation = self.relations[created]
-        standing = self._standing.get(key)
-        if standing is not None and standing != created:
-            self.relations[standing].dropped = occurrence.order
-            self.relations[standing].superseded = True
+        current = self._in_force.get(key)
+        if current is not None and current != created:
+            self.relations[current].dropped = occurrence.order
+            self.relations[current].superseded = True
         if relation.created is None:
             self._note(NameEventKind.CREATE, key, occurrence)
         relation.creator, relation.created = number, occurrence.order
@@ -251,21 +251,21 @@ class _TimelineReader:
         key = place_meant(name, occurrence.namespace, _scope(occurrence), self._exists)
         if not self._exists(key):
             key = self._catalog.elsewhere(name, occurrence.namespace) or key
-        standing = self._standing.get(key)
-        if standing is not None:
-            return standing
+        current = self._in_force.get(key)
+        if current is not None:
+            return current
         upcoming = self._to_come.get(key) if may_come else None
         if upcoming and not self._schema_before(key):
             return upcoming[0]
         if key not in self._before:
             self._before[key] = self._new(key, (name, occurrence.namespace)).number
-            self._standing[key] = self._before[key]
+            self._in_force[key] = self._before[key]
         return self._before[key]
 
     def _exists(self, key: RelationKey) -> bool:
         if key.session is not None:
-            return key in self._standing
-        if key in self._standing or key in self._to_come or key in self._before:
+            return key in self._in_force
+        if key in self._in_force or key in self._to_come or key in self._before:
             return True
         return self._schema_before(key) is not None
 

@@ -53,7 +53,7 @@ def rendered(lineage: StatementLineage) -> str:
     a set in all but its type is sorted.
     """
     return _text(
-        _told(
+        _without_defaults(
             kind=lineage.kind.value,
             flows=[_flow(flow) for flow in lineage.flows],
             changes=[_change(change) for change in lineage.changes],
@@ -66,7 +66,7 @@ def rendered(lineage: StatementLineage) -> str:
 
 
 def _flow(flow: Flow) -> Json:
-    return _told(
+    return _without_defaults(
         target=[] if flow.target is None else [_target(flow.target)],
         outputs=[_output(output) for output in flow.outputs],
         indirect=_sorted(map(_reference, flow.indirect)),
@@ -75,7 +75,7 @@ def _flow(flow: Flow) -> Json:
 
 
 def _target(target: Target) -> Json:
-    return _told(
+    return _without_defaults(
         name=_name(target.name),
         mode=target.mode.value,
         columns=[] if target.columns is None else [list(target.columns)],
@@ -86,7 +86,7 @@ def _target(target: Target) -> Json:
 
 
 def _output(output: Output) -> Json:
-    return _told(
+    return _without_defaults(
         name=output.name,
         references=_sorted(map(_reference, output.references)),
         type=output.type,
@@ -96,11 +96,11 @@ def _output(output: Output) -> Json:
 
 
 def _star(star: StarOutput) -> Json:
-    return _told(table=_name(star.table), excluded=list(star.excluded), renamed=_pairs(star.renamed))
+    return _without_defaults(table=_name(star.table), excluded=list(star.excluded), renamed=_pairs(star.renamed))
 
 
 def _reference(reference: Reference) -> Json:
-    return _told(
+    return _without_defaults(
         sources=_sorted(map(_column_ref, reference.sources)),
         subtype=reference.transformation.subtype.value,
         masking=reference.transformation.masking,
@@ -110,7 +110,7 @@ def _reference(reference: Reference) -> Json:
 
 
 def _change(change: TableChange) -> Json:
-    return _told(
+    return _without_defaults(
         kind=change.kind.value,
         name=_name(change.name),
         columns=[_column(column) for column in change.columns],
@@ -147,7 +147,7 @@ def _sorted(values: Iterable[Json]) -> list[Json]:
     return sorted(values, key=_text)
 
 
-def _told(**values: Json) -> dict[str, Json]:
+def _without_defaults(**values: Json) -> dict[str, Json]:
     """What is not at its default, which is false or empty everywhere: what may be missing is a list of one or none."""
     return {name: value for name, value in values.items() if value}
 

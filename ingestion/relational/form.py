@@ -55,14 +55,14 @@ POSITION = "?"
 class FieldSlot(NamedTuple):
     """A field inside a value that is no column: `(SELECT AS STRUCT ...).a`, `ARRAY_AGG(t)[OFFSET(0)].a`, `o['a']`.
 
-    `said` is False where the text does not show the path, since it stands in a string.
+    `shown` is False where the text does not show the path, since it stands in a string.
     """
 
     value: Expression
     path: tuple[str, ...]
     role: int
     tight: int = 0
-    said: bool = True
+    shown: bool = True
 
 
 AnySlot: TypeAlias = Slot | QuerySlot | CallSlot | FieldSlot

@@ -110,7 +110,7 @@ class Resolver:
         """The calls made so far."""
         return self._search.counts
 
-    def anew(self) -> Resolver:
+    def without_memory(self) -> Resolver:
         """A resolver of the same scope that remembers nothing: for when the catalog has changed."""
         return Resolver(self._catalog, self._scope, self._probe)
 

@@ -117,7 +117,7 @@ class _Reader:
         if inside < until:
             query = self._query(inside + 1, until)
             if query is not None:
-                self.variables.record(name, query, anew=True)
+                self.variables.record(name, query, replaces=True)
             else:
                 self.variables.declare(name)
         self.place = until + 1
@@ -156,7 +156,7 @@ class _Reader:
             named = self.code.name(first + 1 if self.code.word(first) == "cursor" else first)
             start = self.code.find(first, frozenset({"select", "with"}))
             if start < until:
-                self.variables.record(named, self.code.between(start, until), anew=True)
+                self.variables.record(named, self.code.between(start, until), replaces=True)
             return
         value = next((p for p in range(first, until) if self.code.word(p) in ("=", "default")), until)
         for begin, _end in self.code.items(first, value):
@@ -185,7 +185,7 @@ class _Reader:
             self.variables.fill(name, query)
             self.variables.record(name, query)
         else:
-            self.variables.tell(name, constant(self.code, first, until))
+            self.variables.set_constant(name, constant(self.code, first, until))
         self.place = until + 1
 
     def _select(self) -> None:
@@ -264,7 +264,7 @@ class _Reader:
         text = constant(self.code, source, until)
         if text is None:
             text = self.variables.text_of(self.code.name(until - 1))
-        self.variables.tell(self.code.name(self.place + 1), text)
+        self.variables.set_constant(self.code.name(self.place + 1), text)
         self.place = until + 1
 
     def _call(self) -> None:

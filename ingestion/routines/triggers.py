@@ -116,7 +116,7 @@ def _row_names(code: Code, place: int) -> tuple[str, ...]:
 def _variables(table: str, rows: tuple[str, ...]) -> Variables:
     variables = Variables()
     for row in rows:
-        variables.record(row, f"SELECT * FROM {table}", anew=True)
+        variables.record(row, f"SELECT * FROM {table}", replaces=True)
     return variables
 
 

@@ -168,7 +168,7 @@ class _TransactReader:
         cursor = self.code.find(first, frozenset({"for"}), last)
         if "cursor" in self.code.words(first + 2, 6) and cursor < last:
             query = with_parameters(self.code, cursor + 1, last, self.variables)
-            self.variables.record(self.code.tokens[first + 1].text, query, anew=True)
+            self.variables.record(self.code.tokens[first + 1].text, query, replaces=True)
             return
         for begin, end in self.code.items(first + 1, last):
             name = self.code.tokens[begin].text
@@ -186,7 +186,7 @@ class _TransactReader:
         if self.code.word(first) == "(" and self.code.word(first + 1) == "select":
             self.variables.fill(name, with_parameters(self.code, first + 1, last - 1, self.variables))
         else:
-            self.variables.tell(name, constant(self.code, first, last))
+            self.variables.set_constant(name, constant(self.code, first, last))
 
     def _assigns(self, first: int, last: int) -> bool:
         return (

@@ -44,15 +44,15 @@ class Variables:
         known = self.values.get(key, query)
         self.values[key] = query if known == query and len(query) <= _LONGEST else None
 
-    def record(self, name: str, query: str, *, anew: bool = False) -> None:
-        """A record or cursor stands for the rows of a query: of the first one, or `anew` of this one."""
+    def record(self, name: str, query: str, *, replaces: bool = False) -> None:
+        """A record or cursor stands for the rows of a query: of the first one, or `replaces` of this one."""
         self.declare(name)
-        if anew:
+        if replaces:
             self.queries.pop(name.casefold(), None)
         if len(query) <= _LONGEST:
             self.queries.setdefault(name.casefold(), query)
 
-    def tell(self, name: str, text: str | None) -> None:
+    def set_constant(self, name: str, text: str | None) -> None:
         """A variable takes a text; None where that is not constant."""
         key = name.casefold()
         self.declared.add(key)

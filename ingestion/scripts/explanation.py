@@ -102,17 +102,17 @@ def columns_called(document: Mapping[str, Any], name: str) -> tuple[str, ...]:
 
 def explain(document: Mapping[str, Any], column: str) -> Explanation:
     """The explanation of a column that the document has, by its full name."""
-    said = _Said(document)
+    reader = _HopReader(document)
     hops: dict[str, tuple[ExplainedHop, ...]] = {}
     waiting = [column]
     for name in waiting:  # grows while it is walked: breadth first
         if name not in hops:
-            hops[name] = said.of(name)
+            hops[name] = reader.of(name)
             waiting.extend(hop.source for hop in hops[name])
-    return Explanation(column, hops, tuple(said.statements))
+    return Explanation(column, hops, tuple(reader.statements))
 
 
-class _Said:
+class _HopReader:
     """What a document says of each column's sources; numbers statements in the order in which they are asked for."""
 
     def __init__(self, document: Mapping[str, Any]) -> None:

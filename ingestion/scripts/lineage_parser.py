@@ -108,8 +108,8 @@ class LineageParser:
         outcomes = parse_pieces(found, dialect, timeout_seconds)
         reasons = {number: outcome.dead_reason for number, outcome in enumerate(outcomes) if outcome.dead_reason}
         log = bind(_occurrences(outcomes), self._before)
-        told = {number: f"{failure.reason}: {failure.place}" for (_, number), failure in log.failures.items()}
-        failed = {**reasons, **told}
+        from_failures = {number: f"{failure.reason}: {failure.place}" for (_, number), failure in log.failures.items()}
+        failed = {**reasons, **from_failures}
         self.failures = tuple(f"line {found[number].line}: {failed[number]}" for number in sorted(failed))
         if failed and not log.statements:
             error = _error_of(next(iter(reasons.values()))) if reasons else RecordError

@@ -36,9 +36,9 @@ def without_orders(batch: TargetBatch) -> TargetBatch:
 
 def published_state(batch: TargetBatch) -> PublishedState:
     """What to remember of a batch once the target has taken it."""
-    said = sorted(json.dumps(_content(request), sort_keys=True) for request in batch.requests)
-    said += sorted(json.dumps(replacement.to_json(), sort_keys=True) for replacement in batch.replacements)
-    return PublishedState(batch.target.type, _digest(said), contribution_digests(batch))
+    contents = sorted(json.dumps(_content(request), sort_keys=True) for request in batch.requests)
+    contents += sorted(json.dumps(replacement.to_json(), sort_keys=True) for replacement in batch.replacements)
+    return PublishedState(batch.target.type, _digest(contents), contribution_digests(batch))
 
 
 def contribution_digests(batch: TargetBatch) -> dict[ContributionKey, ContributionDigest]:
@@ -66,8 +66,8 @@ def _content(request: AddLineageRequest) -> object:
 
 def _meaning(contribution: Contribution) -> str:
     """What is said, without how often and when."""
-    said = contribution.to_json()
-    return json.dumps({name: said[name] for name in said if name not in _SIGHTING}, sort_keys=True)
+    contents = contribution.to_json()
+    return json.dumps({name: contents[name] for name in contents if name not in _SIGHTING}, sort_keys=True)
 
 
 def _digest(texts: Iterable[str]) -> str:

@@ -32,7 +32,7 @@ def publish_ddl_events(
     renamed, failed = _renamed_tables(events, resolver, probe)
     if renamed:
         failed += [failure for _group, _request, failure in register_each(platform, {"tables": renamed}, probe).refused]
-        resolver = resolver.anew()
+        resolver = resolver.without_memory()
     told = name_events(events, resolver)
     left = in_parts(told, lambda chosen: file_name_events(platform.http, chosen), FailureStage.NAMES, probe)
     return lost("changes of names could not be filed", [*failed, *(failure for _event, failure in left)])

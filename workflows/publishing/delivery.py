@@ -92,7 +92,7 @@ class Publisher:
             self.options.failpoints.passed("send")
             whole = self._write(batches, result)
             self.options.failpoints.passed("sent")
-            self.note({batch.target.id: self._standing(batch) for batch in whole if result.has_accepted(batch)})
+            self.note({batch.target.id: self._published_state(batch) for batch in whole if result.has_accepted(batch)})
         result.sent += len(batches)
 
     def _write(self, batches: Sequence[TargetBatch], result: PublishResult) -> list[TargetBatch]:
@@ -117,7 +117,7 @@ class Publisher:
                 result.give_up([request], isolation.failures[request.edge.key].reason)
         return []
 
-    def _standing(self, batch: TargetBatch) -> PublishedState:
+    def _published_state(self, batch: TargetBatch) -> PublishedState:
         """What stands now: what was said in this run, and what was said before and not ended."""
         now = published_state(without_orders(batch))
         known = self.acknowledged.get(batch.target.id)

@@ -67,17 +67,21 @@ class StateStore:
     @contextmanager
     def read(self) -> Iterator[Connection]:
         """A consistent view. Raises StateLost where the store does not work."""
-        with self._told(), self._engine.connect() as connection, connection.begin():
+        with self._translate_errors(), self._engine.connect() as connection, connection.begin():
             yield connection
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
         """One transaction: all of it is stored when the block ends, or nothing. Raises StateLost like `read`."""
-        with self._told(), self._engine.connect().execution_options(immediate=True) as connection, connection.begin():
+        with (
+            self._translate_errors(),
+            self._engine.connect().execution_options(immediate=True) as connection,
+            connection.begin(),
+        ):
             yield connection
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         """The database's own troubles as ours; what a statement does wrong is not among them."""
         try:
             yield

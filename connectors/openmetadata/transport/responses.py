@@ -56,16 +56,16 @@ def interpret(answer: Response, redact: Callable[[str], str]) -> Any:
             f"the platform redirects {answer.call} (HTTP {answer.status}): hostPort must be the API itself; "
             "mind http or https"
         )
-    said = _message(answer, redact)
+    message = _message(answer, redact)
     if answer.status == 429:
         raise Throttled(f"{answer.call}: too many requests (HTTP 429)", answer.retry_after)
     if answer.status >= 500:
-        raise ServerFailed(f"{answer.call}: HTTP {answer.status}{_tail(said)}", answer.retry_after)
+        raise ServerFailed(f"{answer.call}: HTTP {answer.status}{_tail(message)}", answer.retry_after)
     if answer.status == 404:
-        if said is None:
+        if message is None:
             raise NotOpenMetadata(f"{answer.call}: HTTP 404, but not from the platform; check hostPort")
-        raise NotFound(f"not found{_tail(said)}")
-    raise Rejected(f"HTTP {answer.status}{_tail(said)}")
+        raise NotFound(f"not found{_tail(message)}")
+    raise Rejected(f"HTTP {answer.status}{_tail(message)}")
 
 
 def _value(answer: Response) -> Any:

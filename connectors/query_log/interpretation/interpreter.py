@@ -100,9 +100,9 @@ def _part(position: int, columns: Columns, reading: ColumnReading) -> list[str |
 
 def _texts(columns: Columns, statuses: list[str | None], reading: ColumnReading) -> list[str | None]:
     first, *others = reading.fields["text"]
-    texts = _told(columns[first])
+    texts = _texts_of(columns[first])
     for position in others:
-        texts = [text or other for text, other in zip(texts, _told(columns[position]), strict=True)]
+        texts = [text or other for text, other in zip(texts, _texts_of(columns[position]), strict=True)]
     texts = [cleaned(text, reading.profile) for text in texts] if _needs_cleaning(reading.profile) else texts
     for rewrite in reading.profile.rewrites:
         at = reading.position(rewrite.column)
@@ -113,7 +113,7 @@ def _texts(columns: Columns, statuses: list[str | None], reading: ColumnReading)
     return texts
 
 
-def _told(values: Column) -> list[str | None]:
+def _texts_of(values: Column) -> list[str | None]:
     return [value if value not in _NULLS and value.strip() else None for value in values]
 
 

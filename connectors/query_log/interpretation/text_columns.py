@@ -16,5 +16,5 @@ _NULLS = frozenset({"", "\\N", "NULL", "null"})
 
 def holds_text(values: Sequence[str]) -> bool:
     """Whether these values may be statements: not where all of them are numbers, flags, times or ids."""
-    told = [value for value in values if value not in _NULLS]
-    return not told or not all(_NO_TEXT.fullmatch(value.strip()) for value in told)
+    given = [value for value in values if value not in _NULLS]
+    return not given or not all(_NO_TEXT.fullmatch(value.strip()) for value in given)

@@ -133,19 +133,19 @@ def _column_differences(text: StatementLineage, plan: StatementLineage, resolve:
     if len(text.flows) != len(plan.flows):
         return []
     found: list[Problem] = []
-    for said, planned in zip(text.flows, plan.flows, strict=True):
-        if len(said.outputs) != len(planned.outputs) or any(output.star for output in said.outputs):
+    for written, planned in zip(text.flows, plan.flows, strict=True):
+        if len(written.outputs) != len(planned.outputs) or any(output.star for output in written.outputs):
             continue
-        for mine, theirs in zip(said.outputs, planned.outputs, strict=True):
+        for mine, theirs in zip(written.outputs, planned.outputs, strict=True):
             if _differs(mine, theirs, resolve):
                 found.append(Problem(ProblemKind.DISAGREEMENT, theirs.name))
     return found
 
 
-def _differs(said: Output, planned: Output, resolve: Resolve) -> bool:
+def _differs(written: Output, planned: Output, resolve: Resolve) -> bool:
     candidates = [
         {(folded(resolve(column.table)), column.column.casefold()) for column in reference.sources}
-        for reference in said.references
+        for reference in written.references
         if reference.transformation.type is LineageType.DIRECT
     ]
     read = {

@@ -6,7 +6,7 @@ import re
 
 from ingestion.model import ColumnRef, Problem, ProblemKind, Subtype, Transformation
 from ingestion.plans.operators.logical import two_lists
-from ingestion.plans.operators.scans import standing_for
+from ingestion.plans.operators.scans import relation_with_columns
 from ingestion.plans.operators.step import CUT, PlanNodeInput, cut, named_attributes
 from ingestion.plans.text.attributes import (
     ID,
@@ -221,10 +221,10 @@ def union_loop(step: PlanNodeInput) -> PlanRelation:
     if len(queries) != 2 or not columns:
         return evaluation.unknown(step.node, "UnionLoop", step.inputs)
     first, outer = evaluation.relation(queries[0], step.outer), evaluation.loop
-    so_far = standing_for(columns, first)
+    so_far = relation_with_columns(columns, first)
     for _ in range(len(columns) + 1):
         evaluation.loop = so_far
-        again = standing_for(columns, evaluation.relation(queries[1], step.outer))
+        again = relation_with_columns(columns, evaluation.relation(queries[1], step.outer))
         both = [
             united((one.lineage, other.lineage)) for one, other in zip(so_far.attributes, again.attributes, strict=True)
         ]

@@ -53,7 +53,7 @@ def leaf(node: PlanNode, kind: str, evaluation: EvaluationContext) -> PlanRelati
     if kind == "CTERelationRef":
         return _cte_reference(node, evaluation)
     if kind == "UnionLoopRef" and evaluation.loop is not None:
-        return standing_for(_outputs(node, kind), evaluation.loop)
+        return relation_with_columns(_outputs(node, kind), evaluation.loop)
     if kind == "ReusedExchange":
         return _reused(node, evaluation)
     columns = _outputs(node, kind)
@@ -113,7 +113,7 @@ def _remembered(columns: list[Element], evaluation: EvaluationContext) -> PlanRe
     """Rows held by the application: a checkpoint whose ids an earlier plan explains, or data that no plan does."""
     batch = evaluation.batch
     if batch is not None and [item.name for item in columns] == [item.name for item in batch.attributes]:
-        return standing_for(columns, batch)
+        return relation_with_columns(columns, batch)
     made: list[Attribute] = []
     sources: dict[TableName, None] = {}
     unknown = False
@@ -133,7 +133,7 @@ def _cte_reference(node: PlanNode, evaluation: EvaluationContext) -> PlanRelatio
     columns = attribute_list(match.group(2)) if match else _first_list(node.args)
     if definition is None:
         return PlanRelation([Attribute(item.id, item.name, MISSING) for item in columns], problems=(CUT,))
-    return standing_for(columns, definition)
+    return relation_with_columns(columns, definition)
 
 
 def _reused(node: PlanNode, evaluation: EvaluationContext) -> PlanRelation:
@@ -143,10 +143,10 @@ def _reused(node: PlanNode, evaluation: EvaluationContext) -> PlanRelation:
     original = evaluation.by_number.get(int(number.group(1))) if number else None
     if original is None:
         return PlanRelation([Attribute(item.id, item.name, MISSING) for item in columns], problems=(CUT,))
-    return standing_for(columns, original)
+    return relation_with_columns(columns, original)
 
 
-def standing_for(columns: list[Element], original: PlanRelation) -> PlanRelation:
+def relation_with_columns(columns: list[Element], original: PlanRelation) -> PlanRelation:
     made = [
         Attribute(item.id, item.name, original.attributes[i].lineage if i < len(original.attributes) else MISSING)
         for i, item in enumerate(columns)

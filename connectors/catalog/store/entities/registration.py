@@ -18,7 +18,7 @@ from connectors.catalog.store.database import dumps, loads, tick
 from connectors.catalog.store.entities import columns as columns_of
 from connectors.catalog.store.entities import name_events
 from connectors.catalog.store.entities.attributes import Change, entity_changes, record
-from connectors.catalog.store.entities.column_events import file_fates
+from connectors.catalog.store.entities.column_events import insert_column_events
 from connectors.catalog.store.entities.entities import EntityRow, entity_id, reference
 from connectors.catalog.store.schema import attributes, entities, query_uses, search_names
 from ingestion.model import Json
@@ -99,7 +99,7 @@ class Registration:
         before = loads(stored.document) if stored is not None and not stored.purged else {}
         changes = entity_changes(identifier, before, document, at)
         gone = [(change.path, None) for change in changes if change.name == "shape" and change.value is None]
-        file_fates(self.connection, identifier, gone, at)
+        insert_column_events(self.connection, identifier, gone, at)
         if stored is not None and stored.deleted:
             changes.append(Change(identifier, "", "exists", "true", at))
             if self.replace:  # a client that names it sees it: proof that the name was given again
@@ -179,8 +179,8 @@ class Registration:
         ).scalar()
         if latest is None or latest <= self.at:
             return
-        standing = loads(stored.document)
-        known, given = columns_of.of_document(standing), columns_of.of_document(document)
+        existing = loads(stored.document)
+        known, given = columns_of.of_document(existing), columns_of.of_document(document)
         if "columns" in document and not self.replace:
             name_events = {column["name"].casefold(): column for column in known}
             kept = [name_events.get(column["name"].casefold(), column) for column in given]

@@ -17,10 +17,10 @@ def uses(connection: Connection, identifiers: list[str]) -> dict[str, Json]:
         proving = select(contributions.c.from_id.label("entity_id"), records.c.digest).join_from(
             contributions, records, records.c.contribution_id == contributions.c.id
         )
-        told = select(usage_records.c.entity_id, usage_records.c.digest)
+        recorded = select(usage_records.c.entity_id, usage_records.c.digest)
         # A record that proves several edges, or is told of as well, is one reading.
         readings = union(
-            proving.where(contributions.c.from_id.in_(chunk)), told.where(usage_records.c.entity_id.in_(chunk))
+            proving.where(contributions.c.from_id.in_(chunk)), recorded.where(usage_records.c.entity_id.in_(chunk))
         ).subquery()
         counted = select(readings.c.entity_id, func.count()).group_by(readings.c.entity_id)
         for identifier, reads in connection.execute(counted):

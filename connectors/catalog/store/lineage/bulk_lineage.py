@@ -41,7 +41,7 @@ def apply(connection: Connection, request: bulk_models.Lineage) -> Json:
 def _apply(connection: Connection, request: bulk_models.Lineage, now: int) -> Json:
     rows = _ends(connection, request)
     names = _names(connection, rows)
-    standing = reads.neighbours(connection, {edge.toEntity.id.lower() for edge in request.edges}, upstream=True)
+    existing = reads.neighbours(connection, {edge.toEntity.id.lower() for edge in request.edges}, upstream=True)
     pipelines: dict[str, Json] = {}
     writer = LineageWriter(connection, f"batch:{request.batchId}", now)
     given = [_contribution(connection, edge, (names, pipelines), now) for edge in request.edges]
@@ -52,9 +52,9 @@ def _apply(connection: Connection, request: bulk_models.Lineage, now: int) -> Js
     written = writer.finish()
     concerned = {one.edge for one in given}
     return {
-        "new": len(concerned - standing),
-        "merged": len(concerned & standing & written.news),
-        "unchanged": len((concerned & standing) - written.news),
+        "new": len(concerned - existing),
+        "merged": len(concerned & existing & written.news),
+        "unchanged": len((concerned & existing) - written.news),
         "replaced": written.replaced,
         "columnEdges": sum(count_column_edges(one.content) for one in given),
     }
@@ -81,29 +81,29 @@ def _contribution(
     connection: Connection, edge: bulk_models.Edge, context: tuple[dict[str, ColumnNames], dict[str, Json]], now: int
 ) -> ContributionRow:
     names, pipelines = context
-    said = edge.contribution
+    given = edge.contribution
     ends = edge.fromEntity.id.lower(), edge.toEntity.id.lower()
-    content: Json = {"columns": _columns(said.columns, (names[ends[0]], names[ends[1]]))}
+    content: Json = {"columns": _columns(given.columns, (names[ends[0]], names[ends[1]]))}
     for key, value in (
-        ("sql", said.sqlQuery),
-        ("parser", said.parser),
-        ("confidence", said.confidence),
-        ("description", said.description),
+        ("sql", given.sqlQuery),
+        ("parser", given.parser),
+        ("confidence", given.confidence),
+        ("description", given.description),
     ):
         if value is not None:
             content[key] = value
-    if said.tempLineageTables:
-        content["temp"] = [hop.model_dump() for hop in said.tempLineageTables]
-    if said.pipeline is not None:
-        identifier = said.pipeline.id
+    if given.tempLineageTables:
+        content["temp"] = [hop.model_dump() for hop in given.tempLineageTables]
+    if given.pipeline is not None:
+        identifier = given.pipeline.id
         if identifier not in pipelines:
             pipelines[identifier] = rest_edges.expand(connection, {"id": identifier})
         content["pipeline"] = pipelines[identifier]
-    last = said.lastSeen if said.lastSeen is not None else said.firstSeen if said.firstSeen is not None else now
-    first = min(said.firstSeen if said.firstSeen is not None else last, last)
-    records = None if said.records is None else tuple(sorted({record_digest(record) for record in said.records}))
-    producer = said.producer
-    return ContributionRow(*ends, producer.kind, producer.key, said.source, content, first, last, said.count, records)
+    last = given.lastSeen if given.lastSeen is not None else given.firstSeen if given.firstSeen is not None else now
+    first = min(given.firstSeen if given.firstSeen is not None else last, last)
+    records = None if given.records is None else tuple(sorted({record_digest(record) for record in given.records}))
+    producer = given.producer
+    return ContributionRow(*ends, producer.kind, producer.key, given.source, content, first, last, given.count, records)
 
 
 def _columns(given: Sequence[bulk_models.ColumnEdge], names: tuple[ColumnNames, ColumnNames]) -> list[Json]:

@@ -102,7 +102,7 @@ class Events:
 def intervals(subject: Subject, sightings: Sequence[Sighting], events: Events) -> list[Interval]:
     """The intervals in which `subject` is in force, merged where they touch, in order of time."""
     batches = {sighting.batch for sighting in sightings}
-    endings = [ending for ending in _last_told(events.endings) if ending.batch not in batches]
+    endings = [ending for ending in _latest_retractions(events.endings) if ending.batch not in batches]
     spans: dict[tuple[str, str], list[Interval]] = {}
     for sighting in sightings:
         for interval in _follow(subject, sighting, endings, events.lives or {}):
@@ -111,14 +111,14 @@ def intervals(subject: Subject, sightings: Sequence[Sighting], events: Events) -
     return sorted(merged, key=lambda interval: (interval.start, interval.from_id, interval.to_id))
 
 
-def _last_told(endings: Sequence[Retraction]) -> list[Retraction]:
+def _latest_retractions(endings: Sequence[Retraction]) -> list[Retraction]:
     """Without those whose scope and time a later one told anew: from more of the log, or by a better parser."""
-    standing: dict[tuple[str | bool | None, ...], list[Retraction]] = {}
+    by_scope: dict[tuple[str | bool | None, ...], list[Retraction]] = {}
     for ending in sorted(endings, key=lambda ending: -ending.told):
-        others = standing.setdefault(ending.scope, [])
+        others = by_scope.setdefault(ending.scope, [])
         if not any(other.told > ending.told and other.covers(ending) for other in others):
             others.append(ending)
-    return [ending for others in standing.values() for ending in others]
+    return [ending for others in by_scope.values() for ending in others]
 
 
 def _follow(

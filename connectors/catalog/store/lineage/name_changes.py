@@ -14,7 +14,7 @@ from connectors.catalog.store.database import dumps, loads, tick
 from connectors.catalog.store.entities import columns as columns_of
 from connectors.catalog.store.entities import name_events
 from connectors.catalog.store.entities.attributes import Change, record
-from connectors.catalog.store.entities.column_events import file_fates
+from connectors.catalog.store.entities.column_events import insert_column_events
 from connectors.catalog.store.entities.entities import EntityRow, find_id
 from connectors.catalog.store.entities.registration import Registration, index_names
 from connectors.catalog.store.lineage.inserts import record_digest
@@ -112,7 +112,7 @@ def _column_event(connection: Connection, event: bulk_models.DdlEvent) -> int:
     changes = [Change(row.id, path, "shape", None, event.at)]
     if event.kind == "dropColumn":
         kept = [column for column in columns if column is not known]
-        file_fates(connection, row.id, [(path, None)], event.at)
+        insert_column_events(connection, row.id, [(path, None)], event.at)
     else:
         assert event.to is not None
         renamed = {**known, "name": event.to}
@@ -121,7 +121,7 @@ def _column_event(connection: Connection, event: bulk_models.DdlEvent) -> int:
         shape = dumps(columns_of.shape(position, renamed))
         changes.append(Change(row.id, new_path, "shape", shape, event.at))
         changes.append(Change(row.id, new_path, "renamedFrom", dumps(path), event.at))
-        file_fates(connection, row.id, [(path, new_path)], event.at)
+        insert_column_events(connection, row.id, [(path, new_path)], event.at)
         index_names(connection, {(row.id, new_path): event.to})
     record(connection, changes)
     _store_columns(connection, row, document, kept)

@@ -91,11 +91,11 @@ def read_contributions(
         .order_by(*order)
     )
     found = [ContributionView(*row[0:7], loads(row[7]), row[8], row[9]) for row in rows.all()]
-    fates = column_events.fates_of(connection, {end for one in found for end in one.edge})
-    if not fates:
+    events = column_events.column_events_of(connection, {end for one in found for end in one.edge})
+    if not events:
         return found
     return [
-        replace(one, content=column_events.rewrite(fates, one.edge, one.content, one.last_seen, moment.as_of))
+        replace(one, content=column_events.rewrite(events, one.edge, one.content, one.last_seen, moment.as_of))
         for one in found
     ]
 

@@ -175,9 +175,9 @@ def _leave_to_others(content: Json, own: Sequence[ContributionView], others: Seq
     def key(column: Json) -> tuple[tuple[str, ...], str | None]:
         return tuple(sorted(column["from"])), column.get("to")
 
-    said_by_wire = {key(column) for one in own for column in one.content.get("columns") or ()}
-    said_by_others = {key(column) for one in others for column in one.content.get("columns") or ()}
-    left = said_by_others - said_by_wire
+    keys_by_wire = {key(column) for one in own for column in one.content.get("columns") or ()}
+    keys_by_others = {key(column) for one in others for column in one.content.get("columns") or ()}
+    left = keys_by_others - keys_by_wire
     content["columns"] = [column for column in content["columns"] if key(column) not in left]
     for name in ("sql", "pipeline", "temp"):
         borrowed = any(one.content.get(name) == content.get(name) for one in others)

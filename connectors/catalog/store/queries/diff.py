@@ -190,10 +190,10 @@ def _lineage_changes(connection: Connection, start: int, end: int) -> list[Json]
     return changes
 
 
-def _column_keys(said: Iterable[ContributionView]) -> set[_ColumnKey]:
+def _column_keys(views: Iterable[ContributionView]) -> set[_ColumnKey]:
     return {
         (source, column.get("to") or "", column.get("type", "DIRECT"), column.get("subtype"))
-        for one in said
+        for one in views
         for column in one.content.get("columns") or ()
         for source in column["from"]
     }

@@ -42,7 +42,7 @@ def explore(connection: Connection, roots: Sequence[EntityRow], reach: Reach, wi
     rows = any_rows_of(connection, inside)
     found = walk.complete()
     neighbours = _hidden(connection, inside, window.moment)
-    spoken = sorted({one.contribution_id for said in found.values() for one in said})
+    spoken = sorted({one.contribution_id for views in found.values() for one in views})
     times = reads.seen(connection, spoken, window.moment.as_of)
     usage = uses(connection, sorted(inside))
     past = columns_at(connection, sorted(inside), window.moment.as_of)
@@ -56,7 +56,7 @@ def explore(connection: Connection, roots: Sequence[EntityRow], reach: Reach, wi
         "roots": [row.id for row in roots],
         "window": window.answer(),
         "nodes": nodes,
-        "edges": [_edge(edge, said, rows, times) for edge, said in sorted(found.items())],
+        "edges": [_edge(edge, views, rows, times) for edge, views in sorted(found.items())],
         "truncated": walk.truncated,
     }
 
@@ -92,7 +92,7 @@ class _Walk:
     def complete(self) -> Edges:
         """Every edge between the entities that were taken in."""
         found = reads.around(self._connection, self.inside, upstream=False, moment=self._moment)
-        return {edge: said for edge, said in found.items() if edge[1] in self.inside}
+        return {edge: views for edge, views in found.items() if edge[1] in self.inside}
 
 
 def _hidden(connection: Connection, inside: set[str], moment: Moment) -> dict[str, dict[str, int]]:
@@ -135,10 +135,10 @@ def _columns(name: str, columns: list[Json]) -> list[Json]:
 
 
 def _edge(
-    edge: tuple[str, str], said: list[ContributionView], rows: dict[str, EntityRow], times: dict[int, Seen]
+    edge: tuple[str, str], views: list[ContributionView], rows: dict[str, EntityRow], times: dict[int, Seen]
 ) -> Json:
     names = rows[edge[0]].fqn, rows[edge[1]].fqn
-    return {"from": edge[0], "to": edge[1], "contributions": [contribution(one, names, times) for one in said]}
+    return {"from": edge[0], "to": edge[1], "contributions": [contribution(one, names, times) for one in views]}
 
 
 def contribution(one: ContributionView, names: tuple[str, str], times: dict[int, Seen]) -> Json:

@@ -54,8 +54,8 @@ def _answers(found: Edges, rows: dict[str, EntityRow]) -> list[Json]:
         {
             "fromEntity": edge[0],
             "toEntity": edge[1],
-            "lineageDetails": rest_edges.details_of(said, (rows[edge[0]].fqn, rows[edge[1]].fqn)),
+            "lineageDetails": rest_edges.details_of(views, (rows[edge[0]].fqn, rows[edge[1]].fqn)),
         }
-        for edge, said in sorted(found.items())
+        for edge, views in sorted(found.items())
         if edge[0] in rows and edge[1] in rows
     ]

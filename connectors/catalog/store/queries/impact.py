@@ -84,8 +84,8 @@ class Downstream:
             return
         for identifier in missing:
             self._known[identifier] = []
-        for edge, said in reads.around(self.connection, missing, upstream=False, moment=self.moment).items():
-            self._known[edge[0]] += said
+        for edge, views in reads.around(self.connection, missing, upstream=False, moment=self.moment).items():
+            self._known[edge[0]] += views
 
     def _hops(self, node: Node) -> Iterator[ImpactHop]:
         entity, path = node

@@ -60,20 +60,20 @@ class Datasets:
 
     connection: Connection
     registration: Registration
-    _settled: dict[tuple[str, str], EntityRow] = field(default_factory=dict)
+    _resolved: dict[tuple[str, str], EntityRow] = field(default_factory=dict)
 
     def entity(self, dataset: Dataset, named: set[str]) -> EntityRow:
         """The entity of a dataset, with the columns that its schema has or that lineage names."""
         namespace, name, path = _identity(dataset)
         key = (namespace, name)
         columns = _columns(dataset, named)
-        row = self._settled.get(key)
+        row = self._resolved.get(key)
         if row is None:
             row = self._stored(path) if path else None
             row = row or self._table_known(namespace, name)
         if row is None or columns:
             row = self._register(row, key, path, columns)
-        self._settled[key] = row
+        self._resolved[key] = row
         return row
 
     def _stored(self, path: str) -> EntityRow | None:

@@ -15,7 +15,7 @@ def _bracket(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> Type
     if not path and isinstance(this, exp.Struct | exp.Tuple):
         path = (POSITION,)
     inner = TRANSFORMED[role]
-    rule = w.field(this, path, inner, ATOM, said=False) if path else w.write(this, inner, ATOM)
+    rule = w.field(this, path, inner, ATOM, shown=False) if path else w.write(this, inner, ATOM)
     w.parts.append("[")
     w.join(inside, TRANSFORMED[role])
     w.parts.append("]")
@@ -41,7 +41,7 @@ def _extract(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> Type
     path = _path_of(w, key)
     w.parts.append("GET(" if type(node) is exp.GetExtract else "STRUCT_EXTRACT(")
     if path:
-        w.field(node.args["this"], path, TRANSFORMED[role], 0, said=False)
+        w.field(node.args["this"], path, TRANSFORMED[role], 0, shown=False)
     else:
         w.write(node.args["this"], TRANSFORMED[role])
     w.parts.append(", ")
@@ -55,7 +55,7 @@ def _json_field(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> T
     path = node.args.get("expression")
     names = _path_of(w, path)
     if names:
-        w.field(node.args["this"], names, TRANSFORMED[role], 0, said=False)
+        w.field(node.args["this"], names, TRANSFORMED[role], 0, shown=False)
     else:
         w.write(node.args["this"], TRANSFORMED[role])
     w.parts.append(", ")

@@ -38,9 +38,9 @@ def _dot(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule
         w.parts.append(".".join((*outer, *reversed(path))))
         return None
     if path and "*" not in path and type(base) not in (exp.Dot, exp.Identifier):
-        return w.field(base, tuple(reversed(path)), role, tight, said=True)
+        return w.field(base, tuple(reversed(path)), role, tight, shown=True)
     if type(base) is exp.Dot and type(base.expression) is exp.Literal:
-        rule = w.field(base.this, (POSITION,), TRANSFORMED[role], ATOM, said=False)
+        rule = w.field(base.this, (POSITION,), TRANSFORMED[role], ATOM, shown=False)
         w.parts.append(".?")
         return rule
     if type(base) is exp.Dot:

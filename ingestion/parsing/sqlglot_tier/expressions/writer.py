@@ -62,10 +62,10 @@ class ExpressionWriter:
         """The expression of a node on its own, where this one's windows and parameters are known."""
         return self.handlers.translate(self.queries, node, role, self.windows, self.shadows)
 
-    def field(self, node: exp.Expr, path: tuple[str, ...], role: int, tight: int, *, said: bool) -> TypeRule:
-        """Append a field inside a value; `said` is whether the text shows the path."""
+    def field(self, node: exp.Expr, path: tuple[str, ...], role: int, tight: int, *, shown: bool) -> TypeRule:
+        """Append a field inside a value; `shown` is whether the text shows the path."""
         number = len(self.slots)
-        self.slots.append(FieldSlot(self.inner(node, IDENTITY), path, role, tight, said))
+        self.slots.append(FieldSlot(self.inner(node, IDENTITY), path, role, tight, shown))
         self.parts.append(number)
         return number
 

@@ -41,7 +41,7 @@ def _slot_text(slot: AnySlot) -> str:
     if isinstance(slot, Slot):
         return ".".join(slot.parts)
     if isinstance(slot, FieldSlot):
-        return ".".join((plain_text(slot.value), *(slot.path if slot.said else ())))
+        return ".".join((plain_text(slot.value), *(slot.path if slot.shown else ())))
     return "(subquery)"
 
 
