@@ -15,13 +15,19 @@ from ingestion.routines.variables import Variables, column_queries, with_paramet
 _FLOWS = keywords("insert update delete merge select with create drop alter truncate bulk copy")
 _CONTROL = keywords(
     "if while begin end else declare set exec execute print return raiserror throw commit rollback save open close"
-    " fetch deallocate goto waitfor break continue use go grant revoke deny try catch"
+    " fetch deallocate goto waitfor break continue use go grant revoke deny try catch raiserror backup restore dbcc kill"
+    " checkpoint reconfigure shutdown"
 )
 _STARTS = _FLOWS | _CONTROL
 # After these words a verb goes on with the statement that has begun.
 _CONTINUES_SELECT = keywords("union all except intersect as ( into from by")
 _NO_START_AFTER = keywords(". , = <")
 _NO_FLOW_AFTER = keywords("on for after of grant revoke deny or instead not")
+_OPTIONS = keywords(
+    "( nowait log seterror recompile result ties grant check nocheck encryption schemabinding native_compilation"
+    " differential init noinit norecovery recovery replace move stats file no_infomsgs tableresults override"
+)
+"""What WITH may be followed by within a statement; a query of its own begins with a name."""
 _ALTERED_PARTS = keywords("column constraint period")
 _INTO = frozenset({"into"})
 _TABLE_VARIABLE = re.compile(r"@([\w@#$]+)")
@@ -116,7 +122,7 @@ class _TsqlStatement:
         if word == "begin" and self.verb == "create":
             return True
         if word == "with":
-            return code.word(place + 1) != "(" and self.before != "as"
+            return code.word(place + 1) not in _OPTIONS and self.before != "as"
         return not (self.verb == "declare" and word in ("select", "with"))
 
     @property
@@ -130,6 +136,17 @@ class _TsqlStatement:
         if self.verb == "declare":
             return self.before != "for"
         return self.before not in _CONTINUES_SELECT
+
+
+def _first_selected(code: Code, select: int) -> int:
+    """Where the list of a SELECT begins: behind DISTINCT and TOP (n) PERCENT WITH TIES."""
+    place = select + 1
+    place += code.word(place) in ("distinct", "all")
+    if code.word(place) == "top":
+        place = (code.closing(place + 1) if code.word(place + 1) == "(" else place + 1) + 1
+        place += code.word(place) == "percent"
+        place += 2 * (code.words(place, 2) == ("with", "ties"))
+    return place
 
 
 @dataclass(slots=True)
@@ -190,10 +207,8 @@ class _TransactReader:
 
     def _assigns(self, first: int, last: int) -> bool:
         return (
-            any(
-                self.code.word(place).startswith("@") and self.code.word(place + 1) == "="
-                for place in (first + 1, first + 3)
-            )
+            self.code.word(_first_selected(self.code, first)).startswith("@")
+            and self.code.word(_first_selected(self.code, first) + 1) == "="
             and self.code.find(first, _INTO, last) >= last
         )
 
@@ -201,7 +216,7 @@ class _TransactReader:
         """SELECT @a = x, @b = y FROM t."""
         until = self.code.find(first, frozenset({"from"}), last)
         rest = with_parameters(self.code, until, last, self.variables) if until < last else ""
-        for begin, end in self.code.items(first + 1, until):
+        for begin, end in self.code.items(_first_selected(self.code, first), until):
             name = self.code.tokens[begin].text
             if self.code.word(begin + 1) != "=" or not rest:
                 self.variables.declare(name)

@@ -131,6 +131,17 @@ def test_t_sql_needs_no_semicolons() -> None:
         ),
         (
             "tsql",
+            "CREATE PROCEDURE p AS BEGIN SELECT TOP (1) @a = k FROM q ORDER BY k SELECT DISTINCT TOP 1 @b = m FROM r"
+            " INSERT INTO t SELECT TOP 1 a, @a FROM s RAISERROR('x', 0, 1) WITH NOWAIT"
+            " INSERT INTO u SELECT b FROM v DBCC FREEPROCCACHE WITH NO_INFOMSGS INSERT INTO w SELECT c FROM x END",
+            [
+                "INSERT INTO t SELECT TOP 1 a, (SELECT k FROM q ORDER BY k) FROM s",
+                "INSERT INTO u SELECT b FROM v",
+                "INSERT INTO w SELECT c FROM x",
+            ],
+        ),
+        (
+            "tsql",
             "CREATE PROCEDURE p AS BEGIN DROP TABLE IF EXISTS #w ALTER TABLE k DROP COLUMN IF EXISTS m"
             " ALTER TABLE k ALTER COLUMN n int IF EXISTS (SELECT 1 FROM q) INSERT INTO t SELECT a FROM s END",
             [

@@ -11,6 +11,7 @@ from ingestion.parsing.sqlglot_tier.repairs.edits import Edit, Repair, at_depth_
 
 _PHRASES = keywords("TITLE FORMAT CASESPECIFIC CS UPPERCASE COMPRESS")
 _HINTS = keywords("TABLOCK TABLOCKX HOLDLOCK ROWLOCK PAGLOCK UPDLOCK XLOCK NOLOCK READPAST SERIALIZABLE KEEPIDENTITY")
+_BEFORE_RELATIONS = keywords("FROM JOIN APPLY ,")
 _PRIORITIZED = keywords("UPDATE DELETE INSERT REPLACE")
 _PRIORITIES = keywords("LOW_PRIORITY HIGH_PRIORITY DELAYED QUICK IGNORE")
 
@@ -57,6 +58,13 @@ def _xml_namespaces(text: str, tokens: list[Token]) -> Iterator[Edit]:
             last = matching(tokens, number + 2)
             others = words(tokens, last + 1, ",")
             yield span(tokens, number + others, last + others)
+
+
+def _system_functions(text: str, tokens: list[Token]) -> Iterator[Edit]:
+    """T-SQL: FROM ::fn_x(…), as functions of the system were once called."""
+    for number in range(1, len(tokens) - 1):
+        if tokens[number].token_type is TokenType.DCOLON and tokens[number - 1].text.upper() in _BEFORE_RELATIONS:
+            yield span(tokens, number, number)
 
 
 def _top_rows(text: str, tokens: list[Token]) -> Iterator[Edit]:
@@ -165,7 +173,16 @@ def _graph_table(text: str, tokens: list[Token]) -> Iterator[Edit]:
         yield span(tokens, last - 1, last)
 
 
-_TRANSACT = (_xml_namespaces, _table_hints, _top_rows, _bulk_rows, _connection, _transact, _graph_table)
+_TRANSACT = (
+    _xml_namespaces,
+    _system_functions,
+    _table_hints,
+    _top_rows,
+    _bulk_rows,
+    _connection,
+    _transact,
+    _graph_table,
+)
 SERVER_REPAIRS: dict[str, tuple[Repair, ...]] = {
     "fabric": _TRANSACT,
     "mariadb": (_mysql,),

@@ -257,7 +257,13 @@ def test_a_clause_that_a_parser_does_not_know_costs_no_lineage(
             "with xmlnamespaces ('http://x.org/p' as p), c as (select s.b from s) insert into t (a) select c.b from c",
             {"into t", "from s", "a = s.b"},
         ),
+        (
+            "insert into t (a) select s.b from ::fn_trace_gettable(@f, default) g cross join s",
+            {"into t", "from s", "from fn_trace_gettable", "a = s.b"},
+        ),
     ],
 )
-def test_short_names_for_xml_cost_no_column(dialect: str, text: str, expected: set[str]) -> None:
+def test_a_phrase_of_t_sql_that_sqlglot_does_not_know_costs_no_column(
+    dialect: str, text: str, expected: set[str]
+) -> None:
     assert told(text, dialect) == [expected]
