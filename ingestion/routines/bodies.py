@@ -92,6 +92,8 @@ def routines_in(text: str, dialect: Dialect | str) -> tuple[Routine, ...]:
         routine = take_apart(text, rules)
         return () if routine is None else (routine,)
     package, members = _read_package(code, kind_at)
+    if not package:  # a client was to put a name there
+        return ()
     found: dict[str, Routine] = {}
     for name, definition in members:
         routine = take_apart(definition, rules)

@@ -15,7 +15,7 @@ from ingestion.routines.variables import Variables, column_queries, with_paramet
 _FLOWS = keywords("insert update delete merge select with create drop alter truncate bulk copy")
 _CONTROL = keywords(
     "if while begin end else declare set exec execute print return raiserror throw commit rollback save open close"
-    " fetch deallocate goto waitfor break continue use go grant revoke deny try catch raiserror backup restore dbcc kill"
+    " fetch deallocate goto waitfor break continue use go grant revoke deny try catch backup restore dbcc kill"
     " checkpoint reconfigure shutdown"
 )
 _STARTS = _FLOWS | _CONTROL

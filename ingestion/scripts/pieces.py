@@ -67,7 +67,12 @@ class Piece:
 def pieces(script: str, dialect: Dialect) -> Iterator[Piece]:
     """The statements of a script; of a block, a script with control flow or a routine's definition those in it."""
     for statement in split(script, dialect.name):
-        for step in _steps(statement.text, dialect):
+        try:
+            steps = tuple(_steps(statement.text, dialect))
+        except Exception as error:  # noqa: BLE001 the statement's boundary: what it fails on costs it alone
+            yield Piece(statement.line, problem=f"internal_error:{type(error).__name__}")
+            continue
+        for step in steps:
             if step.problem or step.text:
                 yield _piece(statement, step, dialect)
 

@@ -75,3 +75,10 @@ def test_a_package_s_head_has_none() -> None:
 def test_a_body_that_is_cut_ends_and_gives_what_is_whole() -> None:
     for length in range(0, len(BODY), 7):
         assert len(routines_in(BODY[:length], "oracle")) <= 2
+
+
+def test_a_package_whose_name_a_client_was_to_fill_in_is_no_routine() -> None:
+    text = (
+        "create or replace package body &owner..pay as procedure load is begin insert into t select a from s; end; end;"
+    )
+    assert routines_in(text, "oracle") == ()

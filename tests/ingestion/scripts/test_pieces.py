@@ -1,0 +1,22 @@
+"""The statements of a script, one by one."""
+
+from __future__ import annotations
+
+import pytest
+
+from ingestion.dialects import dialect_of
+from ingestion.scripts import pieces as module
+from ingestion.scripts.pieces import Piece, pieces
+
+
+def test_a_statement_that_cannot_be_taken_apart_costs_itself_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_arguments: object) -> None:
+        raise IndexError("a literal that must not be told")
+
+    monkeypatch.setattr(module, "routines_in", broken)
+    script = "insert into t select a from s;\ncreate procedure p as begin null; end;\n/\ninsert into u select b from v"
+    assert list(pieces(script, dialect_of("oracle"))) == [
+        Piece(1, "insert into t select a from s"),
+        Piece(2, problem="internal_error:IndexError"),
+        Piece(4, "insert into u select b from v"),
+    ]
