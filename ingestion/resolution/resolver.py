@@ -77,7 +77,8 @@ class SearchScope:
     of three parts (a Trino catalog) or of four (a linked server) to the FQN of a service or of one of its
     databases. `places` has the services that the first of four parts may name by itself, and those that storage
     paths belong to. `two_level`: the platform has no schemas below databases (MySQL, Hive, ClickHouse), so that a
-    session's database is what OpenMetadata calls a schema.
+    session's database is what OpenMetadata calls a schema. `guessed_database` stands where nothing tells a session's
+    database: a table of that schema and name in any database is what a name means, if there is but one.
     """
 
     service: str
@@ -85,6 +86,7 @@ class SearchScope:
     catalogs: Mapping[str, str] = field(default_factory=dict)
     two_level: bool = False
     places: EngineNameRules = field(default_factory=EngineNameRules)
+    guessed_database: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,8 +182,10 @@ class Resolver:
         if server:
             return Unresolved(Missing.UNKNOWN_SERVER, name.dotted)
         written = PartialName(database, schema, table or "")
-        own = PartialName(database or default, schema, table or "")
         others = [_Lookup(other, written, found_by=FoundBy.OTHER_SERVICE) for other in self._scope.others]
+        if database is None and default == self._scope.guessed_database:
+            return [_Lookup(self._scope.service, written, () if schema else path, FoundBy.ONLY_ONE), *others]
+        own = PartialName(database or default, schema, table or "")
         return [_lookup(self._scope.service, own, path), *others]
 
     def _defaults(self, namespace: Namespace) -> tuple[str | None, tuple[str, ...]]:
@@ -199,7 +203,7 @@ class Resolver:
         everywhere = self._search.candidates(lookup.service, lookup.name)
         for schema in lookup.path:
             placed = PartialName(lookup.name.database, schema, lookup.name.table)
-            found = self._placed(_Lookup(lookup.service, placed, found_by=FoundBy.SESSION), everywhere)
+            found = self._placed(_Lookup(lookup.service, placed, found_by=lookup.found_by), everywhere)
             if not isinstance(found, Unresolved):
                 return found
         return self._chosen(everywhere, _Lookup(lookup.service, lookup.name, found_by=FoundBy.ONLY_ONE))

@@ -15,16 +15,15 @@ from tests.support.growing_log import configuration, told_by, write_log
 from workflows.config import load_config
 from workflows.control.failpoints import Failpoints
 from workflows.control.options import RunOptions
-from workflows.lineage.entity_resolution import NameResolution
+from workflows.lineage.entity_resolution import NameResolution, ResolvedNames
 from workflows.lineage.lineage_source import LineageSource, bind_occurrences
 from workflows.lineage.outcomes import EdgeOutcome, statement_outcomes
-from workflows.lineage.routine_entities import RoutineEntities
 from workflows.lineage.schema_provider import catalog_schemas
 from workflows.lineage.source_lineage import lineage_of
 from workflows.publishing.ddl_events import publish_ddl_events
 from workflows.publishing.delivery import Publisher
+from workflows.publishing.name_warnings import name_warnings
 from workflows.publishing.query_records import file_log_queries
-from workflows.publishing.warnings import schemaless
 from workflows.state.acknowledgements import CompleteScope
 from workflows.target import RunTarget, open_target
 from workflows.templates.names import names_of
@@ -80,10 +79,16 @@ class Ran:
         assert {fate for fate, _reason in self.fates.values()} <= {"published", "skipped", "dead"}
 
 
-def ran(folder: Path, log: Sequence[Record], failpoint: str | None = None, warehouse: Warehouse | None = None) -> Ran:
-    """A run over a log into a new catalog: every stage but those that are Spark's own."""
+def ran(
+    folder: Path,
+    log: Sequence[Record],
+    failpoint: str | None = None,
+    warehouse: Warehouse | None = None,
+    **ours: object,
+) -> Ran:
+    """A run over a log into a new catalog: every stage but those that are Spark's own; `ours` is Headwater's block."""
     write_log(folder / "log" / "all.csv", ())  # the configuration names one; the statements are given
-    config = load_config(configuration(folder))
+    config = load_config(configuration(folder, None, **ours))
     options = RunOptions("run", failpoints=Failpoints(failpoint))
     warehouse = warehouse or Warehouse()
     rows = statement_rows(log, warehouse)
@@ -112,7 +117,7 @@ def _published(
     )
     given_up = {key: EdgeOutcome(failure.reason) for key, failure in lineage.given_up.items()}
     published = {**delivery.edges, **given_up}
-    warnings = schemaless(entities, source.log, RoutineEntities())
+    warnings = name_warnings(ResolvedNames(entities), source.log, names.settings)
     warnings += publish_ddl_events(target, source.log.events, names.resolver(), options.failpoints.probe)
     warnings += file_log_queries(target, lineage, entities, published, "shop")
     outcomes = statement_outcomes(lineage, published)

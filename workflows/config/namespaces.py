@@ -9,7 +9,8 @@ from ingestion.errors import ConfigError
 from ingestion.names.namespaces import Namespace
 from workflows.config.values import RunConfig
 
-_DEFAULT_DATABASE = "default"
+DEFAULT_DATABASE = "default"
+"""Where names stand of which nothing tells the database, as OpenMetadata's own connectors have it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,11 @@ class SourceSettings:
     override_views: bool = True
     fold_temporary: bool = True
 
+    @property
+    def guessed_database(self) -> str:
+        """The default database where nobody named one; "" where one is named, or there is only this one."""
+        return DEFAULT_DATABASE if self.default_database == DEFAULT_DATABASE and not self.two_level else ""
+
 
 def dialect_name(config: RunConfig) -> str:
     """The SQL of the source. Raises ConfigError where nothing says what it is."""
@@ -42,7 +48,7 @@ def source_settings(config: RunConfig, live_database: str | None) -> SourceSetti
     """
     dialect = dialect_of(dialect_name(config))
     return SourceSettings(
-        default_database=config.default_database or live_database or _DEFAULT_DATABASE,
+        default_database=config.default_database or live_database or DEFAULT_DATABASE,
         default_schema=config.default_schema or dialect.default_schema,
         two_level=dialect.two_level,
         views=config.steps.views,

@@ -11,7 +11,7 @@ from ingestion.resolution.resolver import Resolver, SearchScope
 from workflows.config import RunConfig
 from workflows.config.namespaces import SourceSettings
 from workflows.lineage.lineage_source import LineageSource
-from workflows.lineage.registration import OTHER_DATABASE, Registrar
+from workflows.lineage.registration import OTHER_DATABASE, Registrar, lacks_schema
 from workflows.lineage.routine_entities import RoutineEntities, RoutineResolver
 from workflows.lineage.table_entities import EntityFate, RelationEntities, relations_in, resolve_relations
 from workflows.target import RunTarget
@@ -32,11 +32,16 @@ class NameResolution:
     def __init__(self, config: RunConfig, settings: SourceSettings, target: RunTarget, probe: Probe = unprobed) -> None:
         self._probe = probe
         self._config = config
-        self._settings = settings
+        self.settings = settings
         self._target = target
         steps = config.steps
         self._scope = SearchScope(
-            config.source.service, steps.cross_services, config.catalog_services, settings.two_level, config.places
+            config.source.service,
+            steps.cross_services,
+            config.catalog_services,
+            settings.two_level,
+            config.places,
+            settings.guessed_database,
         )
 
     def resolver(self) -> Resolver:
@@ -66,12 +71,8 @@ class NameResolution:
         if requests:
             entities = self._entities(source, wanted, self.resolver())
         relations = {n: source.log.relations[n] for n in wanted if entities.fate(n) is EntityFate.UNRESOLVED}
-        unplaced = {number for number, relation in relations.items() if registrar.lacks_schema(relation)}
-        made = {
-            n: relation for n, relation in relations.items() if n not in unplaced | registrar.isolation.failures.keys()
-        }
+        made = {n: relation for n, relation in relations.items() if n not in registrar.isolation.failures}
         refused = registrar.refused(made, (request for _group, request, _failure in done.refused))
-        entities = entities.marked(unplaced, EntityFate.UNPLACED)
         return entities.marked(refused | registrar.isolation.failures.keys(), EntityFate.REFUSED), done.made
 
     def routines(self) -> RoutineResolver:
@@ -85,10 +86,12 @@ class NameResolution:
 
     def _entities(self, source: LineageSource, wanted: Mapping[int, int], resolver: Resolver) -> RelationEntities:
         registers = self._config.registers_tables
-        return resolve_relations(source.log, wanted, resolver, self._config.filters, registers=registers)
+        entities = resolve_relations(source.log, wanted, resolver, self._config.filters, registers=registers)
+        unplaced = {n for n in wanted if lacks_schema(source.log.relations[n], self.settings.default_schema)}
+        return entities.marked(unplaced, EntityFate.UNPLACED)
 
     def _registrar(self) -> Registrar:
-        config, settings = self._config, self._settings
+        config, settings = self._config, self.settings
         return Registrar(
             config.source.service,
             self._service_type,

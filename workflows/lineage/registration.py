@@ -74,13 +74,9 @@ class Registrar:
             with self.isolation.around(FailureStage.REGISTRATION, number):
                 self.isolation.probe(FailureStage.REGISTRATION, relation)
                 news = entity is not None and _is_news(entity, columns, definition)
-                if news or (fate is EntityFate.UNRESOLVED and not self.lacks_schema(relation)):
+                if news or fate is EntityFate.UNRESOLVED:
                     self._add(groups, relation, _Shape(columns, known is not None, definition))
         return {group: list(requests.values()) for group, requests in groups.items() if requests}
-
-    def lacks_schema(self, relation: Relation) -> bool:
-        """Whether nothing tells in which schema a table is to be made."""
-        return relation.key.kind is NameKind.TABLE and not (relation.key.schema or self.schema)
 
     def refused(self, relations: Mapping[int, Relation], refused: Iterable[Json]) -> frozenset[int]:
         """Those of the relations (by number) whose create request is among the `refused`."""
@@ -143,6 +139,11 @@ class Registrar:
         """The type of another service, as far as the URL of a rule tells it."""
         kinds = [rule.url.kind for rule in self.places.jdbc if rule.to[0] == service and rule.url is not None]
         return next((_JDBC_SERVICES[kind] for kind in kinds if kind in _JDBC_SERVICES), OTHER_DATABASE)
+
+
+def lacks_schema(relation: Relation, default_schema: str) -> bool:
+    """Whether nothing tells in which schema a table is."""
+    return relation.key.kind is NameKind.TABLE and not (relation.key.schema or default_schema)
 
 
 @dataclass(frozen=True, slots=True)

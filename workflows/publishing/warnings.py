@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ingestion.binding.binder import BoundLog
 from ingestion.isolation import Failure
 from workflows.config import RunConfig, SourceKind
-from workflows.lineage.routine_entities import RoutineEntities
-from workflows.lineage.table_entities import EntityFate, RelationEntities
 from workflows.reading.statistics import OUTSIDE_WINDOW
 from workflows.report.counts import RunCounts, most_frequent
 from workflows.state.runs import RecordedRun
@@ -29,19 +26,6 @@ def warnings_of(config: RunConfig, counts: RunCounts, before: RecordedRun | None
         named = ", ".join(f"{name} {count}" for name, count in most_frequent(counts.unresolved_names, _NAMES_SHOWN))
         warnings.append(f"{counts.unresolved} names are not in the catalog, most often {named}")
     return tuple(warnings)
-
-
-def schemaless(entities: RelationEntities, log: BoundLog, routines: RoutineEntities) -> tuple[str, ...]:
-    """A warning of the names that could not be registered since nothing says in which schema they are."""
-    unplaced = [number for number, fate in entities.fates.items() if fate is EntityFate.UNPLACED]
-    names = sorted({*(log.relations[number].key.table for number in unplaced), *routines.unplaced})
-    if not names:
-        return ()
-    shown = ", ".join(names[:_NAMES_SHOWN])
-    return (
-        f"{len(names)} names have no schema, and neither their session nor the dialect has a default one ({shown}): "
-        "set headwater.defaults.schema",
-    )
 
 
 def lost(what: str, failures: Iterable[Failure]) -> tuple[str, ...]:

@@ -27,9 +27,10 @@ from workflows.lineage.lineage_source import LineageSource
 from workflows.lineage.outcomes import StatementStatus
 from workflows.lineage.source_lineage import SourceLineage, lineage_of
 from workflows.lineage.stage import Binding
+from workflows.publishing.name_warnings import name_warnings
 from workflows.publishing.openlineage_events import EventSink
 from workflows.publishing.stage import PublishedLineage, Publishing
-from workflows.publishing.warnings import ahead_of_time, lost, replayed, schemaless
+from workflows.publishing.warnings import ahead_of_time, lost, replayed
 from workflows.reading.called_routines import unread_routines
 from workflows.reading.journal_frames import replaced_templates
 from workflows.reading.reader import Statements
@@ -111,7 +112,7 @@ class Pipeline:
         lineage, published = self._publish(statements, source, names)
         warnings = (
             *replayed(len(texts)),
-            *schemaless(names.entities, source.log, names.routines),
+            *name_warnings(names, source.log, self._names.settings),
             *self._send_events(lineage, names),
             *lost("routines could not be filed", names.routines.failures.values()),
             *self._file_others(statements, lineage, published, names),

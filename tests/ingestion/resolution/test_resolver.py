@@ -241,6 +241,19 @@ def test_where_databases_are_schemas_the_sessions_database_is_one() -> None:
     assert _fqn(_resolve(catalog, "crm.orders", Namespace("shop"), scope)) == "svc.default.crm.orders"
 
 
+def test_a_database_that_nobody_named_is_any_as_long_as_one_alone_has_the_table() -> None:
+    catalog = Catalog("svc.prod.web.hits", "svc.prod.web.clicks", "svc.test.web.clicks", "svc.prod.public.users")
+    scope = SearchScope("svc", guessed_database="default")
+    nowhere = Namespace("default", ("public",))
+    found = [_resolve(catalog, name, nowhere, scope) for name in ("web.hits", "users")]
+    assert [_fqn(one) for one in found] == ["svc.prod.web.hits", "svc.prod.public.users"]
+    assert [isinstance(one, Resolved) and one.found_by for one in found] == [FoundBy.ONLY_ONE] * 2
+    assert _resolve(catalog, "web.clicks", nowhere, scope) == Ambiguous(("svc.prod.web.clicks", "svc.test.web.clicks"))
+    # a database that somebody named is this one alone
+    assert isinstance(_resolve(catalog, "default.web.hits", nowhere, scope), Unresolved)
+    assert isinstance(_resolve(catalog, "web.hits", Namespace("default"), SearchScope("svc")), Unresolved)
+
+
 def test_a_table_function_is_no_table() -> None:
     function = TableName(("generate_series",), kind=NameKind.FUNCTION)
     found = Resolver(Catalog(), SearchScope("svc")).resolve(function, Namespace())

@@ -1,0 +1,98 @@
+"""Names of which a log tells too little, or two of which may be one: what to look at, and the key that mends it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ingestion.binding.binder import BoundLog
+from ingestion.model import NameKind
+from ingestion.names.namespaces import RelationKey
+from workflows.config.namespaces import SourceSettings
+from workflows.lineage.entity_resolution import ResolvedNames
+from workflows.lineage.table_entities import EntityFate, RelationEntities
+
+_NAMES_SHOWN = 5
+_OPEN = frozenset({EntityFate.UNPLACED, EntityFate.UNRESOLVED, EntityFate.AMBIGUOUS})
+
+Place = tuple[str, str, str]
+"""Database, schema and table."""
+
+
+def name_warnings(names: ResolvedNames, log: BoundLog, settings: SourceSettings) -> tuple[str, ...]:
+    """A warning for each kind of such names, none where there are none."""
+    entities = names.entities
+    open_keys = [log.relations[number].key for number, fate in entities.fates.items() if fate in _OPEN]
+    tables = [key for key in open_keys if key.kind is NameKind.TABLE]
+    schemaless = [key for key in tables if not (key.schema or settings.default_schema)]
+    missing = [key for key in tables if key.schema and key.database == settings.guessed_database != ""]
+    places = _places(entities, log)
+    return (
+        *_without_schema([*(key.table for key in schemaless), *names.routines.unplaced], settings),
+        *_without_database(missing),
+        *_alike_but_for_case(places),
+        *_alike_but_for_database(places, settings),
+    )
+
+
+def _without_schema(names: Iterable[str], settings: SourceSettings) -> Iterator[str]:
+    found = sorted(set(names))
+    if found:
+        mend = "headwater.defaults.schema" + (", which is the database there" if settings.two_level else "")
+        yield (
+            f"{len(found)} names have no schema, and neither their session nor the dialect has a default one "
+            f"({_some(found)}): set {mend}"
+        )
+
+
+def _without_database(keys: Iterable[RelationKey]) -> Iterator[str]:
+    found = sorted({f"{key.schema}.{key.table}" for key in keys})
+    if found:
+        yield (
+            f"nothing tells the database of {len(found)} names that were not found ({_some(found)}): "
+            "set headwater.defaults.database"
+        )
+
+
+def _alike_but_for_case(places: Iterable[Place]) -> Iterator[str]:
+    found: dict[Place, list[Place]] = {}
+    for database, schema, table in sorted(places):
+        folded = (database.casefold(), schema.casefold(), table.casefold())
+        found.setdefault(folded, []).append((database, schema, table))
+    pairs = [" and ".join(map(".".join, alike)) for alike in found.values() if len(alike) > 1]
+    if pairs:
+        yield f"{len(pairs)} tables go by names that differ in case alone, and are kept apart ({_some(pairs)})"
+
+
+def _alike_but_for_database(places: Iterable[Place], settings: SourceSettings) -> Iterator[str]:
+    """Tables that have one name in a database that nobody named, and in one that somebody did."""
+    guessed = settings.guessed_database
+    told: dict[tuple[str, str], str] = {}
+    for database, schema, table in sorted(places):
+        if database != guessed:
+            told[schema, table] = database
+    pairs = sorted(
+        f"{schema}.{table} and {told[schema, table]}.{schema}.{table}"
+        for database, schema, table in places
+        if guessed and database == guessed and (schema, table) in told
+    )
+    if pairs:
+        yield (
+            f"{len(pairs)} tables stand with a database and without one ({_some(pairs)}), and are kept apart: "
+            "if they are one, set headwater.defaults.database"
+        )
+
+
+def _places(entities: RelationEntities, log: BoundLog) -> frozenset[Place]:
+    """Where the tables are that edges join: in the catalog, or where the log has them."""
+    found = set()
+    for number in entities.fates:
+        key, entity = log.relations[number].key, entities.resolved.get(number)
+        if entity is not None and entity.type == "table":
+            found.add((entity.database, entity.schema, entity.name))
+        elif entity is None and key.kind is NameKind.TABLE and key.session is None:
+            found.add((key.database, key.schema, key.table))
+    return frozenset(found)
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names[:_NAMES_SHOWN])
