@@ -134,9 +134,20 @@ def sniff(head: bytes, name: str, hints: ReadingHints) -> Layout:
     quote = "'" if text.startswith("'") else '"'
     plains = [_tabbed(replace(plain, delimiter=delimiter, quote=quote), text) for delimiter in _DELIMITERS]
     candidates = [(layout, _first_records(text, layout)) for layout in plains]
-    layouts = [found for layout, rows in candidates if (found := _with_columns(layout, rows, hints))]
+    layouts: list[Layout] = []
+    problems: list[tuple[int, str]] = []
+    for layout, rows in candidates:
+        try:
+            found = _with_columns(layout, rows, hints)
+        except ConfigError as error:
+            problems.append((len(rows[0]), f"{name}: {error}"))
+            continue
+        if found is None:
+            problems.append((len(rows[0]), _no_text_column(rows[0], name)))
+        else:
+            layouts.append(found)
     if not layouts:
-        raise ConfigError(_no_text_column(max((rows[0] for _, rows in candidates), key=len), name))
+        raise ConfigError(max(problems)[1])
     return max(layouts, key=lambda layout: (len(layout.fields), max(layout.widths)))
 
 

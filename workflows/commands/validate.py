@@ -50,7 +50,7 @@ def _description(config: RunConfig) -> list[str]:
 
     source, target, limits = config.source, config.target, config.limits
     catalogs = f"the views of {', '.join(config.spark.catalogs)}" if config.spark.catalogs else ""
-    read_from = " and ".join(filter(None, (config.query_log.path, catalogs))) or "the catalog's definitions"
+    read_from = " and ".join(filter(None, (config.query_log.place, catalogs))) or "the catalog's definitions"
     if config.spark_history is not None:
         read_from = config.spark_history.directory or config.spark_history.server or ""
     dialect = source.dialect or "the dialect of the catalog's service"

@@ -21,7 +21,6 @@ _SAMPLE: Mapping[str, str] = {
     "source.serviceConnection.config.type": "Postgres",
     "source.sourceConfig.config.type": "DatabaseLineage",
     "source.sourceConfig.config.queryLogFilePath": "query_log.csv",
-    "source.sourceConfig.config.queryLogDuration": "1",
     "sink.type": "metadata-rest",
     "workflowConfig.openMetadataServerConfig.hostPort": "embedded",
     "workflowConfig.successThreshold": "90",

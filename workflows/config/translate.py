@@ -15,13 +15,13 @@ from workflows.config.checks import Checks
 from workflows.config.models.headwater import Headwater, Workflow
 from workflows.config.models.openmetadata import FilterPattern as FilterPatternModel
 from workflows.config.models.openmetadata import LineageConfig, QuerySource, ServerConfig, SparkHistoryLineageConfig
+from workflows.config.query_log import query_log_of
 from workflows.config.spark_names import places_of
 from workflows.config.values import (
     EmbeddedCatalog,
     FilterPattern,
     Filters,
     OpenLineage,
-    QueryLog,
     Register,
     RunConfig,
     Schedule,
@@ -59,7 +59,7 @@ def translate(workflow: Workflow, checks: Checks, secrets: Sequence[str]) -> Run
     return RunConfig(
         origin=checks.origin,
         source=source,
-        query_log=_query_log(source, lineage, checks),
+        query_log=query_log_of(source, lineage, ours, checks),
         spark_history=_spark_history(lineage, checks),
         filters=_filters(lineage),
         limits=Limits(seconds=lineage.parsing_timeout_limit, memory_mb=ours.parser_memory_limit),
@@ -122,14 +122,6 @@ def _kind(written: str, checks: Checks) -> tuple[SourceKind, str | None]:
         )
         checks.fail(("source", "type"), f"unknown source type; {hint}")
     return SourceKind.DATABASE, found
-
-
-def _query_log(source: Source, lineage: LineageConfig, checks: Checks) -> QueryLog:
-    path = (*_SETTINGS, "queryLogFilePath")
-    if lineage.query_log_file_path is None and source.kind is SourceKind.QUERY_LOG:
-        checks.fail(path, "needed by the source type query-log-lineage, and not given")
-    found = checks.input(lineage.query_log_file_path, path)
-    return QueryLog(found, lineage.query_log_duration, lineage.result_limit)
 
 
 def _spark_history(lineage: LineageConfig, checks: Checks) -> SparkHistory | None:

@@ -14,6 +14,9 @@ from pydantic import SecretStr
 from ingestion.names.engine_names import EngineNameRules
 from ingestion.parsing.parser_pool import Limits, Parser
 
+_DAYS_KEPT = 31
+"""Of a log that is read whole; a month's export fits."""
+
 
 class SourceKind(StrEnum):
     """Where lineage is read from."""
@@ -77,12 +80,43 @@ class Filters:
 
 
 @dataclass(frozen=True, slots=True)
+class LogColumn:
+    """Where a record's field is: in a column, whose numbers count `unit` seconds, or nowhere: all have one `value`."""
+
+    column: str | None = None
+    value: str | None = None
+    unit: float | None = None
+    zone: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class QueryLog:
-    """`path` is None where the log is the database's own; a file, a directory, a glob or a URI otherwise."""
+    """Where the log is: `path` (a file, a directory, a glob or a URI), `table` or `jdbc`; the database's own, if none.
+
+    `days`: the window, up to the newest record; None: all of it. `jdbc` has Spark's options, secrets in clear.
+    """
 
     path: str | None = None
-    days: int = 1
+    days: int | None = None
     limit: int = 100_000
+    timezone: str = "UTC"
+    columns: Mapping[str, LogColumn] = field(default_factory=dict)
+    table: str | None = None
+    jdbc: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    @property
+    def is_given(self) -> bool:
+        return self.path is not None or self.table is not None or bool(self.jdbc)
+
+    @property
+    def place(self) -> str | None:
+        """What to call the place of the log."""
+        return self.path or self.table or (f"jdbc {self.jdbc.get('dbtable', 'query')}" if self.jdbc else None)
+
+    @property
+    def days_kept(self) -> int:
+        """How much of what was read is remembered, to bind later records with."""
+        return self.days or _DAYS_KEPT
 
 
 @dataclass(frozen=True, slots=True)

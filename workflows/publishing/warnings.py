@@ -11,6 +11,7 @@ from workflows.report.counts import RunCounts, most_frequent
 from workflows.state.runs import RecordedRun
 
 _NAMES_SHOWN = 5
+_NO_LINEAGE = "no_lineage"
 _MANY = 10
 """Statements that lineage came of in the last run, from which on none at all is strange."""
 _NO_LOG = (
@@ -37,23 +38,28 @@ def lost(what: str, failures: Iterable[Failure]) -> tuple[str, ...]:
 def _nothing_read(config: RunConfig, counts: RunCounts) -> list[str]:
     if counts.records_read_before:
         return []
-    if not counts.records_read and config.query_log.path is not None:
+    if not counts.records_read and config.query_log.is_given:
         return ["the log is empty: nothing was read; check queryLogFilePath"]
     if not counts.records_read and config.source.kind is SourceKind.DATABASE:
         return [_NO_LOG]
     if not counts.templates:
         return ["no statement of the log bears lineage; the skipped ones are listed by reason"]
+    read = counts.statements - counts.skipped_total - counts.dead_total + counts.skipped.get(_NO_LINEAGE, 0)
+    if not counts.published and read >= _MANY:
+        return [f"{read} statements were read and none has lineage: look at what `ingest validate --connect` shows"]
     return []
 
 
 def _left_out(config: RunConfig, counts: RunCounts) -> list[str]:
+    """What the window has left out, without which a short window looks like a log without lineage."""
     outside = counts.skipped.get(OUTSIDE_WINDOW, 0)
-    if outside * 2 <= counts.statements + counts.records_read_before:
+    if not outside:
         return []
     days = config.query_log.days
+    window = f"the {days} days up to the newest record" if days is not None else "what came since the last run"
     return [
-        f"{outside} of {counts.statements} statements are outside the window, which are the {days} days up to the "
-        "newest record: set queryLogDuration, or read a stretch again with --since and --until"
+        f"{outside} of {counts.statements} statements are outside the window ({window}): set queryLogDuration, "
+        "or read a stretch again with --since and --until"
     ]
 
 

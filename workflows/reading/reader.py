@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from zoneinfo import ZoneInfo
 
 from pyspark import StorageLevel
 from pyspark.errors import AnalysisException, ParseException
@@ -14,7 +15,7 @@ from pyspark.sql import functions as F  # noqa: N812 the name that every PySpark
 
 from connectors.base import RECORD_SCHEMA
 from connectors.postgres import PostgresDatabase
-from connectors.query_log import QueryLogOptions, read_query_log
+from connectors.query_log import MappedColumn, QueryLogOptions, open_query_log
 from connectors.spark_history import UNREAD, Listing, NameMapping, SparkHistoryOptions, list_history, read_event_logs
 from ingestion.errors import ConfigError
 from ingestion.model import Column
@@ -89,8 +90,8 @@ def read_statements(
     Raises ConfigError where it cannot be read.
     """
     dialect = definitions.dialect
-    read, listing = _records(spark, config, definitions.database, past)
-    records = with_condition(read, config.filters.condition)
+    source = _records(spark, config, definitions.database, past)
+    records = with_condition(source.records, config.filters.condition)
     kept = to_statements(records, dialect, past.known).persist(StorageLevel.DISK_ONLY)
     journal = journal_frame(spark, past.journal, _since(config, past)).persist(StorageLevel.DISK_ONLY)
     try:
@@ -98,7 +99,7 @@ def read_statements(
         read_before, ahead = survey.counts.records_read_before, survey.ahead
         read_now = kept.where(~F.col("skipped").eqNullSafe(READ_BEFORE)) if read_before else kept
         read_now = _with_possible_times(read_now, past) if ahead else read_now
-        frame = _within(read_now, survey, config.query_log, past) if config.query_log.path is not None else read_now
+        frame = _within(read_now, survey, config.query_log, past) if config.query_log.is_given else read_now
         frame = with_views(frame, definitions.definitions, dialect)
         if config.steps.procedures:
             frame = with_routines(frame, survey, definitions.definitions, dialect, settings)
@@ -106,8 +107,10 @@ def read_statements(
             survey = surveyed(frame)
             counts = survey.counts + RunCounts(records_read_before=read_before)
             survey = replace(survey, counts=counts, ahead=ahead)
+        survey = replace(survey, counts=survey.counts + RunCounts(exporters=source.exporters))
         changes = bool(survey.session_changes) or any_session_change(past.journal)
-        yield Statements(frame, _whole(frame, journal, past), survey, changes, listing, definitions.columns)
+        whole = _whole(frame, journal, past)
+        yield Statements(frame, whole, survey, changes, source.listing, definitions.columns)
     finally:
         # At once: a later run in this session must not be given what this one kept.
         kept.unpersist(blocking=True)
@@ -131,7 +134,7 @@ def _with_possible_times(statements: DataFrame, past: ReadState) -> DataFrame:
 
 def _since(config: RunConfig, past: ReadState) -> float | None:
     """Where the window that lineage is bound over begins."""
-    return None if past.newest is None else past.newest - config.query_log.days * SECONDS_A_DAY
+    return None if past.newest is None else past.newest - config.query_log.days_kept * SECONDS_A_DAY
 
 
 def _whole(frame: DataFrame, journal: DataFrame, past: ReadState) -> DataFrame:
@@ -146,30 +149,44 @@ def _whole(frame: DataFrame, journal: DataFrame, past: ReadState) -> DataFrame:
     return fresh.unionByName(before.withColumn("fresh", F.lit(False)))
 
 
-def _records(
-    spark: SparkSession, config: RunConfig, database: PostgresDatabase | None, past: ReadState
-) -> tuple[DataFrame, Listing]:
-    """The source's records, and the files that they come from where that is a Spark history."""
+@dataclass(frozen=True, slots=True)
+class _Records:
+    """The source's records; the files of a Spark history; by whom a log was exported, and in how many files."""
+
+    records: DataFrame
+    listing: Listing = field(default_factory=Listing)
+    exporters: Mapping[str, int] = field(default_factory=dict)
+
+
+def _records(spark: SparkSession, config: RunConfig, database: PostgresDatabase | None, past: ReadState) -> _Records:
     if config.spark_history is not None:
         options = _history(config, config.spark_history, past)
         listing = list_history(spark, options)
-        return read_event_logs(spark, listing, options), listing
-    return _logged(spark, config, database, past), Listing()
-
-
-def _logged(spark: SparkSession, config: RunConfig, database: PostgresDatabase | None, past: ReadState) -> DataFrame:
-    if config.query_log.path is not None:
+        return _Records(read_event_logs(spark, listing, options), listing)
+    if config.query_log.is_given:
         try:
-            return read_query_log(spark, QueryLogOptions(config.query_log.path))
+            log = open_query_log(spark, log_options(config))
+            return _Records(log.records(), exporters=log.exporters)
         except ConfigError:
             if not past.log_may_be_gone:
                 raise
-            return spark.createDataFrame([], RECORD_SCHEMA)
+            return _Records(spark.createDataFrame([], RECORD_SCHEMA))
     if config.source.kind is SourceKind.QUERY_LOG:
         raise ConfigError(f"{config.origin}: set sourceConfig.config.queryLogFilePath to the query log")
     rows = database.statements(config.query_log.limit) if database is not None else None
     names = RECORD_SCHEMA.fieldNames()
-    return spark.createDataFrame([tuple(row[name] for name in names) for row in rows or ()], RECORD_SCHEMA)
+    return _Records(spark.createDataFrame([tuple(row[name] for name in names) for row in rows or ()], RECORD_SCHEMA))
+
+
+def log_options(config: RunConfig) -> QueryLogOptions:
+    """Where the configured query log is, and what its columns mean."""
+    log, connection = config.query_log, config.source.connection
+    columns = {
+        name: MappedColumn(one.column, one.value, one.unit, ZoneInfo(one.zone) if one.zone else None)
+        for name, one in log.columns.items()
+    }
+    kind = connection.type if connection is not None else None
+    return QueryLogOptions(log.path, log.timezone, kind, columns, log.table, log.jdbc)
 
 
 def _history(config: RunConfig, history: SparkHistory, past: ReadState) -> SparkHistoryOptions:
@@ -192,7 +209,7 @@ def _within(statements: DataFrame, survey: StatementStatistics, log: QueryLog, p
     if survey.newest is None:
         return statements
     newest = survey.newest if past.newest is None else max(survey.newest, past.newest)
-    begin, end = past.between or (newest - log.days * SECONDS_A_DAY, float("inf"))
+    begin, end = past.between or (_window_begin(newest, log, past), float("inf"))
     if survey.records <= log.limit and (survey.oldest is None or begin <= survey.oldest <= survey.newest < end):
         return statements
     # Without a time a record is inside: it cannot be shown to be old.
@@ -207,6 +224,13 @@ def _within(statements: DataFrame, survey: StatementStatistics, log: QueryLog, p
         return marked
     limit = F.struct(*(F.lit(last["at"][name]).alias(name) for name in RECORD_ORDER))
     return _skipping(marked, ~outside & (at > limit), "over_limit")
+
+
+def _window_begin(newest: float, log: QueryLog, past: ReadState) -> float:
+    """Without a window a log is read whole once, and then what came since, or came as late as is remembered."""
+    if log.days is not None:
+        return newest - log.days * SECONDS_A_DAY
+    return float("-inf") if past.newest is None else past.newest - log.days_kept * SECONDS_A_DAY
 
 
 def _skipping(statements: DataFrame, condition: SparkColumn, reason: str) -> DataFrame:

@@ -35,6 +35,7 @@ class RunCounts:
     """
 
     records_read: int = 0
+    exporters: Tally = field(default_factory=dict)  # what a log was read as -> files or tables
     records_read_before: int = 0  # by an earlier run; none of the other counts has them
     malformed_records: int = 0  # rows that are not as the format wants; each counts as a statement too
     statements: int = 0

@@ -32,7 +32,8 @@ def print_summary(summary: RunSummary, console: Console) -> None:
 def _rows(summary: RunSummary) -> Iterator[tuple[str, str, str]]:
     counts = summary.counts
     malformed = f"{counts.malformed_records:,} malformed" if counts.malformed_records else ""
-    yield "records read", f"{counts.records_read:,}", malformed
+    read_as = f"as {', '.join(counts.exporters)}" if counts.exporters else ""
+    yield "records read", f"{counts.records_read:,}", ", ".join(filter(None, (malformed, read_as)))
     if counts.records_read_before:
         yield "  read before", f"{counts.records_read_before:,}", ""
     yield "statements", f"{counts.statements:,}", ""

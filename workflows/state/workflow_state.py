@@ -182,7 +182,7 @@ class WorkflowState:
 
     def _horizon(self, newest: float | None) -> float | None:
         """Where the window begins that lineage is bound over."""
-        return None if newest is None else newest - self._config.query_log.days * SECONDS_A_DAY
+        return None if newest is None else newest - self._config.query_log.days_kept * SECONDS_A_DAY
 
     def _complete_since(self, newest: float | None) -> float | None:
         horizon, oldest = self._horizon(newest), journal.oldest_of(self._contents)

@@ -50,7 +50,7 @@ def test_the_smallest_workflow_gets_our_defaults(workflow_file: Write) -> None:
 
     assert config.source.kind is SourceKind.QUERY_LOG
     assert config.source.connection == SourceConnection("Postgres", "postgres")
-    assert (config.query_log.path, config.query_log.days, config.query_log.limit) == ("log.csv", 1, 100_000)
+    assert (config.query_log.path, config.query_log.days, config.query_log.limit) == ("log.csv", None, 100_000)
     assert config.limits == Limits(seconds=30, memory_mb=100)
     assert (config.threads, config.parser) == (cores(), Parser.AUTO)
     assert config.steps == Steps(override_views=True, temp_tables=True, cross_services=())

@@ -62,6 +62,8 @@ def test_the_commented_yaml_has_every_key_and_each_default_holds(workflow_file: 
     assert hidden <= {
         # inside patterns, certificates, schema files and names, which are shown on one line
         *("includes", "excludes", "caCertificate", "sslCertificate", "sslKey", "path", "to", "url", "tables", "prefix"),
+        # of a column of the log
+        *("column", "value", "unit", "zone"),
         # without effect
         *("api_endpoint", "enable_async_pipeline", "async_pipeline_workers", "override_metadata", "authProvider"),
         *("clusterName", "storeServiceConnection", "forceEntityOverwriting", "secretsManagerProvider"),

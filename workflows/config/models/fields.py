@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from typing import Annotated, Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
 from pydantic.alias_generators import to_camel
@@ -48,6 +49,14 @@ def _none_as_empty(value: Any) -> Any:
     return {} if value is None else value
 
 
+def _time_zone(name: str) -> str:
+    try:
+        ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise ValueError("not a time zone; write one such as Europe/Berlin or UTC") from None
+    return name
+
+
 # Numbers and booleans also come as text, since ${VAR} gives text.
 Positive = Annotated[int, BeforeValidator(_whole_number), Field(ge=1)]
 NotNegative = Annotated[int, BeforeValidator(_whole_number), Field(ge=0)]
@@ -56,6 +65,7 @@ Port = Annotated[int, BeforeValidator(_whole_number), Field(ge=0, le=65535)]
 Bool = Annotated[bool, BeforeValidator(_true_or_false)]
 Text = Annotated[str, Field(min_length=1)]
 Regex = Annotated[str, AfterValidator(_regular_expression)]
+TimeZone = Annotated[str, AfterValidator(_time_zone)]
 Secret = Annotated[SecretStr, Field(min_length=1)]
 # `config:` with nothing after it is an empty mapping, not a null.
 OrEmpty = BeforeValidator(_none_as_empty)

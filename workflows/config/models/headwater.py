@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from cronsim import CronSim, CronSimError
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
-from workflows.config.models.fields import Bool, Model, NotNegative, OrEmpty, Port, Positive, Secret, Text
+from workflows.config.models.fields import Bool, Model, NotNegative, OrEmpty, Port, Positive, Secret, Text, TimeZone
 from workflows.config.models.openmetadata import (
     NO_EFFECT,
     Component,
@@ -18,16 +17,9 @@ from workflows.config.models.openmetadata import (
     SparkHistorySource,
     WorkflowConfig,
 )
+from workflows.config.models.query_log import QueryLogColumns, QueryLogJdbc
 
 _CRON_FIELDS = 5
-
-
-def _time_zone(name: str) -> str:
-    try:
-        ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise ValueError("not a time zone; write one such as Europe/Berlin or UTC") from None
-    return name
 
 
 def _cron(fields: str) -> str:
@@ -172,9 +164,7 @@ class ScheduleConfig(Model):
     cron: Annotated[str, AfterValidator(_cron)] | None = Field(
         default=None, description="Five cron fields: minute, hour, day of month, month, day of week."
     )
-    timezone: Annotated[str, AfterValidator(_time_zone)] = Field(
-        default="UTC", description="The time zone of the cron fields."
-    )
+    timezone: TimeZone = Field(default="UTC", description="The time zone of the cron fields.")
     jitter: NotNegative = Field(
         default=0, description="Seconds; each run starts up to so much later, so that not all start at once."
     )
@@ -197,6 +187,17 @@ class Headwater(Model):
     register_tables: Literal["auto", "never", "always"] = Field(
         default="auto",
         description="Whether tables that the catalog lacks are registered; auto: in the embedded catalog only.",
+    )
+    query_log_columns: Annotated[QueryLogColumns, OrEmpty] = Field(
+        default_factory=QueryLogColumns,
+        description="Where a query log has what, if its exporter is not known: {text: argument, time: event_time}.",
+    )
+    query_log_timezone: TimeZone = Field(default="UTC", description="Of the log's times that name no zone.")
+    query_log_table: Text | None = Field(
+        default=None, description="In place of queryLogFilePath: a table that this Spark sees (Delta, Iceberg, Hive)."
+    )
+    query_log_jdbc: Annotated[QueryLogJdbc, OrEmpty] = Field(
+        default_factory=QueryLogJdbc, description="In place of queryLogFilePath: a table or query over JDBC."
     )
     defaults: Annotated[Defaults, OrEmpty] = Field(
         default_factory=Defaults, description="What qualifies a bare name last."

@@ -32,9 +32,12 @@ class LineageConfig(Model):
     type: Literal["DatabaseLineage"] = Field(default="DatabaseLineage", description="The kind of workflow.")
     query_log_file_path: Text | None = Field(
         default=None,
-        description="The query log, CSV or PostgreSQL's csvlog: a file, a directory, a glob or a URI for Spark.",
+        description="The query log as its platform exports it (CSV, JSON, Parquet, ORC, Avro, a csvlog): a file, a "
+        "directory, a glob or a URI for Spark.",
     )
-    query_log_duration: Positive = Field(default=1, description="Days back, from the newest record of the log.")
+    query_log_duration: Positive | None = Field(
+        default=None, description="Days back, from the newest record of the log; left out, all of it is read."
+    )
     result_limit: Positive = Field(
         default=100_000, description="Records read at most; what lies beyond is counted as over limit."
     )
