@@ -136,21 +136,21 @@ class _ProducerEdges:
         return max((contribution for _, _, contribution in self.edges), key=lambda contribution: contribution.recency)
 
 
-def _job_run(producer: Producer, spoken: _ProducerEdges, origin: Origin) -> JobRun:
+def _job_run(producer: Producer, produced: _ProducerEdges, origin: Origin) -> JobRun:
     name = f"{producer.kind}.{producer.key}"
-    inputs = {source.id: source for source, _, _ in spoken.edges}
-    outputs = {target.id: target for _, target, _ in spoken.edges}
+    inputs = {source.id: source for source, _, _ in produced.edges}
+    outputs = {target.id: target for _, target, _ in produced.edges}
     facets: dict[str, JobFacet] = {"jobType": _job_type(str(producer.kind).upper())}
-    if spoken.latest.sql_query:
-        facets["sql"] = sql_job.SQLJobFacet(query=spoken.latest.sql_query, dialect=origin.dialect)
+    if produced.latest.sql_query:
+        facets["sql"] = sql_job.SQLJobFacet(query=produced.latest.sql_query, dialect=origin.dialect)
     event = RunEvent(
-        eventTime=_iso(spoken.last_seen),
+        eventTime=_iso(produced.last_seen),
         eventType=RunState.COMPLETE,
         run=Run(str(uuid.UUID(int=0)), {"parent": origin.parent}),
         job=Job(origin.namespace, name, facets),
         inputs=[origin.names.input(inputs[key]) for key in sorted(inputs)],
         outputs=[
-            origin.names.output(outputs[key], columnLineage=_column_lineage(outputs[key], spoken, origin.names))
+            origin.names.output(outputs[key], columnLineage=_column_lineage(outputs[key], produced, origin.names))
             for key in sorted(outputs)
         ],
         producer=PRODUCER,
@@ -168,11 +168,11 @@ def _digest(event: RunEvent) -> str:
 
 
 def _column_lineage(
-    target: TableEntity, spoken: _ProducerEdges, names: DatasetNames
+    target: TableEntity, produced: _ProducerEdges, names: DatasetNames
 ) -> column_lineage_dataset.ColumnLineageDatasetFacet:
     """Of one output: which fields make each of its fields, and which bear on the whole of it. Only what is certain."""
     found: dict[str, dict[tuple[str, str, str], list[column_lineage_dataset.Transformation]]] = {}
-    for source, to, contribution in spoken.edges:
+    for source, to, contribution in produced.edges:
         for evidence in contribution.columns if to.id == target.id else ():
             if not evidence.certain:
                 continue

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterator
+from pathlib import Path
 
 from tests.house.source_tree import Module, modules
 
@@ -18,6 +19,10 @@ OUR_OWN_WORDS = frozenset(
     }
 )
 """Words that say nothing to who knows the field; the terms in their place are in the documentation's glossary."""
+
+
+NO_NOUNS = frozenset({"said", "anew", "undertaker", "harvest"})
+"""What no part of an identifier is either: they tell a story instead of what is held."""
 
 
 def _classes() -> Iterator[tuple[str, Module]]:
@@ -48,8 +53,44 @@ def _identifiers(module: Module) -> Iterator[str]:
 
 
 def test_identifiers_are_terms_of_the_field() -> None:
-    found = {(module.name, name) for module in modules() for name in _identifiers(module) if name in OUR_OWN_WORDS}
+    found = {
+        (module.name, name)
+        for module in modules()
+        for name in _identifiers(module)
+        if name in OUR_OWN_WORDS or not NO_NOUNS.isdisjoint(name.lower().split("_"))
+    }
     assert found == set()
+
+
+def test_attributes_are_first_set_when_an_object_is_made() -> None:
+    assert [found for module in modules() for found in _late_attributes(module)] == []
+
+
+def test_an_attribute_that_is_set_late_is_found() -> None:
+    tree = ast.parse(
+        "class Some:\n    known: int\n"
+        "    def __init__(self):\n        self.first = 1\n"
+        "    def later(self):\n        self.first, self.known = 2, 3\n        self.second = 4\n"
+    )
+    assert list(_late_attributes(Module("some", Path("some.py"), tree))) == ["some.py:7: second"]
+
+
+def _late_attributes(module: Module) -> Iterator[str]:
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.ClassDef):
+            methods = [part for part in node.body if isinstance(part, ast.FunctionDef)]
+            known = {ast.unparse(part.target) for part in node.body if isinstance(part, ast.AnnAssign)}
+            known |= {target.attr for method in methods if method.name == "__init__" for target in _set_by(method)}
+            for method in methods:
+                for target in _set_by(method):
+                    if target.attr not in known:
+                        yield f"{module.path}:{target.lineno}: {target.attr}"
+
+
+def _set_by(method: ast.FunctionDef) -> Iterator[ast.Attribute]:
+    for node in ast.walk(method):
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and ast.unparse(node.value) == "self":
+            yield node
 
 
 def test_no_attribute_is_looked_up_by_a_name_that_is_put_together() -> None:

@@ -116,8 +116,8 @@ def _print_tree(found: Explanation, *, full: bool) -> None:
 
 
 def _print_statement(number: int, statement: ExplainedStatement, *, full: bool) -> None:
-    said = f"{statement.producer}, {statement.parser}" if statement.parser else statement.producer
-    typer.echo(f"[{number}] {typer.style(said, dim=True)}")
+    origin = f"{statement.producer}, {statement.parser}" if statement.parser else statement.producer
+    typer.echo(f"[{number}] {typer.style(origin, dim=True)}")
     lines = (statement.text or "(no statement: entered by hand)").splitlines()
     shown = lines if full or len(lines) <= _LINES else lines[: _LINES - 1]
     for line in shown:

@@ -26,17 +26,17 @@ _EXPECTED = {
     "tuple_type": "expected a list",
 }
 
-_MOST_TOLD = 100
+_MOST_SHOWN = 100
 """Each costs a search for the nearest name; nobody mends more at a time."""
 
 
 def explain(error: ValidationError, document: Document, model: type[Model]) -> list[ConfigProblem]:
     """One problem for each finding. Values that were found wrong are looked at for their type only."""
     details = error.errors(include_url=False)
-    found = [_problem(detail, document, model) for detail in details[:_MOST_TOLD]]
-    told = sorted(dict.fromkeys(found), key=lambda problem: problem.line or 0)
-    others = len(details) - _MOST_TOLD
-    return told if others <= 0 else [*told, document.problem((), f"and {others:,} more problems")]
+    found = [_problem(detail, document, model) for detail in details[:_MOST_SHOWN]]
+    shown = sorted(dict.fromkeys(found), key=lambda problem: problem.line or 0)
+    others = len(details) - _MOST_SHOWN
+    return shown if others <= 0 else [*shown, document.problem((), f"and {others:,} more problems")]
 
 
 def _problem(detail: ErrorDetails, document: Document, model: type[Model]) -> ConfigProblem:

@@ -156,9 +156,9 @@ def repetitions(
     standing: Iterable[EdgeContributions], superseded: Iterable[EdgeContributions]
 ) -> Iterator[EdgeContributions]:
     """Of definitions that were replaced, what stands word for word in one in force: it was seen so much earlier."""
-    said = {(key, _without_sightings(c)) for one in standing for key, (_, _, c) in one.contributions.items()}
+    earlier = {(key, _without_sightings(c)) for one in standing for key, (_, _, c) in one.contributions.items()}
     for one in superseded:
-        again = {k: found for k, found in one.contributions.items() if (k, _without_sightings(found[2])) in said}
+        again = {k: found for k, found in one.contributions.items() if (k, _without_sightings(found[2])) in earlier}
         if again:
             yield EdgeContributions(again)
 

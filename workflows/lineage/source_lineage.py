@@ -159,8 +159,8 @@ def _complete(source: LineageSource, flows: Iterable[FlowLineage], failures: Map
     read = {group.order for group in source.bound} - failures.keys()
     doubtful += [group for group in source.groups if group.order not in read]
     doubted = {group.template for group in doubtful} | {group.routine for group in doubtful}
-    said = {group.template for group in source.bound} | {group.routine for group in source.bound}
-    return frozenset(key for key in said - doubted if key is not None)
+    templates_read = {group.template for group in source.bound} | {group.routine for group in source.bound}
+    return frozenset(key for key in templates_read - doubted if key is not None)
 
 
 def _reason_to_skip(

@@ -43,20 +43,20 @@ def published_state(batch: TargetBatch) -> PublishedState:
 
 def contribution_digests(batch: TargetBatch) -> dict[ContributionKey, ContributionDigest]:
     """What each producer says of the batch's target."""
-    spoken: dict[ContributionKey, list[tuple[str, Contribution]]] = {}
+    found: dict[ContributionKey, list[tuple[str, Contribution]]] = {}
     for request in batch.requests:
         for contribution in request.contributions:
             producer = contribution.producer
             key = ContributionKey(str(producer.kind), producer.key, str(contribution.source))
-            spoken.setdefault(key, []).append((request.edge.from_entity.id, contribution))
-    return {key: _contribution_digest(contributions) for key, contributions in spoken.items()}
+            found.setdefault(key, []).append((request.edge.from_entity.id, contribution))
+    return {key: _contribution_digest(contributions) for key, contributions in found.items()}
 
 
-def _contribution_digest(spoken: Sequence[tuple[str, Contribution]]) -> ContributionDigest:
-    digest = _digest(sorted(source + _meaning(contribution) for source, contribution in spoken))
-    first = [c.first_seen for _source, c in spoken if c.first_seen is not None]
-    last = [c.last_seen for _source, c in spoken if c.last_seen is not None]
-    timed = len(first) == len(last) == len(spoken)
+def _contribution_digest(found: Sequence[tuple[str, Contribution]]) -> ContributionDigest:
+    digest = _digest(sorted(source + _meaning(contribution) for source, contribution in found))
+    first = [c.first_seen for _source, c in found if c.first_seen is not None]
+    last = [c.last_seen for _source, c in found if c.last_seen is not None]
+    timed = len(first) == len(last) == len(found)
     return ContributionDigest(digest, min(first) if timed else None, max(last) if timed else None)
 
 

@@ -33,8 +33,8 @@ def publish_ddl_events(
     if renamed:
         failed += [failure for _group, _request, failure in register_each(platform, {"tables": renamed}, probe).refused]
         resolver = resolver.without_memory()
-    told = name_events(events, resolver)
-    left = in_parts(told, lambda chosen: file_name_events(platform.http, chosen), FailureStage.NAMES, probe)
+    bodies = name_events(events, resolver)
+    left = in_parts(bodies, lambda chosen: file_name_events(platform.http, chosen), FailureStage.NAMES, probe)
     return lost("changes of names could not be filed", [*failed, *(failure for _event, failure in left)])
 
 
@@ -72,7 +72,7 @@ def name_events(events: Sequence[NameEvent], resolver: Resolver) -> list[Json]:
     found = _entities(timed, resolver)
     made = {(event.key, event.time) for event in timed if event.kind is NameEventKind.CREATE}
     made_before = _made_under_other_names(timed, found)
-    told = []
+    bodies = []
     for event in timed:
         entity, other = found.get(event.key), found.get(event.other) if event.other is not None else None
         if entity is None or (event.other is not None and other is None):
@@ -84,8 +84,8 @@ def name_events(events: Sequence[NameEvent], resolver: Resolver) -> list[Json]:
         body: Json = {"kind": str(event.kind), "entity": _end(entity), "at": at}
         if other is not None:
             body["other"] = _end(other)
-        told.append(body)
-    return told
+        bodies.append(body)
+    return bodies
 
 
 def _made_under_other_names(

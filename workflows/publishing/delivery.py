@@ -156,7 +156,7 @@ class Publisher:
         now = contribution_digests(batch)
         orders = []
         shared = False
-        for contribution_key, before in sorted(known.words.items(), key=lambda said: said[0]):
+        for contribution_key, before in sorted(known.words.items(), key=lambda item: item[0]):
             word = now.get(contribution_key, replace(before, digest=""))
             if word.digest == before.digest:
                 continue

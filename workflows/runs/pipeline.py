@@ -142,8 +142,8 @@ class Pipeline:
 
     def _parse(self, statements: Statements, texts: Mapping[TemplateKey, str]) -> Templates:
         with self._progress.stage("parse") as stage:
-            expected, anew = statements.survey.templates, self._options.extent.full
-            return self._parsing.parse(statements.frame, expected, texts, stage.advance, anew=anew)
+            expected, known_too = statements.survey.templates, self._options.extent.full
+            return self._parsing.parse(statements.frame, expected, texts, stage.advance, known_too=known_too)
 
     def _group(self, statements: Statements, templates: Templates) -> tuple[Templates, Groups]:
         with self._progress.stage("group") as stage:

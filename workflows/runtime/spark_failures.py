@@ -8,7 +8,7 @@ from ingestion import errors
 from ingestion.errors import LineageError, SparkLost
 
 _EXCEPTION = re.compile(
-    r"^(?:: |Caused by: )?(?P<said>(?:(?:java|org|scala|pyspark|py4j)\.[\w.$]*|(?:\w+\.)*"
+    r"^(?:: |Caused by: )?(?P<message>(?:(?:java|org|scala|pyspark|py4j)\.[\w.$]*|(?:\w+\.)*"
     r"(?:OSError|MemoryError|ArrowMemoryError|ImportError|ModuleNotFoundError))\b.*)$",
     re.MULTILINE,
 )
@@ -87,9 +87,9 @@ def meaning_of(error: BaseException) -> LineageError | None:
     if own is not None:
         return _own_error(own["type"], own["message"] or "")
     # A message may quote what was read: only what stands where exceptions are told is looked at.
-    said = [match["said"] for match in _EXCEPTION.finditer(text)]
+    messages = [match["message"] for match in _EXCEPTION.finditer(text)]
     for sign, meaning in _MEANINGS:
-        if any(re.search(sign, line) for line in said):
+        if any(re.search(sign, line) for line in messages):
             return lost(meaning)
     return None
 

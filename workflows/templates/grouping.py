@@ -75,8 +75,8 @@ def with_namespace(statements: DataFrame, session_changes: bool) -> DataFrame:
     )
     guessed = _is_guessed(F.col("session"))
     other_schema = guessed | ~F.col("schema").eqNullSafe(F.col("set_path_before.schema"))
-    told_otherwise = F.col("schema").isNotNull() & other_schema
-    set_before = F.col("set_path_before").isNotNull() & F.col("path").isNull() & ~told_otherwise
+    names_another_schema = F.col("schema").isNotNull() & other_schema
+    set_before = F.col("set_path_before").isNotNull() & F.col("path").isNull() & ~names_another_schema
     path = F.when(set_before, F.col("set_path_before.set_path")).otherwise(own_path)
     # A routine with a path of its own is in its own database too, wherever it is called from.
     own_database = F.col("path").isNotNull() | (guessed & F.col("database").isNotNull())

@@ -46,15 +46,16 @@ class TemplateParsing:
         texts: Mapping[TemplateKey, str],
         advance: Callable[[], None],
         *,
-        anew: bool = False,
+        known_too: bool = False,
     ) -> Templates:
         """The templates of all statements, of which about so many are `expected`, and of `texts`.
 
-        `anew` parses those too that are known. `advance` is told of each. Raises what `keep` raises, and SparkLost.
+        `known_too` parses those that are known as well. `advance` is called for each.
+        Raises what `keep` raises, and SparkLost.
         """
         parsed: dict[str, ParsedTemplate] = {}
         waiting: list[ParsedTemplate] = []
-        known = () if anew else self.known.keys()
+        known = () if known_too else self.known.keys()
         for template in parse_templates(statements, self.parsing, expected, known, texts):
             parsed[template.fingerprint] = template
             waiting.append(template)

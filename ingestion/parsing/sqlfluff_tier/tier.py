@@ -41,20 +41,20 @@ def parse(text: str, dialect: str) -> RelationalStatement:
 
     Raises Unparsable when sqlfluff understands the text only in part, or the statement reads no table.
     """
-    spoken = dialect_of(dialect)
-    statement = read_statement(plainly_spelled(text, spoken), spoken)
-    shape = shape_of(statement, spoken)
-    read = _reads(statement, shape, spoken)
+    known_dialect = dialect_of(dialect)
+    statement = read_statement(plainly_spelled(text, known_dialect), known_dialect)
+    shape = shape_of(statement, known_dialect)
+    read = _reads(statement, shape, known_dialect)
     if not read.tables:
         raise Unparsable("no table is read")
     try:
-        reader, query = _query(shape, spoken)
+        reader, query = _query(shape, known_dialect)
     except NotFollowed:
-        return _loose(shape, read, spoken)
+        return _loose(shape, read, known_dialect)
     write = WriteForm(shape.target, query)
     return RelationalStatement(
         shape.kind,
-        spoken.name,
+        known_dialect.name,
         (write,),
         aliases=tuple(reader.aliases),
         problems=tuple(dict.fromkeys(reader.problems)),

@@ -26,20 +26,20 @@ def parse(text: str, dialect: str) -> RelationalStatement:
 
     Raises Unparsable when the text has no source, no shape that carries lineage, or tokens that may be misread.
     """
-    spoken = dialect_of(dialect)
-    stream = read_tokens(plainly_spelled(text, spoken), spoken)
+    known_dialect = dialect_of(dialect)
+    stream = read_tokens(plainly_spelled(text, known_dialect), known_dialect)
     if any(_changes_rows(stream, position) for position in range(len(stream))):
         raise Unparsable("the text reads the rows that a statement inside it changes")
-    writes = find_target(stream, spoken)
-    sources = find_sources(stream, spoken, writes.span, writes.kind is StatementKind.MERGE)
+    writes = find_target(stream, known_dialect)
+    sources = find_sources(stream, known_dialect, writes.span, writes.kind is StatementKind.MERGE)
     if writes.kind is StatementKind.UPDATE:
-        writes, sources = _update(stream, spoken, writes, sources)
+        writes, sources = _update(stream, known_dialect, writes, sources)
     if not sources.tables:
         raise Unparsable("no table is read")
-    columns = find_columns(stream, spoken, writes, sources)
+    columns = find_columns(stream, known_dialect, writes, sources)
     return RelationalStatement(
         writes.kind,
-        spoken.name,
+        known_dialect.name,
         (_write(writes, sources, columns),),
         aliases=tuple((table.alias, str(table.name)) for table in sources.tables if table.alias),
         problems=columns.problems,

@@ -84,8 +84,8 @@ def parse_document(text: str, origin: str) -> Document:
         content = reading.value(root, ())
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        said = _saying(f"{error.context}: {error.problem}", mark.line if mark else 0, text)
-        raise _invalid(origin, mark.line + 1 if mark else None, f"not valid YAML: {said}") from None
+        advice = _saying(f"{error.context}: {error.problem}", mark.line if mark else 0, text)
+        raise _invalid(origin, mark.line + 1 if mark else None, f"not valid YAML: {advice}") from None
     except yaml.reader.ReaderError as error:
         raise _invalid(origin, text.count("\n", 0, error.position) + 1, "a control character") from None
     except RecursionError:
@@ -194,7 +194,7 @@ def _saying(problem: str, line: int, text: str) -> str:
     for nearby in lines[max(line - 1, 0) : line + 1]:
         if "${" in nearby and ("{" in nearby.replace("${", "") or "[" in nearby):
             return "inside { } and [ ] a ${...} needs quotes around it"
-    return next((said for part, said in _SAYINGS.items() if part in problem), "is a quote, a bracket or an indent off?")
+    return next((hint for part, hint in _SAYINGS.items() if part in problem), "is a quote, a bracket or an indent off?")
 
 
 def _invalid(origin: str, line: int | None, message: str, path: Path = ()) -> InvalidConfig:

@@ -42,8 +42,8 @@ def explore(connection: Connection, roots: Sequence[EntityRow], reach: Reach, wi
     rows = any_rows_of(connection, inside)
     found = walk.complete()
     neighbours = _hidden(connection, inside, window.moment)
-    spoken = sorted({one.contribution_id for views in found.values() for one in views})
-    times = reads.seen(connection, spoken, window.moment.as_of)
+    identifiers = sorted({one.contribution_id for views in found.values() for one in views})
+    times = reads.seen(connection, identifiers, window.moment.as_of)
     usage = uses(connection, sorted(inside))
     past = columns_at(connection, sorted(inside), window.moment.as_of)
     nodes = []
