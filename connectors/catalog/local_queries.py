@@ -59,7 +59,10 @@ def ask_upstream(file: Path, name: str, when: When) -> tuple[str, Json]:
 
 
 def ask_diff(file: Path, start: int, end: int) -> Json:
-    """Schema and lineage changes between two moments (milliseconds since the epoch), with what each reaches."""
+    """Schema and lineage changes from `start` to `end` (milliseconds since the epoch), with what each reaches.
+
+    Raises ConfigError where `file` is no catalog.
+    """
     with _opened(file) as connection:
         return diff.diff(connection, start, end)
 

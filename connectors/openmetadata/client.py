@@ -24,7 +24,7 @@ SPOKEN_VERSION = "2.0"
 
 
 def connect(connection: Connection, policy: RetryPolicy | None = None, timing: Timing | None = None) -> Platform:
-    """The platform, asked for its version and what it offers.
+    """The platform, asked for its version and what it offers. `policy` and `timing` are of its calls.
 
     Raises ConfigError (no platform at that URL, a version that is not spoken, a token that is refused) and
     TargetDown.

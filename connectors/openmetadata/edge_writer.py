@@ -145,7 +145,7 @@ def mark_view_processed(http: Http, view: EntityReference) -> None:
 
 
 def additions(stored: StoredEdge, wanted: LineageDetails, refused: Refused = frozenset()) -> Operations:
-    """JSON Patch operations that only add: columns, and a query or pipeline where there is none."""
+    """JSON Patch operations that add what is `wanted`: columns but the `refused`, query and pipeline where none is."""
     known = {mapping.key for mapping in stored.details.columns_lineage} | refused
     missing = [mapping.to_json() for mapping in wanted.columns_lineage if mapping.key not in known]
     operations: Operations

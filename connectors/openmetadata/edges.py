@@ -53,7 +53,7 @@ def stored_edge(answer: Any) -> StoredEdge | None:
 
 
 def get_edge(http: Http, source: EntityReference, target: EntityReference) -> StoredEdge | None:
-    """The edge between two entities, None when there is none."""
+    """The edge from `source` to `target`, None when there is none. Raises TargetDown and ConfigError."""
     call = read_edge(source, target)
     return stored_edge(http.get(call.path))
 
@@ -74,7 +74,7 @@ def patch_edge(source: EntityReference, target: EntityReference, operations: Seq
 
 
 def delete_edge(http: Http, source: EntityReference, target: EntityReference) -> bool:
-    """Deletes one edge with all its details; False when it was not there."""
+    """Deletes the edge from `source` to `target` with all its details; False when it was not there."""
     try:
         path = path_of(source.type, source.id, target.type, target.id)
         http.send(Call("DELETE", f"lineage/{path}", answered=False))

@@ -69,7 +69,10 @@ def read_files(spark: SparkSession, kind: str, files: Sequence[QueryLogFile], hi
 
 
 def read_directory(spark: SparkSession, kind: str, path: str, hints: ReadingHints) -> TableRead:
-    """A table (Delta or Iceberg) by its directory: not by its files, some of which are of its past."""
+    """A table (`kind`: delta or iceberg) by its directory: not by its files, some of which are of its past.
+
+    Raises ConfigError where this Spark cannot read it.
+    """
     try:
         frame = spark.read.format(kind).load(path)
         return TableRead(frame, _reading(frame, path, hints), path.rstrip("/").rpartition("/")[2])

@@ -65,6 +65,7 @@ class RecordWriter:
 
     @classmethod
     def of(cls, log: str, names: NameMapping, texts: TextReader) -> RecordWriter:
+        """Of the file `log`, from its beginning; `texts` reads the SQL in it."""
         return cls(log, names, Application(names), SessionDefaults(names), texts)
 
     def rows(self, statement: ExecutedStatement) -> Iterator[Row]:

@@ -82,7 +82,10 @@ class Checks:
         return url
 
     def http_url(self, value: str, path: KeyPath, example: str, also: str = "") -> str | None:
-        """An http or https URL without user info and without a slash at its end."""
+        """An http or https URL without user info and without a slash at its end; None where `value` is none.
+
+        The failure then names the `example` and, beside it, the word that may stand `also`.
+        """
         parts = _split(value)
         if parts is None or parts.scheme not in {"http", "https"} or not parts.hostname:
             other = f"{also} or " if also else ""

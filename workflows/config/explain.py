@@ -31,7 +31,10 @@ _MOST_SHOWN = 100
 
 
 def explain(error: ValidationError, document: Document, model: type[Model]) -> list[ConfigProblem]:
-    """One problem for each finding. Values that were found wrong are looked at for their type only."""
+    """One problem for each finding of `error`, with its line in the `document`.
+
+    Values that were found wrong are looked at for their type only.
+    """
     details = error.errors(include_url=False)
     found = [_problem(detail, document, model) for detail in details[:_MOST_SHOWN]]
     shown = sorted(dict.fromkeys(found), key=lambda problem: problem.line or 0)

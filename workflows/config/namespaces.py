@@ -59,7 +59,7 @@ def source_settings(config: RunConfig, live_database: str | None) -> SourceSetti
 
 
 def namespace_of(database: str, search_path: tuple[str, ...], settings: SourceSettings) -> Namespace:
-    """A session's namespace, with the configured defaults for what the log leaves out."""
+    """The namespace of a session with this `database` and `search_path`, each "" or () where the log leaves it out."""
     path = search_path or ((settings.default_schema,) if settings.default_schema else ())
     if settings.two_level:
         return Namespace(settings.default_database, search_path or ((database,) if database else path))

@@ -21,7 +21,7 @@ _NO_LOG = (
 
 
 def warnings_of(config: RunConfig, counts: RunCounts, before: RecordedRun | None) -> tuple[str, ...]:
-    """What a person should look into, given the last run of the workflow that came to its end."""
+    """What a person should look into; `before` is the last run of the workflow that came to its end, None if none."""
     warnings = [*_nothing_read(config, counts), *_left_out(config, counts), *_nothing_published(counts, before)]
     if counts.unresolved:
         named = ", ".join(f"{name} {count}" for name, count in most_frequent(counts.unresolved_names, _NAMES_SHOWN))

@@ -24,9 +24,9 @@ from workflows.target import RunTarget, open_target
 
 
 def run_workflow(config: RunConfig, options: RunOptions, progress: Progress) -> RunSummary:
-    """Carries out one workflow and tells what became of every statement.
+    """Carries out the workflow of `config` and tells what became of every statement.
 
-    Raises ConfigError, TargetDown, LeaseHeld, and Unaccounted where the counts do not add up.
+    Raises ConfigError, TargetDown, LeaseHeld, SparkLost, Interrupted, and Unaccounted where the counts do not add up.
     """
     with _state(config, options) as store, leased(store, config.state.workflow, options.run_id) as lease:
         run = RecordedRun(options.run_id, config.state.workflow, time.time(), None, RunOutcome.RUNNING)

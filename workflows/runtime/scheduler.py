@@ -55,7 +55,10 @@ def next_due(schedule: Schedule, now: float) -> float:
 
 
 def is_due(schedule: Schedule, now: float, last_started: float | None) -> bool:
-    """Whether a moment has passed without a run; however many have, one run makes up for them."""
+    """Whether a moment of the schedule has passed without a run, `now` (seconds since the epoch).
+
+    However many have, one run makes up for them. `last_started` None: there was no run.
+    """
     return last_started is None or last_started < last_due(schedule, now)
 
 

@@ -29,7 +29,7 @@ class UndeclaredReads:
 
 
 def dbt_project(name: str, dialect: str | None, timeout_seconds: float) -> DbtProject | None:
-    """The dbt project at a path, None where there is none. Raises ConfigError, UnreadableArtifact."""
+    """The dbt project at the path `name`, None where there is none. Raises ConfigError, UnreadableArtifact."""
     path = Path(name)
     if name == "-" or not is_project(path):
         return None

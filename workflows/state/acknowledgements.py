@@ -63,7 +63,7 @@ def acknowledgements(connection: Connection, workflow: str, sink: str) -> dict[s
 
 
 def acknowledge(connection: Connection, workflow: str, sink: str, done: Mapping[str, PublishedState]) -> None:
-    """Keeps what was acknowledged of each target."""
+    """Keeps what `sink` has acknowledged, by the id of the target, in place of what was kept of these."""
     for target, acknowledgement in sorted(done.items()):
         where = acknowledged.c.workflow == workflow, acknowledged.c.sink == sink, acknowledged.c.target == target
         connection.execute(delete(acknowledged).where(*where))

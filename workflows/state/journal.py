@@ -79,7 +79,7 @@ def digests_of(segments: Iterable[bytes], stale: Set[str] = frozenset()) -> Dige
 
 
 def digests_between(segments: Iterable[bytes], begin: float, end: float) -> Digests:
-    """The records of a time."""
+    """The records from `begin` to before `end` (seconds since the epoch)."""
     found = [none_known()]
     for content in segments:
         rows = rows_of(content, ["digest", "time"])
@@ -137,7 +137,7 @@ def keep_only(connection: Connection, workflow: str, kept: Callable[[pa.Table], 
 
 
 def forget_before(connection: Connection, workflow: str, time: float) -> None:
-    """Drops the segments all of whose statements are older."""
+    """Drops the segments all of whose statements are older than `time` (seconds since the epoch)."""
     connection.execute(delete(journal).where(journal.c.workflow == workflow, journal.c.newest < time))
 
 

@@ -42,7 +42,7 @@ class RecordedRun:
 
 
 def begin_run(connection: Connection, workflow: str, run_id: str, started: float) -> None:
-    """Notes that a run has begun, in place of one that had its id."""
+    """Notes that a run has begun, in place of one that had its id. `started` is in seconds since the epoch."""
     values = {"workflow": workflow, "run_id": run_id, "started": started, "outcome": RunOutcome.RUNNING.value}
     connection.execute(delete(runs).where(runs.c.run_id == run_id))
     connection.execute(insert(runs).values(**values, message="", report="{}"))
@@ -82,7 +82,7 @@ def run_totals(connection: Connection) -> dict[tuple[str, str], int]:
 
 
 def recorded_runs(connection: Connection, workflow: str | None = None, at_most: int = 20) -> list[RecordedRun]:
-    """The latest runs, newest first."""
+    """The latest runs of a `workflow` (None: of all), newest first, `at_most` so many."""
     found = select(runs).order_by(runs.c.started.desc()).limit(at_most)
     if workflow is not None:
         found = found.where(runs.c.workflow == workflow)

@@ -33,7 +33,7 @@ class ParserSettings:
 def remember_templates(
     connection: Connection, workflow: str, found: Iterable[ParsedTemplate], settings: ParserSettings
 ) -> None:
-    """Keeps templates, in place of what was kept of them before."""
+    """Keeps templates as `settings` gave them, in place of what was kept of them before."""
     by_key = {(template.fingerprint, template.dialect): template for template in found}
     keys = sorted(by_key)
     for start in range(0, len(keys), _AT_ONCE):

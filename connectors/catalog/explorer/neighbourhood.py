@@ -55,7 +55,7 @@ def picture(connection: Connection, steps: Sequence[NeighbourhoodStep], limit: i
 
 
 def whole(connection: Connection, identifiers: Sequence[str], window: Window) -> Json:
-    """The document of exactly these entities and the edges between them."""
+    """The document of exactly the entities of these `identifiers` and the edges between them, as `window` has them."""
     rows = list(any_rows_of(connection, set(identifiers)).values())
     return explore.explore(connection, rows, explore.Reach(0, 0, len(rows)), window)
 

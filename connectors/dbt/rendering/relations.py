@@ -63,7 +63,7 @@ class TemplateRelation(Mapping[str, Any]):
         return str(self)
 
     def include(self, *, database: bool = True, schema: bool = True, identifier: bool = True) -> TemplateRelation:
-        """The relation with fewer parts in its name."""
+        """The relation without the parts of its name that are False: database, schema, identifier."""
         return replace(
             self,
             database=self.database if database else None,

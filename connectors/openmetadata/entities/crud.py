@@ -86,7 +86,7 @@ class QueryRecord:
 
 
 def get_by_name(http: Http, collection: Collection, fqn: str, fields: Sequence[str] = ()) -> Json | None:
-    """An entity by its FQN, None when there is none."""
+    """An entity by its FQN with these `fields` beside the usual ones, None when there is none."""
     return _one(http.get(f"{collection}/name/{path_of(fqn)}", _fields(fields)))
 
 
@@ -108,7 +108,10 @@ def pages(http: Http, collection: Collection, params: Params) -> Iterator[Json]:
 
 
 def mark_processed(http: Http, collection: Collection, fqn: str) -> None:
-    """Sets processedLineage on a view or procedure, so that the next run may leave it out."""
+    """Sets processedLineage on a view or procedure (by FQN), so that the next run may leave it out.
+
+    Raises Rejected, ServerFailed, ConfigError and TargetDown.
+    """
     operation = {"op": "add", "path": "/processedLineage", "value": True}
     http.send(Call("PATCH", f"{collection}/name/{path_of(fqn)}", body=[operation], answered=False))
 

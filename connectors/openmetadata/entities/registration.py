@@ -62,7 +62,10 @@ def register(platform: Platform, groups: Mapping[str, Sequence[Json]], at: float
 def register_each(
     platform: Platform, groups: Mapping[str, Sequence[Json]], probe: Probe = unprobed
 ) -> RegistrationResult:
-    """As `register`, where what cannot be registered keeps nothing else from being. Raises ConfigError, TargetDown."""
+    """As `register` with these `groups`, where what cannot be registered keeps nothing else from being.
+
+    `probe` is told of what is sent. Raises ConfigError and TargetDown.
+    """
     ordered = [(group, request) for group in ("services", *_COLLECTIONS) for request in groups.get(group, ())]
     made = []
 

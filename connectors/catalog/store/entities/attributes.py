@@ -31,7 +31,7 @@ class Change:
 
 
 def entity_changes(identifier: str, before: Json, after: Json, at: int) -> list[Change]:
-    """The events that lead from one answer of an entity to the next."""
+    """The events that lead from the answer `before` (empty: not there) to `after`, `at` a time in milliseconds."""
     changes = []
     if not before:
         label = after["fullyQualifiedName"]

@@ -63,7 +63,7 @@ def find_id(connection: Connection, identifier: str, include: str = "non-deleted
 
 
 def get(connection: Connection, kind: str, name: str, include: str = "non-deleted") -> EntityRow:
-    """Like `find`; raises ApiError (404) when there is none."""
+    """The entity named `name`, if `include` (as of `find`) admits it. Raises ApiError (404) when there is none."""
     row = find(connection, kind, name, include)
     if row is None:
         raise not_found(kind, name)
@@ -71,7 +71,7 @@ def get(connection: Connection, kind: str, name: str, include: str = "non-delete
 
 
 def get_id(connection: Connection, kind: str, identifier: str, include: str = "non-deleted") -> EntityRow:
-    """Like `find_id` for one type; raises ApiError (404) when there is none."""
+    """The entity with this id, if it is of that `kind` and `include` admits it. Raises ApiError (404) else."""
     row = find_id(connection, identifier, include)
     if row is None or row.type != kind:
         raise not_found(kind, identifier)
@@ -156,7 +156,7 @@ def delete(connection: Connection, row: EntityRow, *, hard: bool, recursive: boo
 
 
 def restore(connection: Connection, identifier: str, kind: str) -> EntityRow:
-    """Takes a soft deletion back. Raises ApiError (404) for what is not there."""
+    """Takes the soft deletion of an entity of that `kind` back. Raises ApiError (404) for what is not there."""
     row = get_id(connection, kind, identifier, "all")
     connection.execute(update(entities).where(entities.c.id == row.id).values(deleted=False))
     return get_id(connection, kind, identifier)

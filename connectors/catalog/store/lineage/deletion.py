@@ -14,7 +14,10 @@ from ingestion.model import Json
 
 
 def remove(connection: Connection, kind: EntityType, identifier: str, *, hard: bool, recursive: bool) -> Json:
-    """Deletes one entity and what lies under it; answers the entity. Raises ApiError (404, 400)."""
+    """Deletes one entity, and what lies under it where `recursive`; `hard` for good. Answers the entity.
+
+    Raises ApiError: 404 where it is not there, 400 where something lies under it and this is not `recursive`.
+    """
     row = entities.get_id(connection, kind.type, identifier, "all" if hard else "non-deleted")
     _remove(connection, row, hard=hard, recursive=recursive)
     document = entities.answer(row)

@@ -137,7 +137,10 @@ def neighbours(
 
 
 def seen(connection: Connection, identifiers: Sequence[int], until: int | None = None) -> dict[int, Seen]:
-    """First and last sight and the count of distinct records of each contribution, up to a time."""
+    """First and last sight and the count of distinct records of each contribution, by its id.
+
+    Of what was first seen `until` then (milliseconds since the epoch); None: of all.
+    """
     found: dict[int, Seen] = {}
     for chunk in chunks_of(list(identifiers)):
         where: ColumnElement[bool] = versions.c.contribution_id.in_(chunk)

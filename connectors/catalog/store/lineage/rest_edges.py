@@ -30,7 +30,10 @@ _OTHER_PATHS = "a lineage patch may only name paths under /columnsLineage, /pipe
 
 
 def put(connection: Connection, ends: tuple[EntityRow, EntityRow], details: Json, description: str | None) -> None:
-    """Replaces the wire contribution of the edge. Raises ApiError (404) when its pipeline is not there."""
+    """Replaces what clients of the contract say of the edge between `ends`, by its `details`.
+
+    Raises ApiError (404) when its pipeline is not there.
+    """
     content = _content(connection, ends, details)
     if description is not None:
         content.setdefault("description", description)
@@ -46,7 +49,9 @@ def read(connection: Connection, ends: tuple[EntityRow, EntityRow]) -> Json:
 
 
 def patch(connection: Connection, ends: tuple[EntityRow, EntityRow], operations: list[Json]) -> Json:
-    """Applies a JSON Patch to the details that `read` gives; what it adds or changes becomes the wire's word.
+    """Applies the `operations` of a JSON Patch to the details that `read` gives.
+
+    What it adds or changes becomes what clients of the contract say.
 
     Raises ApiError: 404 without an edge, 400 for a patch that names other paths or does not apply.
     """

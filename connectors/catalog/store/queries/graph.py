@@ -16,7 +16,7 @@ Edges = dict[tuple[str, str], list[ContributionView]]
 
 
 def graph(connection: Connection, root: EntityRow, upstream: int, downstream: int) -> Json:
-    """Everything within so many hops; at most MAX_NODES entities, the nearest first."""
+    """Everything within so many hops `upstream` and `downstream`; at most MAX_NODES entities, the nearest first."""
     up = _hops(connection, root.id, upstream, upstream=True)
     down = _hops(connection, root.id, downstream, upstream=False)
     found = {end for edge in (*up, *down) for end in edge}

@@ -1,0 +1,61 @@
+"""What a caller reads before a call: a docstring says what the parameters of a function are."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from tests.house.source_tree import Module, modules
+
+ROOMS = ("connectors.", "workflows.")
+MANY = 3
+"""Parameters from which on a docstring has to speak of one by its name: what it is, or in which unit."""
+
+
+def _public(node: ast.Module | ast.ClassDef) -> Iterator[ast.FunctionDef]:
+    for item in node.body:
+        if isinstance(item, ast.ClassDef) and not item.name.startswith("_"):
+            yield from _public(item)
+        elif isinstance(item, ast.FunctionDef) and not item.name.startswith("_"):
+            yield item
+
+
+def _is_told_by_its_decorator(node: ast.FunctionDef) -> bool:
+    """Whether it is a route or a command, whose parameters have types that say what they are."""
+    return any(ast.unparse(decorator).startswith(("router.", "shows_errors")) for decorator in node.decorator_list)
+
+
+def _parameters(node: ast.FunctionDef) -> list[str]:
+    given = (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
+    return [one.arg for one in given if one.arg not in ("self", "cls")]
+
+
+def _says_nothing(node: ast.FunctionDef) -> bool:
+    parameters = _parameters(node)
+    if len(parameters) < MANY or _is_told_by_its_decorator(node):
+        return False
+    told = ast.get_docstring(node) or ""
+    return not any(re.search(rf"\b{_words(name)}", told, re.IGNORECASE) for name in parameters)
+
+
+def _words(name: str) -> str:
+    """The name, or its words: `max_depth`, "max depth"; and of a plural the singular."""
+    return re.escape(name.rstrip("s")).replace("_", "[_ ]")
+
+
+def _silent(module: Module) -> Iterator[str]:
+    for node in _public(module.tree):
+        if _says_nothing(node):
+            yield f"{module.name}.{node.name}({', '.join(_parameters(node))})"
+
+
+def test_a_function_of_many_parameters_says_what_one_of_them_is() -> None:
+    assert [name for module in modules() if module.name.startswith(ROOMS) for name in _silent(module)] == []
+
+
+def test_a_silent_docstring_is_found() -> None:
+    silent = 'def f(a, span_ms, b):\n    """Does it."""\n'
+    told = 'def f(a, span_ms, b):\n    """Does it for `span_ms` milliseconds."""\n'
+    few = 'def f(a, b):\n    """Does it."""\n'
+    assert [len([n for n in _public(ast.parse(text)) if _says_nothing(n)]) for text in (silent, told, few)] == [1, 0, 0]
