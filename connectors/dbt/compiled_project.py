@@ -33,7 +33,7 @@ def project_from_compiled(path: Path, dialect: str | None) -> DbtProject:
         raise ConfigError(f"{path}: compiled files do not say what their SQL is: name it with --dialect")
     language = adapter_dialect(dialect)
     texts = {file: text_of(file) for file in sorted(path.rglob("*.sql")) if _is_model(file.relative_to(path))}
-    names = {name for text in texts.values() for name in qualified_names(text, language)}
+    names = {name for text in texts.values() for name in _qualified_names(text, language)}
     whole = " ".join(texts.values())
     ephemeral = {file for file in texts if f"{EPHEMERAL_PREFIX}{file.stem}" in whole}
     places = _places([file.stem for file in texts if file not in ephemeral], names)
@@ -43,7 +43,7 @@ def project_from_compiled(path: Path, dialect: str | None) -> DbtProject:
         if file in ephemeral:
             continue
         place = places[file.stem]
-        read = tuple(sorted(_id(parts) for parts in qualified_names(text, language)))
+        read = tuple(sorted(_id(parts) for parts in _qualified_names(text, language)))
         node = DbtNode(
             _id(place),
             ResourceKind.MODEL,
@@ -61,7 +61,7 @@ def project_from_compiled(path: Path, dialect: str | None) -> DbtProject:
     return DbtProject(path.name, language, nodes, statements, failures=failures, notes=notes)
 
 
-def qualified_names(text: str, dialect: str) -> Iterator[tuple[str, str, str]]:
+def _qualified_names(text: str, dialect: str) -> Iterator[tuple[str, str, str]]:
     """The names of two or three parts in a text: (database, schema, name), and what only looks like one."""
     rules = dialect_of(dialect)
     run: list[str] = []

@@ -88,7 +88,7 @@ def model_statements(
     statements: list[ModelStatement] = []
     failures: list[ModelFailure] = []
     for query in _in_order(queries, nodes):
-        if not is_query(query.text, rules):
+        if not _is_query(query.text, rules):
             failures.append(ModelFailure(query.node, query.origin, "not a query"))
             continue
         statements += _statements(query, rules)
@@ -105,7 +105,7 @@ def _in_order(queries: Iterable[ModelQuery], nodes: Mapping[str, DbtNode]) -> It
     return (by_id[key] for key in order if key in by_id)
 
 
-def is_query(text: str, dialect: Dialect) -> bool:
+def _is_query(text: str, dialect: Dialect) -> bool:
     """Whether a text is a query, and no other statement."""
     for token in tokens(text, dialect):
         if token.text != "(":

@@ -15,6 +15,9 @@ HANDED_ON = ["@router.*", "@app.*"]
 WIRE_MODELS = re.compile(r"connectors/catalog/contract/\w*models\.py|workflows/config/models/\w+\.py")
 """Their fields are those of the contract and of the YAML, read by us or not."""
 
+TEMPLATE_OBJECTS = "connectors/dbt/rendering/"
+"""What they offer, dbt's templates ask for."""
+
 CALLED_BY_OTHERS = {
     "__getattr__": "Python, for a name that a module has not",
     "asctime": "logging's formatters",
@@ -29,7 +32,7 @@ CALLED_BY_OTHERS = {
     "DBT": "a value of the contract",
     "PIPELINE": "a value of the contract",
     "OPEN_LINEAGE": "a value of the contract",
-    "EPHEMERAL_PREFIX": "dbt",
+    "whole_columns": "who uses the library",
 }
 """Names that a library reads or calls, or that are values of an enumeration of the contract; and who uses them."""
 
@@ -45,5 +48,6 @@ def _unused() -> list[tuple[str, str, int]]:
 
 def test_no_code_is_dead() -> None:
     unused = [(name, file, line) for name, file, line in _unused() if not WIRE_MODELS.fullmatch(file)]
+    unused = [item for item in unused if not item[1].startswith(TEMPLATE_OBJECTS)]
     dead = [f"{file}:{line}: {name}" for name, file, line in unused if name not in CALLED_BY_OTHERS]
     assert dead == []

@@ -45,19 +45,19 @@ class Warehouse:
             raise AttributeError(name)
 
         def ask(*_args: Any, **_kwargs: Any) -> NoReturn:
-            asks_warehouse(f"adapter.{name}")
+            _asks_warehouse(f"adapter.{name}")
 
         return ask
 
 
-def asks_warehouse(name: str) -> NoReturn:
+def _asks_warehouse(name: str) -> NoReturn:
     """Ends the rendering: what `name` gives only the warehouse knows."""
     raise NotRenderable(f"{name} asks the warehouse")
 
 
 def _asking(name: str) -> Callable[..., NoReturn]:
     def ask(*_args: Any, **_kwargs: Any) -> NoReturn:
-        asks_warehouse(name)
+        _asks_warehouse(name)
 
     return ask
 

@@ -30,7 +30,7 @@ Globals = Callable[[str], dict[str, Any]]
 """The names that templates of a package see."""
 
 
-class Returned(Exception):
+class _Returned(Exception):
     """What `return` was given."""
 
     def __init__(self, value: Any) -> None:
@@ -40,7 +40,7 @@ class Returned(Exception):
 
 def hand_back(value: Any = None) -> None:
     """dbt's `return`."""
-    raise Returned(value)
+    raise _Returned(value)
 
 
 def macros_in(text: str, package: str) -> list[TemplateMacro]:
@@ -86,7 +86,7 @@ class MacroName:
         """What the macro gives: what it returns, else its text."""
         try:
             return self._library.macro(self._package, self._name, self._names(self._package))(*args, **kwargs)
-        except Returned as returned:
+        except _Returned as returned:
             return returned.value
 
 

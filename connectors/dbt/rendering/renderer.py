@@ -51,7 +51,7 @@ class Rendering:
     ephemeral: dict[str, None] = field(default_factory=dict)
 
 
-class ConfigCall:
+class _ConfigCall:
     """`config`: called, it sets; `get` and `require` read."""
 
     def __init__(self, rendering: Rendering) -> None:
@@ -82,7 +82,7 @@ class ConfigCall:
         return False
 
 
-class ProjectVariables:
+class _ProjectVariables:
     """`var`: of the root project, then of the package's own file."""
 
     def __init__(self, renderer: TemplateRenderer, package: str) -> None:
@@ -252,7 +252,7 @@ class TemplateRenderer:
         }
         return {
             "api": Members({"Relation": Members({"create": self._relation})}),
-            "config": ConfigCall(rendering),
+            "config": _ConfigCall(rendering),
             "database": database,
             "is_incremental": is_incremental,
             "model": model,
@@ -263,7 +263,7 @@ class TemplateRenderer:
             "source": lambda source, table: self._source(rendering, source, table),
             "target": {**target, "profile_name": "", "threads": 1},
             "this": TemplateRelation(database, schema, identifier, self.scope.dialect),
-            "var": ProjectVariables(self, package),
+            "var": _ProjectVariables(self, package),
         }
 
     def _relation(self, **parts: Any) -> TemplateRelation:
