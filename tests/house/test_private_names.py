@@ -12,6 +12,9 @@ from tests.house.source_tree import REPOSITORY, Module, modules, names
 PLAIN_DECORATORS = frozenset({"dataclass", "cache", "lru_cache", "contextmanager"})
 """Any other decorator hands its function on, as a route or a command."""
 
+ENTRIES = frozenset({"main", "answer"})
+"""Where a process begins: a program, and a module that a sandboxed process is given by its name."""
+
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
@@ -92,7 +95,7 @@ def _kept_to_itself(module: Module) -> set[str]:
         node.name
         for node in _definitions(module)
         if node.name[0] != "_"
-        and node.name != "main"
+        and node.name not in ENTRIES
         and not _is_error(node)
         and (module.name, node.name) not in _names_used_elsewhere()
     }

@@ -19,7 +19,7 @@ _RECURSION_LIMIT = 5_000
 """Deeper than any macro goes that ends."""
 
 
-def _answer(request: str, scope_file: str) -> bytes:
+def answer(request: str, scope_file: str) -> bytes:
     """The answer to one request; to what is none an empty one, once the scope is loaded."""
     renderer = _renderer(scope_file)
     if not request.startswith("{"):
