@@ -4,7 +4,7 @@ import tempfile
 from pathlib import Path
 
 from pyspark.sql import SparkSession
-from pyspark.sql import functions as F  # noqa: N812 the name that every PySpark user knows
+from pyspark.sql import functions as F
 
 events = Path(".headwater/spark-events")
 events.mkdir(parents=True, exist_ok=True)

@@ -24,7 +24,7 @@ from pathlib import Path
 import psutil
 import zstandard
 from pyspark.sql import SparkSession
-from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql import functions as F
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812 the name that every PySpark user knows
+from pyspark.sql import functions as F
 
 from connectors.postgres import PostgresDatabase
 from connectors.postgres.explain import Question, Reads, columns_read

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F  # noqa: N812 the name that every PySpark user knows
+from pyspark.sql import functions as F
 
 from ingestion.isolation import Failure, FailureStage, Isolation
 from ingestion.routines import KnownRoutine, KnownRoutines, RoutineStep, known_routines

@@ -11,7 +11,7 @@ from pyspark import StorageLevel
 from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import Column as SparkColumn
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F  # noqa: N812 the name that every PySpark user knows
+from pyspark.sql import functions as F
 
 from connectors.base import RECORD_SCHEMA
 from connectors.postgres import PostgresDatabase

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F  # noqa: N812 the name that every PySpark user knows
+from pyspark.sql import functions as F
 
 from connectors.openmetadata.transport.platform import Platform
 from connectors.postgres import PostgresDatabase

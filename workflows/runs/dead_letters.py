@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812 the name that every PySpark user knows
+from pyspark.sql import functions as F
 
 from ingestion.errors import ConfigError, Templated
 from ingestion.isolation import Failure

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pyspark.sql import functions as F  # noqa: N812 the name that every PySpark user knows
+from pyspark.sql import functions as F
 
 from connectors.base import UNSUPPORTED
 from connectors.spark_history import NOT_A_LOG

@@ -72,8 +72,9 @@ def list_applications(base: str, min_date: datetime | None, status: str | None) 
         applications = answer.json()
         return [log for application in applications for log in _attempts(root, application)]
     except (requests.HTTPError, ValueError, KeyError, TypeError) as error:
-        msg = f"{shown(base)} does not answer as a Spark history server does: check historyServer"
-        raise ConfigError(msg) from error
+        raise ConfigError(
+            f"{shown(base)} does not answer as a Spark history server does: check historyServer"
+        ) from error
 
 
 def _attempts(root: str, application: dict[str, Any]) -> Iterator[EventLogFile]:

@@ -71,8 +71,9 @@ def list_log_files(spark: SparkSession, directory: str) -> list[EventLogFile]:
             if "/." not in place.removeprefix(root):
                 found.append((place, file.getLen(), file.getModificationTime() / 1000))
     except Py4JJavaError as error:
-        msg = f"the event log directory {clean_location(directory)} cannot be read: check eventLogDirectory"
-        raise ConfigError(msg) from error
+        raise ConfigError(
+            f"the event log directory {clean_location(directory)} cannot be read: check eventLogDirectory"
+        ) from error
     return recognised(found)
 
 

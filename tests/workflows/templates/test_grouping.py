@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql import functions as F
 
 from workflows.reading.statements import STATEMENT_SCHEMA
 from workflows.templates.grouping import DIGESTS_KEPT, OccurrenceGroup, TableUsage, groups, with_namespace

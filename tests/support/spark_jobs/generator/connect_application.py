@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
-from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql import functions as F
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("--root", required=True, type=Path)

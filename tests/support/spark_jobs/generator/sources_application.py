@@ -9,7 +9,7 @@ import argparse
 from pathlib import Path
 
 from pyspark.sql import SparkSession
-from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql import functions as F
 
 URL = "jdbc:derby:memory:shop;create=true"
 CONNECTION = {"url": URL, "driver": "org.apache.derby.iapi.jdbc.AutoloadedDriver"}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from application import session
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql import functions as F
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("--root", required=True, type=Path)
