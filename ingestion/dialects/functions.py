@@ -23,6 +23,19 @@ class Effect(Enum):
     ORDER = "order"
 
 
+class Use(Enum):
+    """What a function does with one of its arguments, where it does not do the same with all.
+
+    VALUE: its value goes into the result. CONDITION: it decides which value does. BOTH: COALESCE(a, b) tests what it
+    gives. ORDER: it decides which row's value does.
+    """
+
+    VALUE = "value"
+    CONDITION = "condition"
+    BOTH = "both"
+    ORDER = "order"
+
+
 HASHES = keywords(
     "AES_ENCRYPT BITMAP_COUNT BLAKE3 CHECKSUM BINARY_CHECKSUM CITYHASH64 CRC32 CRYPT DIGEST ENCRYPT ENCRYPT_RAW "
     "FARM_FINGERPRINT FARMFINGERPRINT64 FNV_HASH FNV1A HALFMD5 HASH HASH64 HASHAMP HASHBUCKET HASHBYTES HASHROW "
@@ -81,6 +94,8 @@ TEXTS = keywords(
 """Functions whose result is a text."""
 OBJECT_BUILDERS = keywords("JSON_BUILD_OBJECT JSONB_BUILD_OBJECT OBJECT_CONSTRUCT OBJECT_CONSTRUCT_KEEP_NULL")
 """Functions of names and values in turn: OBJECT_CONSTRUCT('k', a)."""
+STRUCTS = OBJECT_BUILDERS | keywords("JSON_OBJECT NAMED_STRUCT ROW STRUCT STRUCT_PACK")
+"""Functions of a value with fields."""
 TO_JSON = keywords("PARSE_JSON ROW_TO_JSON TO_ARRAY TO_JSON TO_JSONB TO_JSON_STRING TO_OBJECT TO_VARIANT")
 """Functions that give the value of their argument another form, with the same fields."""
 
@@ -127,6 +142,35 @@ _SPARK_EFFECTS: dict[str, Effect] = {
     "HLL_UNION": Effect.VALUE,
 }
 _DIALECT_EFFECTS: dict[str, dict[str, Effect]] = dict.fromkeys(("spark", "databricks"), _SPARK_EFFECTS)
+
+# As Spark's analyzer replaces them (by CASE, IF and COALESCE), and as OpenLineage's facet has COALESCE: each argument
+# is tested, and is a value.
+_FIRST_KNOWN = keywords("COALESCE IFNULL NVL")
+_CHOICES = keywords("IF IFF IIF NVL2")
+_EXTREMES = keywords("ARGMAX ARGMIN ARG_MAX ARG_MIN MAX_BY MIN_BY")
+WITH_USES = _FIRST_KNOWN | _CHOICES | _EXTREMES | {"NULLIF", "DECODE", "PIVOTFIRST"}
+
+
+def argument_uses(name: str, arguments: int) -> tuple[Use, ...]:
+    """What a function, by its name in capitals, does with each of so many arguments; () where it is the same for all.
+
+    `NULLIF(a, b)` -> (BOTH, CONDITION); `DECODE(a, 1, b, c)` -> (CONDITION, CONDITION, VALUE, VALUE).
+    """
+    if name in _FIRST_KNOWN:
+        return (Use.BOTH,) * arguments
+    if name in _CHOICES and arguments == 3:
+        return (Use.CONDITION, Use.VALUE, Use.VALUE)
+    if name in _EXTREMES and arguments == 2:
+        return (Use.VALUE, Use.ORDER)
+    if name == "NULLIF" and arguments == 2:
+        return (Use.BOTH, Use.CONDITION)
+    if name == "DECODE" and arguments > 2:
+        pairs = (Use.CONDITION, Use.VALUE) * ((arguments - 1) // 2)
+        return (Use.CONDITION, *pairs, *((Use.VALUE,) if arguments % 2 == 0 else ()))
+    if name == "PIVOTFIRST" and arguments > 2:  # what Spark makes of PIVOT: the key, the value, the keys sought
+        return (Use.CONDITION, Use.VALUE, *((Use.VALUE,) * (arguments - 2)))
+    return ()
+
 
 _UNIT_FIRST = {
     **dict.fromkeys(keywords("DATEADD DATEDIFF DATEDIFF_BIG DATE_BUCKET TIMEADD TIMEDIFF"), 3),

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from sqlfluff.core.parser import BaseSegment
 
 from ingestion.dialects import Dialect
-from ingestion.dialects.functions import effect_of, unit_positions
+from ingestion.dialects.functions import STRUCTS, Use, argument_uses, effect_of, unit_positions
 from ingestion.parsing.sqlfluff_tier.tree import code, column_name, column_parts, only_code
 from ingestion.parsing.sqlparse_tier.words import DATE_PARTS, NO_COLUMN
 from ingestion.relational.form import AnySlot, Expression, Query, QuerySlot, Slot
-from ingestion.relational.roles import ARGUMENTS, ATOM, COMPOSED, CONDITIONAL, TRANSFORMED, WINDOW
+from ingestion.relational.roles import ARGUMENTS, ATOM, COMPOSED, CONDITIONAL, IDENTITY, SORT, TRANSFORMED, WINDOW
 
 QUERIES = ("select_statement", "set_expression", "with_compound_statement")
 
@@ -44,6 +44,7 @@ _TEXT = (
     "null_literal",
     "frame_clause",
 )
+_USES = {Use.VALUE: IDENTITY, Use.BOTH: IDENTITY, Use.CONDITION: CONDITIONAL, Use.ORDER: SORT}
 
 
 class NotFollowed(Exception):
@@ -126,6 +127,8 @@ class ExpressionReader:
         name = "".join(child.raw for child in segment.segments if child.is_type("function_name")).upper()
         if self.dialect.relations_in_functions and name.startswith(_LOOKUPS):
             raise NotFollowed(name.lower())
+        if name in STRUCTS:  # which of its fields the query around it takes is not seen here
+            raise NotFollowed(f"fields of {name.lower()}")
         inner = ARGUMENTS[effect_of(name.rpartition(".")[2], self.dialect.name)][role]
         self.parts.append(name)
         for child in code(segment):
@@ -134,7 +137,7 @@ class ExpressionReader:
             elif child.is_type("over_clause"):
                 for part in code(child):
                     self.parts.append(" ")
-                    self._write(part, COMPOSED[inner][WINDOW])
+                    self._write(part, COMPOSED[role][WINDOW])
             elif not child.is_type("function_name"):
                 raise NotFollowed(child.get_type())
 
@@ -144,6 +147,7 @@ class ExpressionReader:
             arguments = code(bracketed)
             commas = sum(child.raw == "," for child in arguments)
             units = unit_positions(name, commas + 1, self.dialect.name)
+            uses = argument_uses(name, commas + 1) or (Use.VALUE,) * (commas + 1)
             position = 0
             for child in arguments:
                 position += child.raw == ","
@@ -153,4 +157,10 @@ class ExpressionReader:
                     self.parts.append(len(self.slots))
                     self.slots.append(Slot((column_name(child, self.dialect),), role, ATOM))
                 else:
-                    self._write(child, role)
+                    self._argument(child, role, uses[position])
+
+    def _argument(self, segment: BaseSegment, role: int, use: Use) -> None:
+        first = len(self.slots)
+        self._write(segment, COMPOSED[role][_USES[use]])
+        if use is Use.BOTH:
+            self.slots += [slot._replace(role=COMPOSED[role][CONDITIONAL]) for slot in self.slots[first:]]

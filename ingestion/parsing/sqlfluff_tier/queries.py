@@ -121,16 +121,21 @@ class QueryReader:
         relations: list[RelationSource] = []
         projections: list[Projection | Star] = []
         clauses: list[Clause] = []
+        distinct = False
         for child in code(segment):
             if child.is_type("select_clause"):
                 projections.extend(self._projections(child))
+                modifier = child.get_child("select_clause_modifier")
+                if modifier is not None and "ON" in keywords(modifier):
+                    clauses.extend(clause for part in code(modifier) for clause in self._keys(part))
+                distinct |= modifier is not None and "DISTINCT" in keywords(modifier) and "ON" not in keywords(modifier)
             elif child.is_type("from_clause"):
                 relations.extend(self._relations(child))
             elif child.is_type(*_CONDITIONS):
                 clauses.extend(self._clauses(child))
             elif not child.is_type(*_NO_COLUMNS) and _has_names(child):
                 raise NotFollowed(child.get_type())
-        return Select(tuple(projections), tuple(relations), tuple(clauses))
+        return Select(tuple(projections), tuple(relations), tuple(clauses), (), distinct)
 
     def _projections(self, clause: BaseSegment) -> Iterator[Projection | Star]:
         elements = [child for child in clause.segments if child.is_type("select_clause_element")]
@@ -177,6 +182,11 @@ class QueryReader:
                 yield Clause(role, None, int(child.raw))
             elif not child.is_type("keyword", "comma"):
                 yield from self._condition(child, role, aliases)
+
+    def _keys(self, segment: BaseSegment) -> Iterator[Clause]:
+        """The keys of DISTINCT ON (…)."""
+        if not segment.is_type("keyword", "symbol"):
+            yield from self._condition(segment, GROUP_BY, 1)
 
     def _condition(self, segment: BaseSegment, role: int, aliases: int = 0) -> Iterator[Clause]:
         try:

@@ -10,12 +10,13 @@ from dataclasses import replace
 
 from ingestion.dialects import Dialect, dialect_of
 from ingestion.errors import Unparsable
-from ingestion.model import StatementKind
+from ingestion.model import Problem, ProblemKind, StatementKind
 from ingestion.parsing.sqlparse_tier.columns import Columns, find_columns
 from ingestion.parsing.sqlparse_tier.names import alias_at, name_at, qualifier
 from ingestion.parsing.sqlparse_tier.sources import SourceAt, SourceScan, find_sources
 from ingestion.parsing.sqlparse_tier.stream import TokenStream, read_tokens
 from ingestion.parsing.sqlparse_tier.targets import TargetAt, find_target
+from ingestion.parsing.sqlparse_tier.words import CONDITIONS
 from ingestion.relational.form import RelationalStatement, RelationSource, WriteForm
 from ingestion.relational.partial import tables_only_select
 from ingestion.statements.spellings import plainly_spelled
@@ -42,8 +43,14 @@ def parse(text: str, dialect: str) -> RelationalStatement:
         known_dialect.name,
         (_write(writes, sources, columns),),
         aliases=tuple((table.alias, str(table.name)) for table in sources.tables if table.alias),
-        problems=columns.problems,
+        problems=(*columns.problems, *_unread(stream)),
     )
+
+
+def _unread(stream: TokenStream) -> tuple[Problem, ...]:
+    """What chooses, groups or sorts the rows is not read in this tier."""
+    found = any(stream.word(position) in CONDITIONS for position in range(len(stream)))
+    return (Problem(ProblemKind.UNSUPPORTED, "conditions"),) if found else ()
 
 
 def _changes_rows(stream: TokenStream, position: int) -> bool:

@@ -57,6 +57,9 @@ NO_COLUMN = _words(
 """Look like a column and are a value."""
 
 
+CONDITIONS = _words("WHERE ON USING HAVING QUALIFY GROUP ORDER DISTINCT NATURAL INTERSECT EXCEPT MINUS UNION CONNECT")
+"""Begin what has a say in which rows there are, or in their order."""
+
 METADATA_QUERIES = _words("DESCRIBE DESC SUMMARIZE SHOW")
 """Begin what DuckDB takes as a relation in parentheses, besides queries."""
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from ingestion.model import Problem, ProblemKind
+from ingestion.model import Problem, ProblemKind, TableName
 from ingestion.plans.operators import logical, physical, row_operations, scans
 from ingestion.plans.operators.step import PlanNodeInput
 from ingestion.plans.text.attributes import Element, attribute_list
@@ -51,10 +51,12 @@ class Evaluation:
     expected: dict[int, list[Element]] = field(default_factory=dict)
     by_number: dict[int, PlanRelation] = field(default_factory=dict)
     loop: PlanRelation | None = None
+    read: dict[TableName, None] = field(default_factory=dict)
 
     def scope(self, node: PlanNode, relation: PlanRelation, outer: Mapping[int, Attribute]) -> AttributeScope:
         """What the expressions of `node` may refer to over its input."""
-        return AttributeScope(relation.scope, outer, self.by_id, self.inner(node, relation, outer), self.known)
+        inner = self.inner(node, relation, outer)
+        return AttributeScope(relation.scope, outer, self.by_id, inner, self.known, self.read)
 
     def inner(self, node: PlanNode, relation: PlanRelation, outer: Mapping[int, Attribute]) -> Iterator[PlanRelation]:
         """The subqueries printed below a logical node, evaluated as they are asked for."""
@@ -74,6 +76,9 @@ class Evaluation:
                     self.expect(node.children[0], attribute_list(node.fields.get("Input", "")))
                 continue
             result = self.node(node, [done.pop(id(child)) for child in node.children], outer or {})
+            if self.read:  # by the subqueries in the node's expressions
+                result.sources = {**result.sources, **self.read}
+                self.read.clear()
             self.known.update(attribute.id for attribute in result.attributes)
             if not node.children or kind_of(node) == "Project":
                 self.made.update((attribute.id, attribute) for attribute in result.attributes)

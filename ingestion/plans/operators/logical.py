@@ -150,14 +150,21 @@ def union(step: PlanNodeInput) -> PlanRelation:
 
 
 def set_operation(step: PlanNodeInput) -> PlanRelation:
-    """INTERSECT and EXCEPT: every column of both sides decides the rows, the left side gives the values."""
+    """INTERSECT and EXCEPT: every column of both sides decides the rows, and the left side gives the values.
+
+    A value of INTERSECT is as much the right side's: it is there because both have it.
+    """
     found = {
         influence
         for relation in step.inputs
         for attribute in relation.attributes
         for influence in influences(attribute.lineage, Subtype.JOIN)
     }
-    return step.below.with_attributes(step.inputs[0].attributes, found)
+    given = step.inputs[0].attributes
+    if "Intersect" in step.node.name and len(step.inputs) > 1:
+        pairs = zip(given, step.inputs[1].attributes, strict=False)
+        given = [Attribute(one.id, one.name, united([one.lineage, other.lineage])) for one, other in pairs]
+    return step.below.with_attributes(given, found)
 
 
 def distinct(step: PlanNodeInput) -> PlanRelation:

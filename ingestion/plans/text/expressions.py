@@ -11,9 +11,10 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from ingestion.model import ColumnRef, NameKind, Subtype, Transformation
+from ingestion.dialects.functions import WITH_USES, Use, argument_uses
+from ingestion.model import ColumnRef, NameKind, Subtype, TableName, Transformation
 from ingestion.plans.text import vocabulary
-from ingestion.plans.text.attributes import ID, SUBQUERY, attribute_spans, nesting, truncated
+from ingestion.plans.text.attributes import ID, SUBQUERY, arguments, attribute_spans, nesting, truncated
 from ingestion.plans.text.relation import (
     LONGEST_EXPRESSION,
     MISSING,
@@ -40,7 +41,7 @@ class AttributeScope:
 
     `by_id` has the subqueries of a physical plan; `in_order` those of a logical one, which are printed in the order of
     their use. `known` has every id that the plan made so far: an id of it that is not in scope is a reference that
-    could not be followed.
+    could not be followed. `read` collects the tables that the subqueries read which an expression has.
     """
 
     attributes: Mapping[int, Attribute]
@@ -48,6 +49,10 @@ class AttributeScope:
     by_id: Mapping[int, PlanRelation] = field(default_factory=dict)
     in_order: Iterator[PlanRelation] = field(default_factory=lambda: iter(()))
     known: frozenset[int] | set[int] = frozenset()
+    read: dict[TableName, None] = field(default_factory=dict)
+
+
+_ROLES = {Use.CONDITION: Subtype.CONDITIONAL, Use.ORDER: Subtype.SORT}
 
 
 @dataclass(slots=True)
@@ -60,6 +65,17 @@ class _Place:
     case: bool = False
     outer_role: Subtype | None = None
     uses_before: int = 0
+    arguments: tuple[Use, ...] = ()
+    argument: int = -1
+    tested: bool = False
+
+    def next_argument(self) -> None:
+        """Where a function does not do the same with each of its arguments, what it does with the one that begins."""
+        self.argument += 1
+        if self.argument < len(self.arguments):
+            use = self.arguments[self.argument]
+            self.role = self.outer_role or _ROLES.get(use)
+            self.tested = use is Use.BOTH
 
 
 @dataclass(slots=True)
@@ -75,8 +91,9 @@ def read_expression(text: str, scope: AttributeScope) -> AttributeLineage:
     visible = {**scope.outer, **scope.attributes}
     inner = _unwrapped(text)
     for start, end, attribute in attribute_spans(inner, visible):
-        if start == 0 and end == len(inner):
-            return attribute.lineage
+        taken, reached = _field(attribute.lineage, inner, end)
+        if start == 0 and reached == len(inner):
+            return taken
     return _ExpressionReading(text, visible, scope).lineage()
 
 
@@ -95,6 +112,21 @@ def _unwrapped(text: str) -> str:
             break
         text = inside
     return text
+
+
+def _field(value: AttributeLineage, text: str, end: int) -> tuple[AttributeLineage, int]:
+    """The field of a struct that the text behind a value names, and where its name ends: `r#5.z`."""
+    for name, part in sorted((value.fields or {}).items(), key=lambda item: -len(item[0])):
+        if text.startswith(f".{name}", end):
+            return part, end + 1 + len(name)
+    return value, end
+
+
+def _inside(text: str, opening: int) -> str:
+    """What stands in the brackets that open at `opening`."""
+    depths = nesting(text[opening:], [])
+    closing = next((place for place, depth in enumerate(depths[1:]) if depth == 0), len(text))
+    return text[opening + 1 : opening + closing]
 
 
 def _canonical(column: ColumnRef) -> str:
@@ -150,7 +182,8 @@ class _ExpressionReading:
     def _step(self, position: int) -> int:
         if position in self.spans:
             end, attribute = self.spans[position]
-            self._use(attribute.lineage, attribute.name)
+            lineage, end = _field(attribute.lineage, self.text, end)
+            self._use(lineage, attribute.name)
             return end
         if position in self.skip:
             return self.skip[position]
@@ -159,7 +192,7 @@ class _ExpressionReading:
         token = TOKEN.match(self.text, position)
         if token is None:
             return position + 1
-        self._token(token.group())
+        self._token(token.group(), position)
         return token.end()
 
     # --- roles ------------------------------------------------------------------------------------------------
@@ -167,6 +200,8 @@ class _ExpressionReading:
     def _use(self, lineage: AttributeLineage, name: str = "?") -> None:
         place = self.places[-1]
         self.uses.append(_Use(lineage, place.role, place.aggregated, place.masking))
+        if place.role is None and any(outer.tested for outer in self.places):
+            self.uses.append(_Use(lineage, Subtype.CONDITIONAL, False, False))
         self.doubtful |= lineage.incomplete
         if lineage.expression:
             bare = " " not in lineage.expression or lineage.expression.startswith("(")
@@ -183,15 +218,12 @@ class _ExpressionReading:
         if relation is None:
             self._use(MISSING)
             return end
+        self.scope.read.update(relation.sources)
         rows = AttributeLineage(indirect=relation.indirect)
         if kind == "exists" or not relation.attributes:
             self._use(rows)
             return end
-        value = relation.attributes[0].lineage
-        for name, part in sorted((value.fields or {}).items(), key=lambda item: -len(item[0])):
-            if self.text.startswith(f".{name}", end):
-                value, end = part, end + 1 + len(name)
-                break
+        value, end = _field(relation.attributes[0].lineage, self.text, end)
         self._use(
             AttributeLineage(
                 value.direct, value.indirect | rows.indirect, value.expression, value.opaque, value.incomplete
@@ -199,12 +231,14 @@ class _ExpressionReading:
         )
         return end
 
-    def _token(self, token: str) -> None:
+    def _token(self, token: str, position: int) -> None:
         if token.isspace():
             self._write(" ")
             return
         if token == "(":
-            self._open()
+            self._open(position)
+        elif token == ",":
+            self.places[-1].next_argument()
         elif token == ")":
             self._close()
         elif token == "CASE":
@@ -223,16 +257,21 @@ class _ExpressionReading:
             return STAGE.sub("", token.lower())
         return "?" if token[0].isalnum() or token[0] == "_" or not token.isascii() else token
 
-    def _open(self) -> None:
+    def _open(self, position: int) -> None:
         before = self.words[1]
         word = STAGE.sub("", before.lower())
         place = self.places[-1]
         role = place.role
         if word in ("if", "filter") and role is None and (before in ("if", "FILTER")):
-            role = Subtype.CONDITIONAL
+            role = Subtype.FILTER if word == "filter" else Subtype.CONDITIONAL
         elif word in vocabulary.ORDER_ONLY or word == "windowspecdefinition":
             role = role or Subtype.WINDOW
         self._push(role, word in vocabulary.AGGREGATES, word in vocabulary.MASKING)
+        if role is None and word.upper() in WITH_USES:
+            uses = argument_uses(word.upper(), len(arguments(_inside(self.text, position))))
+            self.places[-1].arguments = uses
+            self.places[-1].next_argument()
+            self.roles_set = True
 
     def _push(self, role: Subtype | None, aggregated: bool = False, masking: bool = False, case: bool = False) -> None:
         place = self.places[-1]

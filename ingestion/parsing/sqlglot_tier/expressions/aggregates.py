@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from ingestion.dialects.functions import Effect, effect_of
+from ingestion.dialects.functions import effect_of
 from ingestion.parsing.sqlglot_tier.expressions.functions import FUNCTIONS, Behaviour, behaviour_of
 from ingestion.parsing.sqlglot_tier.expressions.lookups import write_lookup
 from ingestion.parsing.sqlglot_tier.expressions.operators import write_decode
@@ -116,10 +116,10 @@ def _is_windowed(node: exp.Expr) -> bool:
 
 
 def _end_value(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
-    """FIRST_VALUE(a) OVER (…): another row's value; an aggregate without OVER, where the dialect has it as one."""
+    """FIRST_VALUE(a): another row's value. Spark's analyzer has it as an aggregate with OVER too, PostgreSQL never."""
     name = "FIRST_VALUE" if type(node) is exp.FirstValue else "LAST_VALUE"
     w.parts.append(name + "(")
-    effect = Effect.VALUE if _is_windowed(node) else effect_of(name, w.names.dialect.name)
+    effect = effect_of(name, w.names.dialect.name)
     rules = _arguments(w, node, ARGUMENTS[effect][role])
     w.parts.append(")")
     return rules[0] if rules else None

@@ -52,7 +52,7 @@ def test_direct_uses(text: str, expected: dict[str, Subtype]) -> None:
         ),
         ("if ((a#1 = x)) b#2 else null", {("a", Subtype.CONDITIONAL)}),
         ("rank(a#1) windowspecdefinition(b#2, a#1 DESC NULLS LAST)", {("a", Subtype.WINDOW), ("b", Subtype.WINDOW)}),
-        ("sum(a#1) FILTER (WHERE (b#2 = done))", {("b", Subtype.CONDITIONAL)}),
+        ("sum(a#1) FILTER (WHERE (b#2 = done))", {("b", Subtype.FILTER)}),
     ],
 )
 def test_indirect_uses(text: str, expected: set[tuple[str, Subtype]]) -> None:
