@@ -146,9 +146,10 @@ _DIALECT_EFFECTS: dict[str, dict[str, Effect]] = dict.fromkeys(("spark", "databr
 # As Spark's analyzer replaces them (by CASE, IF and COALESCE), and as OpenLineage's facet has COALESCE: each argument
 # is tested, and is a value.
 _FIRST_KNOWN = keywords("COALESCE IFNULL NVL")
+_WITH_ZERO = keywords("NULLIFZERO ZEROIFNULL")
 _CHOICES = keywords("IF IFF IIF NVL2")
 _EXTREMES = keywords("ARGMAX ARGMIN ARG_MAX ARG_MIN MAX_BY MIN_BY")
-WITH_USES = _FIRST_KNOWN | _CHOICES | _EXTREMES | {"NULLIF", "DECODE", "PIVOTFIRST"}
+WITH_USES = _FIRST_KNOWN | _WITH_ZERO | _CHOICES | _EXTREMES | {"DECODE", "ISNULL", "NULLIF", "PIVOTFIRST"}
 
 
 def argument_uses(name: str, arguments: int) -> tuple[Use, ...]:
@@ -156,7 +157,7 @@ def argument_uses(name: str, arguments: int) -> tuple[Use, ...]:
 
     `NULLIF(a, b)` -> (BOTH, CONDITION); `DECODE(a, 1, b, c)` -> (CONDITION, CONDITION, VALUE, VALUE).
     """
-    if name in _FIRST_KNOWN:
+    if name in _FIRST_KNOWN or (name == "ISNULL" and arguments == 2) or (name in _WITH_ZERO and arguments == 1):
         return (Use.BOTH,) * arguments
     if name in _CHOICES and arguments == 3:
         return (Use.CONDITION, Use.VALUE, Use.VALUE)

@@ -34,7 +34,7 @@ def _column(word: str) -> Column:
 
 def told(text: str, dialect: str = "postgres", schemas: Schemas | None = None) -> list[set[str]]:
     """The lines of each flow."""
-    return [set(_lines(flow)) for flow in analysed(text, dialect, schemas).flows]
+    return [set(lines_of(flow)) for flow in analysed(text, dialect, schemas).flows]
 
 
 def tell(text: str, dialect: str = "postgres", schemas: Schemas | None = None) -> set[str]:
@@ -43,7 +43,7 @@ def tell(text: str, dialect: str = "postgres", schemas: Schemas | None = None) -
     return {line for line in lines if not line.startswith(("from ", "into "))}
 
 
-def _lines(flow: Flow) -> Iterator[str]:
+def lines_of(flow: Flow) -> Iterator[str]:
     if flow.target is not None:
         yield f"into {flow.target.name.dotted}"
     for name in flow.sources:

@@ -12,7 +12,7 @@ from ingestion.dialects.functions import STRUCTS, Use, argument_uses, effect_of,
 from ingestion.parsing.sqlfluff_tier.tree import code, column_name, column_parts, only_code
 from ingestion.parsing.sqlparse_tier.words import DATE_PARTS, NO_COLUMN
 from ingestion.relational.form import AnySlot, Expression, Query, QuerySlot, Slot
-from ingestion.relational.roles import ARGUMENTS, ATOM, COMPOSED, CONDITIONAL, IDENTITY, SORT, TRANSFORMED, WINDOW
+from ingestion.relational.roles import ARGUMENT_ROLES, ARGUMENTS, ATOM, COMPOSED, CONDITIONAL, TRANSFORMED, WINDOW
 
 QUERIES = ("select_statement", "set_expression", "with_compound_statement")
 
@@ -44,7 +44,6 @@ _TEXT = (
     "null_literal",
     "frame_clause",
 )
-_USES = {Use.VALUE: IDENTITY, Use.BOTH: IDENTITY, Use.CONDITION: CONDITIONAL, Use.ORDER: SORT}
 
 
 class NotFollowed(Exception):
@@ -72,6 +71,8 @@ class ExpressionReader:
         for number, segment in enumerate(segments):
             if number:
                 self.parts.append(" ")
+            if segment.raw == "->" and not segments[-1].is_type(*_MASKED):  # x -> x + a: a lambda's x is no column
+                raise NotFollowed("lambda")
             self._write(segment, inner)
 
     def _write(self, segment: BaseSegment, role: int) -> None:
@@ -161,6 +162,6 @@ class ExpressionReader:
 
     def _argument(self, segment: BaseSegment, role: int, use: Use) -> None:
         first = len(self.slots)
-        self._write(segment, COMPOSED[role][_USES[use]])
+        self._write(segment, COMPOSED[role][ARGUMENT_ROLES[use]])
         if use is Use.BOTH:
             self.slots += [slot._replace(role=COMPOSED[role][CONDITIONAL]) for slot in self.slots[first:]]

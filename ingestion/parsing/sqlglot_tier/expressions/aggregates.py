@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from ingestion.dialects.functions import effect_of
+from ingestion.dialects.functions import Use, argument_uses, effect_of
 from ingestion.parsing.sqlglot_tier.expressions.functions import FUNCTIONS, Behaviour, behaviour_of
 from ingestion.parsing.sqlglot_tier.expressions.lookups import write_lookup
 from ingestion.parsing.sqlglot_tier.expressions.operators import write_decode
@@ -12,7 +12,17 @@ from ingestion.parsing.sqlglot_tier.expressions.terms import called_name
 from ingestion.parsing.sqlglot_tier.expressions.wording import write_in_dialect
 from ingestion.parsing.sqlglot_tier.expressions.writer import ExpressionWriter, Handler
 from ingestion.relational.form import Slot, TypeRule
-from ingestion.relational.roles import AGGREGATED, ARGUMENTS, COMPOSED, FILTER, SORT, TRANSFORMED, WINDOW
+from ingestion.relational.roles import (
+    AGGREGATED,
+    ARGUMENT_ROLES,
+    ARGUMENTS,
+    COMPOSED,
+    CONDITIONAL,
+    FILTER,
+    SORT,
+    TRANSFORMED,
+    WINDOW,
+)
 
 
 def _window(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
@@ -108,13 +118,6 @@ def _any(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule
     return rules[0] if rules and inner is not role else None
 
 
-def _is_windowed(node: exp.Expr) -> bool:
-    inner: exp.Expr = node
-    while (around := inner.parent) is not None and type(around) in (exp.IgnoreNulls, exp.RespectNulls, exp.Filter):
-        inner = around
-    return type(around) is exp.Window and around.args["this"] is inner
-
-
 def _end_value(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
     """FIRST_VALUE(a): another row's value. Spark's analyzer has it as an aggregate with OVER too, PostgreSQL never."""
     name = "FIRST_VALUE" if type(node) is exp.FirstValue else "LAST_VALUE"
@@ -139,6 +142,9 @@ def write_function(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -
         first = node.args["expressions"][:1] if name == "VALUES" else []
         if first and type(first[0]) is exp.Identifier:  # MySQL: VALUES(a) is the incoming row's a
             return w.slot(("excluded", w.names.column(first[0])), role, tight)
+        uses = argument_uses(name, len(node.args["expressions"])) if type(node) is exp.Anonymous else ()
+        if uses:
+            return _by_argument(w, node, role, uses)
         known = behaviour_of(node, name, w.names.dialect.name)
     worded = write_in_dialect(w, node, known.inner[role]) if known.name is not None and known is by_kind else None
     if worded is not None:
@@ -151,6 +157,20 @@ def write_function(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -
         w.call(called_name(node), TRANSFORMED[role])
     w.parts.append(")")
     return _result_type(known.type, rules)
+
+
+def _by_argument(w: ExpressionWriter, node: exp.Expr, role: int, uses: tuple[Use, ...]) -> TypeRule:
+    """A function that does not do the same with all of its arguments, and has no node of its own: ZEROIFNULL(a)."""
+    w.parts.append(called_name(node) + "(")
+    for number, (item, use) in enumerate(zip(node.args["expressions"], uses, strict=True)):
+        if number:
+            w.parts.append(", ")
+        start = len(w.slots)
+        w.write(item, TRANSFORMED[role] if use in (Use.VALUE, Use.BOTH) else COMPOSED[role][ARGUMENT_ROLES[use]])
+        if use is Use.BOTH:
+            w.also(start, COMPOSED[role][CONDITIONAL])
+    w.parts.append(")")
+    return None
 
 
 def _result_type(rule: TypeRule, rules: list[TypeRule]) -> TypeRule:
