@@ -72,6 +72,7 @@ class Dialect:
     hash_comments: bool = False
     slash_comments: bool = False
     nested_comments: bool = False
+    brace_comments: bool = False  # {comment}
     dashes_need_space: bool = False  # a--b is a minus minus b
     name_characters: str = "$"  # beside letters, digits and the underscore
     stage_names: bool = False  # @stage/path
@@ -80,6 +81,7 @@ class Dialect:
     loose_double_quotes: bool = False  # "text" is a name, or a string where a setting or a missing name makes it one
     separator: Separator = Separator.NONE
     dashed_names: bool = False  # project-1.dataset.t, without quotes
+    names_with_braces: bool = True  # "a{b}" may be a name
     dotted_quotes: bool = False  # `project.dataset.t` in one pair of quotes is three names
 
     # Literals
@@ -96,6 +98,7 @@ class Dialect:
 
     # Scripts and routines
     client_command: str = ""  # what a line for the client begins with
+    client_variables: bool = False  # $(name) and <name, type, default>, filled in by the client
     declare_opens_block: bool = False
     declare_opens_script: bool = False  # DECLARE begins a script, to whose end its variables may stand for columns
     control_opens_block: bool = False  # IF, WHILE, LOOP, FOR, REPEAT outside a routine
@@ -103,6 +106,7 @@ class Dialect:
     declare_section: bool = False  # DECLARE a INT; b INT; BEGIN: one word for all of them
     execute_runs_text: bool = False  # EXECUTE x runs the text in x, and never a routine x
     bare_calls: bool = False  # p(1); calls p
+    marked_variables: bool = False  # SELECT :x in a body; without the colon the name is a column's
 
     # Definitions
     table_streams: bool = False  # CREATE STREAM s ON TABLE t

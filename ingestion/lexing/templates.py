@@ -14,9 +14,6 @@ from ingestion.dialects import Dialect, dialect_of
 from ingestion.lexing import lexicon_of
 from ingestion.lexing.patterns import COMMENT, HINT
 
-_FILLED_IN_BY_CLIENTS = frozenset({"tsql", "fabric"})
-"""Whose clients fill in `$(name)`, also in quoted names, and `<name, type, default>`."""
-_BRACES_ARE_COMMENTS = "informix"
 _CODE = (
     r"(?<![mM][aA][pP])(?<![mM][aA][pP] )\{\{",  # not DuckDB's map with structs as its keys
     r"\{[%#]",
@@ -28,11 +25,6 @@ _SQLCMD = r"\$\(\w++\)"
 _SQLCMD_OR_CALL = r"(?<![\w$#@])\$\(\w++\)"  # f$(x) calls f$
 _STUDIO = r"<\w++,[^<>(),\n]*+,[^<>()\n]*+>"
 _QUOTED = r"\{\{|\{%|[$&]\{|<%[=-]?+\s*+[\w.]++[^%;,\n]*+%>"
-_QUOTED_IN_DIALECTS = {
-    "bigquery": rf"{_QUOTED}|{_PYTHON}",  # no name there has a brace
-    "fabric": rf"{_QUOTED}|{_SQLCMD}",
-    "tsql": rf"{_QUOTED}|{_SQLCMD}",
-}
 _CLOSING = {"{{": "}}", "{%": "%}", "{#": "#}", "${": "}", "&{": "}"}
 _LITERAL = re.compile(
     r"'(?:[^'\\]|\\.)*+(?:'|\Z)|\"(?:[^\"\\]|\\.)*+(?:\"|\Z)|(?<![\w.])\d[\w.]*+|(?<=\w:[-=?+])[^}]++"
@@ -80,16 +72,23 @@ def template_in_quotes(text: str, dialect: Dialect | str) -> Template | None:
 
 
 @lru_cache(maxsize=64)
-def _pattern(dialect: str) -> re.Pattern[str]:
-    forms = [*_CODE, *((_SQLCMD, _STUDIO) if dialect in _FILLED_IN_BY_CLIENTS else (_SQLCMD_OR_CALL,))]
-    if dialect != _BRACES_ARE_COMMENTS:
+def _pattern(name: str) -> re.Pattern[str]:
+    dialect = dialect_of(name)
+    forms = [*_CODE, *((_SQLCMD, _STUDIO) if dialect.client_variables else (_SQLCMD_OR_CALL,))]
+    if not dialect.brace_comments:
         forms.append(_PYTHON)
-    return re.compile(f"(?P<template>{'|'.join(forms)})|{lexicon_of(dialect_of(dialect)).quoted.pattern}")
+    return re.compile(f"(?P<template>{'|'.join(forms)})|{lexicon_of(dialect).quoted.pattern}")
 
 
 @lru_cache(maxsize=64)
-def _quoted_sign(dialect: str) -> re.Pattern[str]:
-    return re.compile(_QUOTED_IN_DIALECTS.get(dialect, _QUOTED))
+def _quoted_sign(name: str) -> re.Pattern[str]:
+    dialect = dialect_of(name)
+    forms = [_QUOTED]
+    if dialect.client_variables:
+        forms.append(_SQLCMD)
+    if not dialect.names_with_braces:
+        forms.append(_PYTHON)
+    return re.compile("|".join(forms))
 
 
 def _template(text: str, start: int, found: str) -> Template:

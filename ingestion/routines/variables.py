@@ -15,8 +15,6 @@ _LONGEST = 4_000
 """Characters of a query that is put in a variable's place: variables made of variables grow without end."""
 _LISTED_AFTER = frozenset({"into", "update", "conflict"})
 _SQL = keywords("select with insert update delete merge create replace copy truncate call")
-_MARKED_IN_SQL = frozenset({"snowflake"})
-"""Where a variable in SQL has a colon before it: without one the name is a column's."""
 
 
 @dataclass(slots=True)
@@ -71,7 +69,7 @@ def with_parameters(code: Code, first: int, last: int, variables: Variables) -> 
     """The text from token to token with every variable replaced: by its query, else by a parameter."""
     pieces: list[str] = []
     written = code.start_of(first)
-    marked = code.dialect.name in _MARKED_IN_SQL and _is_sql(code, first)
+    marked = code.dialect.marked_variables and _is_sql(code, first)
     listed = set(_listed_names(code, first, last))
     for place in range(first, last):
         token = code.tokens[place]

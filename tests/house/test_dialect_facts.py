@@ -19,6 +19,7 @@ OF_SYSTEMS = {
     "ingestion.parsing.sqlglot_tier.queries.remote": "grammars of sqlglot, tried on a text of an unknown dialect",
     "connectors.catalog.store.database": "SQLAlchemy's name of a database",
     "connectors.catalog.store.runs": "the systems that OpenLineage's namespaces name",
+    "connectors.dbt": "dbt's names of its adapters, and how their macros are written",
     "connectors.postgres": "a connector to one system",
     "connectors.spark_catalog": "a connector to one system",
     "connectors.spark_history": "a connector to one system",
@@ -26,6 +27,7 @@ OF_SYSTEMS = {
     "workflows.control.scratch": "names of folders",
     "workflows.lineage.registration": "the connection types of services that are registered",
     "workflows.runtime.spark": "names of folders",
+    "workflows.sql_files.script_lineage": "the default of a command's option",
     "workflows.state.store": "SQLAlchemy's names of databases",
 }
 """Where the name of a dialect is no rule about a dialect."""

@@ -11,10 +11,11 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from ingestion.dialects.functions import WITH_USES, Use, argument_uses
+from ingestion.dialects.functions import WITH_USES, argument_uses
 from ingestion.model import ColumnRef, NameKind, Subtype, TableName, Transformation
 from ingestion.plans.text import vocabulary
 from ingestion.plans.text.attributes import ID, SUBQUERY, arguments, attribute_spans, nesting, truncated
+from ingestion.plans.text.brackets import OpenBracket, field_behind, text_inside
 from ingestion.plans.text.relation import (
     LONGEST_EXPRESSION,
     MISSING,
@@ -52,32 +53,6 @@ class AttributeScope:
     read: dict[TableName, None] = field(default_factory=dict)
 
 
-_ROLES = {Use.CONDITION: Subtype.CONDITIONAL, Use.ORDER: Subtype.SORT}
-
-
-@dataclass(slots=True)
-class _Place:
-    """A bracket or a CASE that is open: the role of what stands in it."""
-
-    role: Subtype | None  # None: the value itself
-    aggregated: bool
-    masking: bool
-    case: bool = False
-    outer_role: Subtype | None = None
-    uses_before: int = 0
-    arguments: tuple[Use, ...] = ()
-    argument: int = -1
-    tested: bool = False
-
-    def next_argument(self) -> None:
-        """Where a function does not do the same with each of its arguments, what it does with the one that begins."""
-        self.argument += 1
-        if self.argument < len(self.arguments):
-            use = self.arguments[self.argument]
-            self.role = self.outer_role or _ROLES.get(use)
-            self.tested = use is Use.BOTH
-
-
 @dataclass(slots=True)
 class _Use:
     lineage: AttributeLineage
@@ -91,7 +66,7 @@ def read_expression(text: str, scope: AttributeScope) -> AttributeLineage:
     visible = {**scope.outer, **scope.attributes}
     inner = _unwrapped(text)
     for start, end, attribute in attribute_spans(inner, visible):
-        taken, reached = _field(attribute.lineage, inner, end)
+        taken, reached = field_behind(attribute.lineage, inner, end)
         if start == 0 and reached == len(inner):
             return taken
     return _ExpressionReading(text, visible, scope).lineage()
@@ -114,21 +89,6 @@ def _unwrapped(text: str) -> str:
     return text
 
 
-def _field(value: AttributeLineage, text: str, end: int) -> tuple[AttributeLineage, int]:
-    """The field of a struct that the text behind a value names, and where its name ends: `r#5.z`."""
-    for name, part in sorted((value.fields or {}).items(), key=lambda item: -len(item[0])):
-        if text.startswith(f".{name}", end):
-            return part, end + 1 + len(name)
-    return value, end
-
-
-def _inside(text: str, opening: int) -> str:
-    """What stands in the brackets that open at `opening`."""
-    depths = nesting(text[opening:], [])
-    closing = next((place for place, depth in enumerate(depths[1:]) if depth == 0), len(text))
-    return text[opening + 1 : opening + closing]
-
-
 def _canonical(column: ColumnRef) -> str:
     """A base column's name in an expression."""
     table = column.table.table
@@ -144,7 +104,7 @@ class _ExpressionReading:
         self.text = text
         self.scope = scope
         self.uses: list[_Use] = []
-        self.places = [_Place(None, False, False)]
+        self.places = [OpenBracket(None, False, False)]
         self.pieces: list[str] = []
         self.words: list[str] = ["", ""]  # the last two tokens that are not space
         self.doubtful = truncated(text)
@@ -182,7 +142,7 @@ class _ExpressionReading:
     def _step(self, position: int) -> int:
         if position in self.spans:
             end, attribute = self.spans[position]
-            lineage, end = _field(attribute.lineage, self.text, end)
+            lineage, end = field_behind(attribute.lineage, self.text, end)
             self._use(lineage, attribute.name)
             return end
         if position in self.skip:
@@ -223,7 +183,7 @@ class _ExpressionReading:
         if kind == "exists" or not relation.attributes:
             self._use(rows)
             return end
-        value, end = _field(relation.attributes[0].lineage, self.text, end)
+        value, end = field_behind(relation.attributes[0].lineage, self.text, end)
         self._use(
             AttributeLineage(
                 value.direct, value.indirect | rows.indirect, value.expression, value.opaque, value.incomplete
@@ -268,7 +228,7 @@ class _ExpressionReading:
             role = role or Subtype.WINDOW
         self._push(role, word in vocabulary.AGGREGATES, word in vocabulary.MASKING)
         if role is None and word.upper() in WITH_USES:
-            uses = argument_uses(word.upper(), len(arguments(_inside(self.text, position))))
+            uses = argument_uses(word.upper(), len(arguments(text_inside(self.text, position))))
             self.places[-1].arguments = uses
             self.places[-1].next_argument()
             self.roles_set = True
@@ -277,7 +237,9 @@ class _ExpressionReading:
         place = self.places[-1]
         self.roles_set |= role is not place.role or case
         self.places.append(
-            _Place(role, place.aggregated or aggregated, place.masking or masking, case, place.role, len(self.uses))
+            OpenBracket(
+                role, place.aggregated or aggregated, place.masking or masking, case, place.role, len(self.uses)
+            )
         )
 
     def _branch(self, word: str) -> None:
