@@ -19,11 +19,10 @@ from workflows.state.acknowledgements import CompleteScope, ContributionKey, Pub
 
 @dataclass(slots=True)
 class PublishResult:
-    """What became of each edge, and the sums. `sent` counts targets."""
+    """What became of each edge, by its ends, and the sums."""
 
     edges: dict[EdgeKey, EdgeOutcome] = field(default_factory=dict)
     counts: EdgeCounts = field(default_factory=EdgeCounts)
-    sent: int = 0
 
     def add(self, report: WriteReport) -> None:
         """What the sink tells of a chunk."""
@@ -93,7 +92,6 @@ class Publisher:
             whole = self._write(batches, result)
             self.options.failpoints.passed("sent")
             self.note({batch.target.id: self._published_state(batch) for batch in whole if result.has_accepted(batch)})
-        result.sent += len(batches)
 
     def _write(self, batches: Sequence[TargetBatch], result: PublishResult) -> list[TargetBatch]:
         """The batches that were written whole.
