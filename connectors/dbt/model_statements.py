@@ -34,11 +34,12 @@ class ModelQuery:
 
 @dataclass(frozen=True, slots=True)
 class ModelStatement:
-    """`text` defines or fills the relation of a node, on the lines of its `origin`."""
+    """`text` defines or fills the relation of a node with the query in its `body`, on the lines of its `origin`."""
 
     node: DbtNode
     text: str = field(repr=False)
     origin: str
+    body: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +122,7 @@ def _statements(query: ModelQuery, dialect: Dialect) -> Iterator[ModelStatement]
             body = _snapshot(node, body, dialect)
         # What an incremental model adds later goes where its first run put the columns of the same place.
         begin = f"CREATE VIEW {node.relation} AS " if number == 0 else f"INSERT INTO {node.relation} "
-        yield ModelStatement(node, begin + body, query.origin)
+        yield ModelStatement(node, begin + body, query.origin, body)
 
 
 def _snapshot(node: DbtNode, query: str, dialect: Dialect) -> str:

@@ -2,6 +2,7 @@
 
 from workflows.config.load import load_config
 from workflows.config.values import (
+    DbtArtifacts,
     EmbeddedCatalog,
     FilterPattern,
     Filters,
@@ -26,6 +27,7 @@ from workflows.config.yaml.problems import ConfigProblem, InvalidConfig
 
 __all__ = [
     "ConfigProblem",
+    "DbtArtifacts",
     "EmbeddedCatalog",
     "FilterPattern",
     "Filters",

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from ingestion.names.suggestions import nearest, suggestion
+from workflows.config.models.dbt import AnyWorkflow, DbtWorkflow
 from workflows.config.models.fields import Model
 from workflows.config.models.headwater import SparkHistoryWorkflow
 from workflows.config.yaml.document import Document, Path
@@ -87,9 +88,10 @@ def _where_it_belongs(path: Path, model: type[Model]) -> str:
     near = nearest(str(key), keys_at(model, parent))
     if near:
         return f"; did you mean {near}?"
-    others = list(known_paths(SparkHistoryWorkflow))
-    if (*parent, str(key)) in others:
-        return "; it belongs to the source type spark-history-lineage"
+    others = list(known_paths(AnyWorkflow))
+    for source, owner in (("spark-history-lineage", SparkHistoryWorkflow), ("dbt", DbtWorkflow)):
+        if (*parent, str(key)) in known_paths(owner):
+            return f"; it belongs to the source type {source}"
     homes = sorted({".".join(other[:-1]) or "the top level" for other in others if other[-1] == key})
     return f"; it belongs under {' or '.join(homes)}" if homes else suggestion(str(key), keys_at(model, parent))
 

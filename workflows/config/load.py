@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from ingestion.names.suggestions import nearest_file
 from workflows.config.checks import Checks
 from workflows.config.explain import explain
+from workflows.config.models.dbt import DbtWorkflow
 from workflows.config.models.headwater import SparkHistoryWorkflow, Workflow
 from workflows.config.overrides import override
 from workflows.config.translate import translate
@@ -21,6 +22,7 @@ from workflows.config.yaml.references import known_secrets, replace_references
 from workflows.sql_files.sql_files import read_standard_input
 
 _MAX_BYTES = 4 << 20
+_WORKFLOWS: Mapping[str, type[Workflow]] = {"spark-history-lineage": SparkHistoryWorkflow, "dbt": DbtWorkflow}
 
 
 def load_config(
@@ -50,7 +52,7 @@ def load_config(
 def _validated(document: Document) -> Workflow:
     source = document.content.get("source")
     kind = source.get("type") if isinstance(source, Mapping) else None
-    model = SparkHistoryWorkflow if kind == "spark-history-lineage" else Workflow
+    model = _WORKFLOWS.get(kind.lower() if isinstance(kind, str) else "", Workflow)
     try:
         return model.model_validate(document.content)
     except ValidationError as error:

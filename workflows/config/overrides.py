@@ -9,7 +9,7 @@ from typing import Any
 
 from ingestion.names.suggestions import suggestion
 from workflows.config.explain import keys_at, known_paths
-from workflows.config.models.headwater import SparkHistoryWorkflow
+from workflows.config.models.dbt import AnyWorkflow
 from workflows.config.yaml.document import Document, Path, dotted, parse_document, parse_scalar
 from workflows.config.yaml.problems import ConfigProblem, InvalidConfig
 
@@ -49,7 +49,7 @@ def _path(key: str) -> tuple[str, ...]:
             if key.startswith(prefix) and len(mapping[start:]) > 1 and len(key) > len(prefix):
                 return (*mapping, key.removeprefix(prefix))
     parts = tuple(key.split("."))
-    known = list(dict.fromkeys(known_paths(SparkHistoryWorkflow)))
+    known = list(dict.fromkeys(known_paths(AnyWorkflow)))
     if parts in known:
         return parts
     ends = [path for path in known if path[-len(parts) :] == parts]
@@ -57,7 +57,7 @@ def _path(key: str) -> tuple[str, ...]:
         return ends[0]
     if ends:
         raise _invalid(key, "several keys end so: " + ", ".join(dotted(path) for path in ends))
-    names = {path[-1] for path in known} if len(parts) == 1 else keys_at(SparkHistoryWorkflow, parts[:-1])
+    names = {path[-1] for path in known} if len(parts) == 1 else keys_at(AnyWorkflow, parts[:-1])
     raise _invalid(key, "unknown key" + suggestion(parts[-1], names))
 
 

@@ -11,8 +11,9 @@ from pydantic_core import PydanticUndefined
 
 from ingestion.dialects.connection_types import CONNECTION_TYPES
 from workflows.config.explain import model_in
+from workflows.config.models.dbt import AnyWorkflow
 from workflows.config.models.fields import Model
-from workflows.config.models.headwater import SparkHistoryWorkflow, Workflow
+from workflows.config.models.headwater import Workflow
 from workflows.config.translate import SOURCE_TYPES
 
 _SAMPLE: Mapping[str, str] = {
@@ -36,14 +37,14 @@ _HEAD = """\
 
 def json_schema() -> dict[str, Any]:
     """The JSON Schema of the YAML, with the names of all source and connection types."""
-    schema = SparkHistoryWorkflow.model_json_schema(by_alias=True)
+    schema = AnyWorkflow.model_json_schema(by_alias=True)
     schema = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **schema,
         "title": "Headwater lineage workflow",
     }
     definitions = schema["$defs"]
-    definitions["SparkHistorySource"]["properties"]["type"]["enum"] = list(SOURCE_TYPES)
+    definitions["AnySource"]["properties"]["type"]["enum"] = list(SOURCE_TYPES)
     definitions["ConnectionConfig"]["properties"]["type"]["enum"] = list(CONNECTION_TYPES)
     return schema
 

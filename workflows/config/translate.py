@@ -12,12 +12,14 @@ from ingestion.dialects.connection_types import CONNECTION_TYPES
 from ingestion.names.suggestions import nearest
 from ingestion.parsing.parser_pool import Limits, Parser
 from workflows.config.checks import Checks
+from workflows.config.dbt import adapter_type, dbt_artifacts
 from workflows.config.models.headwater import Headwater, Workflow
 from workflows.config.models.openmetadata import FilterPattern as FilterPatternModel
 from workflows.config.models.openmetadata import LineageConfig, QuerySource, ServerConfig, SparkHistoryLineageConfig
 from workflows.config.query_log import query_log_of
 from workflows.config.spark_names import places_of
 from workflows.config.values import (
+    DbtArtifacts,
     EmbeddedCatalog,
     FilterPattern,
     Filters,
@@ -45,6 +47,7 @@ _SPEAK_SPARK = ("spark", "databricks")
 SOURCE_TYPES: tuple[str, ...] = (
     "query-log-lineage",
     "spark-history-lineage",
+    "dbt",
     *(f"{kind.lower()}{_SUFFIX}" for kind in CONNECTION_TYPES),
 )
 _CONNECTION_TYPES = {kind.lower(): kind for kind in CONNECTION_TYPES}
@@ -54,13 +57,15 @@ def translate(workflow: Workflow, checks: Checks, secrets: Sequence[str]) -> Run
     """The run's values; what does not hold is noted in `checks`, and the result is then not to be used."""
     lineage = workflow.source.source_config.config
     ours, outcome = workflow.headwater, workflow.workflow_config
-    source = _source(workflow.source, checks)
+    dbt = dbt_artifacts(lineage, checks)
+    source = _source(workflow.source, dbt, checks)
     target = _target(outcome.open_metadata_server_config, ours, checks)
     return RunConfig(
         origin=checks.origin,
         source=source,
         query_log=query_log_of(source, lineage, ours, checks),
         spark_history=_spark_history(lineage, checks),
+        dbt=dbt,
         filters=_filters(lineage),
         limits=Limits(seconds=lineage.parsing_timeout_limit, memory_mb=ours.parser_memory_limit),
         threads=lineage.threads,
@@ -88,8 +93,9 @@ def translate(workflow: Workflow, checks: Checks, secrets: Sequence[str]) -> Run
     )
 
 
-def _source(model: QuerySource, checks: Checks) -> Source:
+def _source(model: QuerySource, dbt: DbtArtifacts | None, checks: Checks) -> Source:
     kind, implied = _kind(model.type, checks)
+    implied = adapter_type(dbt) if dbt is not None else implied
     given = model.service_connection.config if model.service_connection else None
     name = implied
     if given is not None:
@@ -112,6 +118,8 @@ def _kind(written: str, checks: Checks) -> tuple[SourceKind, str | None]:
     lowered = written.lower()
     if lowered == "query-log-lineage":
         return SourceKind.QUERY_LOG, None
+    if lowered == "dbt":
+        return SourceKind.DBT, None
     if lowered == "spark-history-lineage":
         return SourceKind.SPARK_HISTORY, "Spark"
     found = _CONNECTION_TYPES.get(lowered.removesuffix(_SUFFIX))

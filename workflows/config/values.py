@@ -23,6 +23,7 @@ class SourceKind(StrEnum):
 
     QUERY_LOG = "query-log"
     SPARK_HISTORY = "spark-history"
+    DBT = "dbt"
     DATABASE = "database"  # a connection type: its views and procedures, its log where it can be read
 
 
@@ -130,6 +131,17 @@ class SparkHistory:
 
 
 @dataclass(frozen=True, slots=True)
+class DbtArtifacts:
+    """`project` is a manifest.json or a project's folder; `classification` is that of dbt's tags, None for no tags."""
+
+    project: Path
+    catalog: Path | None = None
+    run_results: Path | None = None
+    overwrite_descriptions: bool = False
+    classification: str | None = "dbtTags"
+
+
+@dataclass(frozen=True, slots=True)
 class Steps:
     """Which lineage is made, and how."""
 
@@ -226,6 +238,7 @@ class RunConfig:
     source: Source
     query_log: QueryLog
     spark_history: SparkHistory | None
+    dbt: DbtArtifacts | None
     filters: Filters
     limits: Limits  # of one parser on one statement
     threads: int  # parser processes at a time

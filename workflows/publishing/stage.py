@@ -13,6 +13,7 @@ from workflows.control.options import RunOptions
 from workflows.lineage.entity_resolution import NameResolution, ResolvedNames
 from workflows.lineage.outcomes import EdgeOutcome, EdgeOutcomes, StatementOutcome, settled_routines, statement_outcomes
 from workflows.lineage.source_lineage import SourceLineage
+from workflows.publishing.dbt_project import DbtPublishing
 from workflows.publishing.ddl_events import publish_ddl_events
 from workflows.publishing.delivery import Publisher
 from workflows.publishing.query_records import file_log_queries
@@ -41,6 +42,7 @@ class Publishing:
     target: RunTarget
     memory: WorkflowState
     names: NameResolution
+    dbt: DbtPublishing | None = None
 
     def publish(
         self, lineage: SourceLineage, replaced: Mapping[str, frozenset[str]], advance: Callable[[int], None]
@@ -60,7 +62,8 @@ class Publishing:
             self.options,
         )
         batches = target_batches(lineage.requests, lineage.replacements)
-        result = publisher.deliver(batches, memory.rebound(lineage.complete, replaced), advance)
+        removed = self.dbt.removed(publisher.acknowledged) if self.dbt is not None else frozenset[str]()
+        result = publisher.deliver(batches, memory.rebound(lineage.complete | removed, replaced), advance)
         given_up = {key: EdgeOutcome(failure.reason) for key, failure in lineage.given_up.items()}
         edges = {**result.edges, **given_up}
         return PublishedLineage(edges, statement_outcomes(lineage, edges), result.counts)
@@ -77,6 +80,8 @@ class Publishing:
         settled = settled_routines(lineage, published.outcomes, published.edges) - unread
         self.names.routines().mark_processed(names.routines, settled)
         service = self.config.source.service
+        if self.dbt is not None:
+            warnings = (*warnings, *self.dbt.warnings(lineage.source), *self.dbt.describe(self.target, self._probe))
         return (*warnings, *file_log_queries(self.target, lineage, names.entities, published.edges, service))
 
     def _show(self, requests: tuple[AddLineageRequest, ...]) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from pyspark.sql import SparkSession
 
+from connectors.dbt.model_statements import DbtProject
 from connectors.openmetadata.transport.platform import Platform
 from connectors.postgres import PostgresDatabase, PostgresOptions, connected
 from connectors.spark_catalog import SparkCatalog
@@ -15,7 +16,8 @@ from ingestion.model import Column
 from ingestion.names.namespaces import RelationKey
 from ingestion.routines.definition import Definition, DefinitionKind
 from workflows.config import RunConfig, SourceKind, Steps
-from workflows.reading.stored_definitions import catalog_definitions, current_definitions
+from workflows.reading.dbt_definitions import columns_by_place, failed_models, model_definitions
+from workflows.reading.stored_definitions import FailedDefinition, catalog_definitions, current_definitions
 
 _SPEAK_POSTGRES = frozenset({"Postgres", "Timescale", "Greenplum"})
 
@@ -28,6 +30,7 @@ class LiveDefinitions:
     definitions: tuple[Definition, ...] = ()
     database: PostgresDatabase | None = None
     columns: Mapping[RelationKey, tuple[Column, ...]] = field(default_factory=dict)
+    failures: tuple[FailedDefinition, ...] = ()
 
 
 @contextmanager
@@ -51,15 +54,24 @@ def spark_catalog(config: RunConfig, spark: SparkSession, database: str) -> Spar
 
 
 def live_definitions(
-    config: RunConfig, dialect: str, platform: Platform, live: PostgresDatabase | SparkCatalog | None
+    config: RunConfig, dialect: str, platform: Platform, live: PostgresDatabase | SparkCatalog | DbtProject | None
 ) -> LiveDefinitions:
     """What the catalog, and what is live, tell before a log is read."""
     stored = catalog_definitions(platform, config.source.service, config.steps)
+    if isinstance(live, DbtProject):
+        return _of_dbt(live, dialect, stored, config.steps)
     if live is None:
         return LiveDefinitions(dialect, stored)
     if isinstance(live, SparkCatalog):
         return _of_spark(live, dialect, stored, config.steps)
     return _of_database(live, dialect, stored, config.steps)
+
+
+def _of_dbt(project: DbtProject, dialect: str, stored: Sequence[Definition], steps: Steps) -> LiveDefinitions:
+    # Other definitions of the catalog are for the source that they came from.
+    models = current_definitions(model_definitions(project), stored, dialect) if steps.views else ()
+    columns = {RelationKey(place): known for place, known in columns_by_place(project).items()}
+    return LiveDefinitions(dialect, models, columns=columns, failures=failed_models(project))
 
 
 def _of_spark(catalog: SparkCatalog, dialect: str, stored: Sequence[Definition], steps: Steps) -> LiveDefinitions:

@@ -100,7 +100,7 @@ def read_statements(
         read_now = kept.where(~F.col("skipped").eqNullSafe(READ_BEFORE)) if read_before else kept
         read_now = _with_possible_times(read_now, past) if ahead else read_now
         frame = _within(read_now, survey, config.query_log, past) if config.query_log.is_given else read_now
-        frame = with_views(frame, definitions.definitions, dialect)
+        frame = with_views(frame, definitions.definitions, dialect, definitions.failures)
         if config.steps.procedures:
             frame = with_routines(frame, survey, definitions.definitions, dialect, settings)
         if frame is not read_now:

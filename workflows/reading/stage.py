@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from connectors.dbt.model_statements import DbtProject
 from connectors.openmetadata.transport.platform import Platform
 from connectors.postgres import PostgresDatabase
 from workflows.config import RunConfig
@@ -24,13 +25,13 @@ from workflows.templates.parsing import TemplateKey
 class Reading:
     """Takes a Spark session, gives the statements that this run reads and those of its journal.
 
-    `database` is the live one, None where there is none; `past` is what needs no reading.
+    `live` is the database or the dbt project that is read, None where there is none; `past` is what needs no reading.
     """
 
     config: RunConfig
     settings: SourceSettings
     platform: Platform
-    database: PostgresDatabase | None
+    live: PostgresDatabase | DbtProject | None
     past: ReadState
 
     @contextmanager
@@ -39,7 +40,7 @@ class Reading:
 
         Raises ConfigError where the source cannot be read, TargetDown where the catalog does not answer.
         """
-        live = self.database or spark_catalog(self.config, spark, self.settings.default_database)
+        live = self.live or spark_catalog(self.config, spark, self.settings.default_database)
         definitions = live_definitions(self.config, dialect_name(self.config), self.platform, live)
         with read_statements(spark, self.config, self.settings, definitions, self.past) as statements:
             yield statements

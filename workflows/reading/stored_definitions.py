@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from pyspark.sql import DataFrame
 
@@ -19,6 +19,15 @@ from ingestion.routines.trigger_functions import trigger_runs
 from ingestion.statements import classify
 from workflows.config import Steps
 from workflows.reading.statements import STATEMENT_SCHEMA, Row, rows_of
+
+
+@dataclass(frozen=True, slots=True)
+class FailedDefinition:
+    """A definition whose text cannot be had: where it stands (`file:line`), and why."""
+
+    definition: Definition
+    source_id: str
+    reason: str
 
 
 def catalog_definitions(platform: Platform, service: str, steps: Steps) -> tuple[Definition, ...]:
@@ -87,9 +96,14 @@ def _masked(steps: Iterable[RoutineStep], dialect: str) -> str | None:
     return code_of(tuple(dict.fromkeys(masked)))
 
 
-def with_views(statements: DataFrame, definitions: Iterable[Definition], dialect: str) -> DataFrame:
-    """`statements` and those that define the views."""
-    rows = definition_rows(definitions, dialect)
+def with_views(
+    statements: DataFrame,
+    definitions: Iterable[Definition],
+    dialect: str,
+    failures: Iterable[FailedDefinition] = (),
+) -> DataFrame:
+    """`statements` and those that define the views; the `failures` are dead, with their reason."""
+    rows = definition_rows(definitions, dialect) + [_dead_row(failure, dialect) for failure in failures]
     if not rows:
         return statements
     names = STATEMENT_SCHEMA.fieldNames()
@@ -108,6 +122,12 @@ def definition_rows(definitions: Iterable[Definition], dialect: str) -> list[Row
             (row,) = rows_of([_record(definition, "", dialect)], dialect)
             rows.append({**row, "digest": None, "skipped": None, "dead": failure.reason})
     return rows
+
+
+def _dead_row(failure: FailedDefinition, dialect: str) -> Row:
+    record = {**_record(failure.definition, "", dialect), "source_id": failure.source_id}
+    (row,) = rows_of([record], dialect)
+    return {**row, "digest": None, "skipped": None, "dead": failure.reason}
 
 
 def _view_rows(definition: Definition, dialect: str) -> list[Row]:

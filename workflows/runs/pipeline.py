@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 
+from connectors.dbt.model_statements import DbtProject
 from connectors.postgres import PostgresDatabase
 from connectors.spark_history import TRUNCATION_ADVICE
 from ingestion.model import ProblemKind
@@ -27,11 +28,13 @@ from workflows.lineage.lineage_source import LineageSource
 from workflows.lineage.outcomes import StatementStatus
 from workflows.lineage.source_lineage import SourceLineage, lineage_of
 from workflows.lineage.stage import Binding
+from workflows.publishing.dbt_project import DbtPublishing
 from workflows.publishing.name_warnings import name_warnings
 from workflows.publishing.openlineage_events import EventSink
 from workflows.publishing.stage import PublishedLineage, Publishing
 from workflows.publishing.warnings import ahead_of_time, lost, replayed
 from workflows.reading.called_routines import unread_routines
+from workflows.reading.dbt_definitions import main_database
 from workflows.reading.journal_frames import replaced_templates
 from workflows.reading.reader import Statements
 from workflows.reading.stage import Reading, texts_of_the_dead
@@ -57,6 +60,7 @@ class RunContext:
     target: RunTarget
     database: PostgresDatabase | None
     memory: WorkflowState
+    project: DbtProject | None = None
 
 
 class Pipeline:
@@ -66,7 +70,8 @@ class Pipeline:
         """Raises ConfigError where nothing says what the SQL of the source is."""
         target, database, memory = context.target, context.database, context.memory
         probe = options.failpoints.probe
-        settings = source_settings(config, database.name if database is not None else None)
+        live = database.name if database is not None else main_database(context.project)
+        settings = source_settings(config, live)
         known = memory.templates
         if options.extent.dead:
             known = {key: template for key, template in known.items() if template.symbolic is not None}
@@ -74,10 +79,13 @@ class Pipeline:
         self._config, self._options, self._progress = config, options, progress
         self._target, self._memory = target, memory
         self._names = NameResolution(config, settings, target, probe)
-        self._reading = Reading(config, settings, target.platform, database, memory.past)
+        self._reading = Reading(config, settings, target.platform, context.project or database, memory.past)
         self._parsing = TemplateParsing(parsing, known, self._keep)
         self._binding = Binding(config, settings, database, memory.remember, probe)
-        self._publishing = Publishing(config, options, target, memory, self._names)
+        dbt = None
+        if context.project is not None and config.dbt is not None:
+            dbt = DbtPublishing(context.project, config.dbt, config.source.service, settings)
+        self._publishing = Publishing(config, options, target, memory, self._names, dbt)
         self._events = EventSink.of(config, options, memory)
 
     def carry_out(self) -> tuple[RunCounts, tuple[str, ...]]:

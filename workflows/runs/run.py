@@ -12,6 +12,7 @@ from workflows.control.options import RunOptions
 from workflows.control.progress import Progress
 from workflows.control.scratch import scratch_folder
 from workflows.publishing.warnings import warnings_of
+from workflows.reading.dbt_definitions import open_dbt
 from workflows.reading.live_sources import open_database
 from workflows.report.counts import Pointer, RunCounts, RunSummary, report
 from workflows.runs.pipeline import Pipeline, RunContext
@@ -63,12 +64,14 @@ def _carried_out(
 ) -> RunSummary:
     started = time.time()
     store, lease = state
+    project = open_dbt(config)
     with (
         open_database(config) as database,
         open_target(config, options.run_id, dry_run=options.dry_run) as target,
     ):
         memory = WorkflowState(store, lease, config, options.extent)
-        counts, warnings = Pipeline(config, options, progress, RunContext(target, database, memory)).carry_out()
+        context = RunContext(target, database, memory, project)
+        counts, warnings = Pipeline(config, options, progress, context).carry_out()
     counts.check_conservation()
     with store.read() as connection:
         before = last_done(connection, config.state.workflow)

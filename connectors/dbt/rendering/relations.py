@@ -107,4 +107,5 @@ class TemplateColumn:
 def relation_name(place: tuple[str, str, str], dialect: str) -> str:
     """A place as the dialect writes it, every part quoted."""
     rules = dialect_of(dialect)
-    return ".".join(quoted(part, rules) for part in place if part)
+    parts = place[1:] if rules.two_level and place[1] else place
+    return ".".join(quoted(part, rules) for part in parts if part)

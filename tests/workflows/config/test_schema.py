@@ -11,7 +11,8 @@ import yaml
 
 from workflows.config import load_config
 from workflows.config.explain import known_paths
-from workflows.config.models.headwater import SparkHistoryWorkflow, Workflow
+from workflows.config.models.dbt import AnyWorkflow
+from workflows.config.models.headwater import Workflow
 from workflows.config.schema import commented_yaml, json_schema
 
 Write = Callable[..., Path]
@@ -29,8 +30,8 @@ def test_every_key_is_described() -> None:
 def test_the_schema_knows_every_key_and_every_type() -> None:
     schema = json_schema()
 
-    assert {path[-1] for path in known_paths(SparkHistoryWorkflow)} == {name for name, _ in every_property(schema)}
-    assert "snowflake-lineage" in schema["$defs"]["SparkHistorySource"]["properties"]["type"]["enum"]
+    assert {path[-1] for path in known_paths(AnyWorkflow)} == {name for name, _ in every_property(schema)}
+    assert "snowflake-lineage" in schema["$defs"]["AnySource"]["properties"]["type"]["enum"]
     assert "Snowflake" in schema["$defs"]["ConnectionConfig"]["properties"]["type"]["enum"]
     assert schema["additionalProperties"] is False
 

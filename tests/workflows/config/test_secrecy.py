@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from workflows.config import InvalidConfig, load_config
 from workflows.config.explain import known_paths
-from workflows.config.models.headwater import SparkHistoryWorkflow
+from workflows.config.models.dbt import AnyWorkflow
 
-PATHS = sorted(set(known_paths(SparkHistoryWorkflow)))
+PATHS = sorted(set(known_paths(AnyWorkflow)))
 CANARY = "cAnArY7731"
 LEAVES = st.one_of(
     st.just(CANARY),

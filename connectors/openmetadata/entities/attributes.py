@@ -1,0 +1,81 @@
+"""What people say of tables and columns: descriptions and tags, put beside what the platform has or in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from connectors.openmetadata.entities import extension
+from connectors.openmetadata.entities.crud import Collection, get_by_name
+from connectors.openmetadata.transport.http import Call, path_of
+from connectors.openmetadata.transport.platform import Platform
+from ingestion.model import Json
+from ingestion.names.fqn import build_fqn, decode_name
+
+
+@dataclass(frozen=True, slots=True)
+class Attributes:
+    """A description ("": none is told) and the tags of one classification."""
+
+    description: str = ""
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TableAttributes:
+    """Those of a table (by its FQN) and of its columns (by name, whose case does not matter)."""
+
+    fqn: str
+    own: Attributes = Attributes()
+    columns: Mapping[str, Attributes] = field(default_factory=dict)
+
+
+def register_tags(platform: Platform, classification: str, tags: Sequence[str]) -> None:
+    """Makes a classification and its tags, which an OpenMetadata wants before it takes a label of them."""
+    if extension.TABLES in platform.capabilities or not tags:
+        return
+    purpose = "What dbt's models are tagged with."
+    platform.http.send(Call("PUT", "classifications", body={"name": classification, "description": purpose}))
+    for tag in tags:
+        platform.http.send(
+            Call("PUT", "tags", body={"name": tag, "classification": classification, "description": purpose})
+        )
+
+
+def describe(platform: Platform, told: TableAttributes, classification: str, *, overwrite: bool) -> bool:
+    """Puts descriptions and tags on a table that is there; whether anything was new.
+
+    `overwrite` False: a description that the platform has stays. Tags are added and none taken away.
+    """
+    table = get_by_name(platform.http, Collection.TABLES, told.fqn, ("tags", "columns"))
+    if table is None:
+        return False
+    operations = list(_operations(table, "", told.own, classification, overwrite=overwrite))
+    columns = {name.lower(): attributes for name, attributes in told.columns.items()}
+    for number, column in enumerate(table.get("columns") or ()):
+        attributes = columns.get(decode_name(str(column["name"])).lower())
+        if attributes is not None:
+            place = f"/columns/{number}"
+            operations += _operations(column, place, attributes, classification, overwrite=overwrite)
+    if operations:
+        path = f"{Collection.TABLES}/name/{path_of(told.fqn)}"
+        platform.http.send(Call("PATCH", path, body=operations, answered=False))
+    return bool(operations)
+
+
+def _operations(
+    stored: Json, place: str, told: Attributes, classification: str, *, overwrite: bool
+) -> Iterator[dict[str, object]]:
+    known = stored.get("description") or ""
+    if told.description and told.description != known and (overwrite or not known):
+        yield {"op": "add", "path": f"{place}/description", "value": told.description}
+    labels = stored.get("tags") or []
+    there = {str(label.get("tagFQN")) for label in labels}
+    new = [tag for tag in told.tags if build_fqn(classification, tag) not in there]
+    if new:
+        added = [_label(build_fqn(classification, tag)) for tag in new]
+        yield {"op": "add", "path": f"{place}/tags", "value": [*labels, *added]}
+
+
+def _label(fqn: str) -> Json:
+    return {"tagFQN": fqn, "source": "Classification", "labelType": "Automated", "state": "Confirmed"}

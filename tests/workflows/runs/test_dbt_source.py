@@ -1,0 +1,96 @@
+"""`source.type: dbt`: models published, redefined ones replaced, removed ones gone, with what is said of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from pyspark.sql import SparkSession
+
+from tests.support.catalog_contents import Catalog, opened
+from tests.support.dbt_project import BUILT
+from workflows.config import load_config
+from workflows.control.options import RunOptions
+from workflows.control.progress import LoggedProgress
+from workflows.report.counts import RunSummary
+from workflows.runs.run import run_workflow
+
+pytestmark = pytest.mark.spark
+
+
+def run(folder: Path, manifest: dict[str, Any], run_id: str) -> RunSummary:
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    files = {"dbtConfigType": "local", "dbtManifestFilePath": str(folder / "manifest.json")}
+    files |= {"dbtCatalogFilePath": str(BUILT / "catalog.json"), "dbtRunResultsFilePath": str(folder / "results.json")}
+    settings = {"type": "DBT", "dbtConfigSource": files, "dbtUpdateDescriptions": True, "includeTags": True}
+    content = {
+        "source": {"type": "dbt", "serviceName": "roastery", "sourceConfig": {"config": settings}},
+        "sink": {"type": "metadata-rest", "config": {}},
+        "workflowConfig": {"openMetadataServerConfig": {"hostPort": "embedded"}, "successThreshold": 50},
+        "headwater": {"catalog": {"file": str(folder / "catalog.db")}, "deadLetters": str(folder / "dead.jsonl")},
+    }
+    (folder / "dbt.yaml").write_text(yaml.safe_dump(content))
+    return run_workflow(load_config(folder / "dbt.yaml"), RunOptions(run_id), LoggedProgress())
+
+
+def into(catalog: Catalog, table: str) -> set[tuple[str, str, str, str]]:
+    return {edge for edge in catalog.column_edges() if edge[2] == table}
+
+
+def table(catalog: Catalog, name: str) -> dict[str, Any]:
+    found: dict[str, Any] = catalog.get(f"tables/name/roastery.roastery.{name}", fields="tags,columns")
+    return found
+
+
+def test_a_project_is_published_and_follows_its_manifest(spark: SparkSession, tmp_path: Path) -> None:
+    results = json.loads((BUILT / "run_results.json").read_text())
+    results["results"][-1]["status"] = "fail"
+    (tmp_path / "results.json").write_text(json.dumps(results))
+    manifest = json.loads((BUILT / "manifest.json").read_text())
+
+    first = run(tmp_path, manifest, "first")
+
+    assert (first.counts.published, first.counts.dead) == (9, {})
+    assert "hard-coded reference: audit reads roastery.main_raw.raw_orders" in first.warnings
+    assert any(warning.startswith("1 of dbt's last results failed: ") for warning in first.warnings)
+    with opened(tmp_path / "catalog.db") as catalog:
+        edges = catalog.column_edges()
+        assert ("main_raw.raw_orders", "price_cents", "main.stg_orders", "price") in edges
+        assert ("main_raw.raw_beans", "supplier_price", "main_marts.orders", "cost") in edges  # by an ephemeral model
+        assert ("main.stg_customers", "changed_at", "snapshots.customer_history", "dbt_valid_from") in edges
+        assert ("main_raw.raw_orders", "bean", "main_marts.audit", "dearest") not in edges
+        assert not any("stg_beans" in name or "order_lines" in name for edge in edges for name in edge)
+        orders = table(catalog, "main_marts.orders")
+        assert orders["description"] == "One row an order, with what it earned."
+        columns = {column["name"]: column for column in orders["columns"]}
+        assert columns["order_id"]["description"] == "The till's number."
+        assert [tag["tagFQN"] for tag in columns["margin"]["tags"]] == ["dbtTags.money"]
+        customers = table(catalog, "main_marts.dim_customers")
+        assert [tag["tagFQN"] for tag in customers["tags"]] == ["dbtTags.people"]
+
+    nodes = manifest["nodes"]
+    prices = nodes["model.roastery.prices.v1"]
+    prices["compiled_code"] = prices["compiled_code"].replace("max(price)", "max(tax)")
+    del nodes["snapshot.roastery.customer_history"]
+    audit = nodes["model.roastery.audit"]
+    audit |= {"compiled_code": None, "raw_code": "select 1 as a\n{{ run_query('select secret') }}"}
+    manifest["metadata"]["generated_at"] = "2099-01-01T00:00:00Z"
+    nodes["model.roastery.orders"]["description"] = "Anew."
+
+    second = run(tmp_path, manifest, "second")
+
+    assert second.counts.dead == {"templated": 1}
+    letter = json.loads((tmp_path / "dead.jsonl").read_text().splitlines()[0])
+    assert letter["reason"] == "templated"
+    assert "models/marts/audit.sql" in json.dumps(letter)
+    assert "secret" not in (tmp_path / "dead.jsonl").read_text()
+    with opened(tmp_path / "catalog.db") as catalog:
+        prices_from = {edge[1] for edge in into(catalog, "main_marts.prices_v1") if edge[3] == "price"}
+        assert prices_from == {"tax"}
+        assert into(catalog, "snapshots.customer_history") == set()
+        assert into(catalog, "main_marts.audit") != set()  # what cannot be read now says what it said
+        assert table(catalog, "main_marts.orders")["description"] == "Anew."
+        assert len(into(catalog, "main_marts.orders")) > 8
