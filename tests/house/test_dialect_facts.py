@@ -17,7 +17,6 @@ OF_SYSTEMS = {
     "ingestion.parsing.sqlglot_tier.repairs": "texts that one grammar of sqlglot refuses, edited for it",
     "ingestion.names.jdbc_urls": "the sub-protocols of JDBC URLs",
     "ingestion.parsing.sqlglot_tier.queries.remote": "grammars of sqlglot, tried on a text of an unknown dialect",
-    "connectors.dbt": "dbt's names of its adapters",
     "connectors.catalog.store.database": "SQLAlchemy's name of a database",
     "connectors.catalog.store.runs": "the systems that OpenLineage's namespaces name",
     "connectors.dbt": "dbt's names of its adapters, and how their macros are written",

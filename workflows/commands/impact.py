@@ -8,14 +8,16 @@ import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from ingestion.errors import ConfigError
-from workflows.commands.options import DEFAULT_CATALOG, FORMATS, AsOf, CatalogFile, Days, millis
+from workflows.commands.options import DEFAULT_CATALOG, FORMATS, AsOf, CatalogFile, Days, SqlDialect, millis
 from workflows.runtime.error_reporting import shows_errors
 
+_PARSER_SECONDS = 30.0
 BREAKING = 4
 """Exit code of a diff in which something downstream breaks."""
 
@@ -55,14 +57,30 @@ def impact(
         _print_impact(answer)
 
 
+class DiffFormat(StrEnum):
+    """How a diff is written."""
+
+    TREE = "tree"
+    JSON = "json"
+    MARKDOWN = "markdown"
+
+
 @shows_errors
 def diff(
-    start: Annotated[datetime, typer.Option("--from", help="What it was then (UTC).", formats=FORMATS)],
+    start: Annotated[datetime | None, typer.Option("--from", help="What it was then (UTC).", formats=FORMATS)] = None,
     end: Annotated[datetime | None, typer.Option("--to", help="What it was then; else now.", formats=FORMATS)] = None,
     catalog: CatalogFile = DEFAULT_CATALOG,
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False,
+    manifest: Annotated[
+        tuple[Path, Path] | None,
+        typer.Option("--manifest", metavar="BASE HEAD", help="Instead: two manifests of dbt's, or two projects."),
+    ] = None,
+    output: Annotated[
+        DiffFormat, typer.Option("--format", help="How to write it; markdown is for --manifest.")
+    ] = DiffFormat.TREE,
+    dialect: SqlDialect = None,
 ) -> None:
-    """List what changed between two moments, and what each change reaches.
+    """List what changed between two moments, or two manifests, and what each change reaches.
 
     Exit code 4 when a column or table that something downstream needs was dropped, retyped or renamed: so it can gate
     a pull request.
@@ -71,18 +89,51 @@ def diff(
     Examples:
       ingest diff --from 2026-11-01
       ingest diff --from 2026-11-01 --to 2026-11-08T12:00 --json
+      ingest diff --manifest base.json head.json --format markdown
     """
+    output = DiffFormat.JSON if as_json else output
+    if manifest is not None:
+        _diff_manifests(manifest, dialect, output)
+    elif start is None:
+        raise ConfigError("nothing to compare: give --from TIME, or --manifest BASE HEAD")
+    else:
+        _diff_catalog(catalog, start, end, output)
+
+
+def _diff_catalog(catalog: Path, start: datetime, end: datetime | None, output: DiffFormat) -> None:
     from connectors.catalog.local_queries import ask_diff
 
+    if output is DiffFormat.MARKDOWN:
+        raise ConfigError("--format markdown is for --manifest")
     until = millis(end) if end else int(datetime.now(UTC).timestamp() * 1000)
     if until < millis(start):
         raise ConfigError("--to is before --from")
     answer = ask_diff(catalog, millis(start), until)
-    if as_json:
+    if output is DiffFormat.JSON:
         typer.echo(json.dumps(answer, indent=2, ensure_ascii=False))
     else:
         _print_diff(answer)
     if answer["breaking"]:
+        raise typer.Exit(BREAKING)
+
+
+def _diff_manifests(manifests: tuple[Path, Path], dialect: str | None, output: DiffFormat) -> None:
+    from workflows.sql_files.manifest_diff import manifest_diff
+
+    found = manifest_diff(*manifests, dialect, _PARSER_SECONDS)
+    if output is DiffFormat.JSON:
+        typer.echo(json.dumps(found.to_json(), indent=2, ensure_ascii=False))
+    elif output is DiffFormat.MARKDOWN:
+        typer.echo(found.to_markdown(), nl=False)
+    else:
+        for change in found.changes:
+            mark = typer.style("breaks ", fg="red") if change.broken else "       "
+            needs = f": {', '.join(change.broken)}" if change.broken else ""
+            typer.echo(f"{mark}{change.kind:16} {change.name}  reaches {len(change.reaches)}{needs}")
+        for one in found.unread:
+            typer.echo(f"ingest: not read: {one}", err=True)
+        typer.echo(f"{len(found.changes)} changes, {sum(bool(one.broken) for one in found.changes)} of them breaking")
+    if found.breaking:
         raise typer.Exit(BREAKING)
 
 

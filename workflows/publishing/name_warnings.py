@@ -7,15 +7,13 @@ from collections.abc import Iterable, Iterator
 from ingestion.binding.binder import BoundLog
 from ingestion.model import NameKind
 from ingestion.names.namespaces import RelationKey
+from ingestion.routines.trigger_functions import Place
 from workflows.config.namespaces import SourceSettings
 from workflows.lineage.entity_resolution import ResolvedNames
 from workflows.lineage.table_entities import EntityFate, RelationEntities
 
 _NAMES_SHOWN = 5
 _OPEN = frozenset({EntityFate.UNPLACED, EntityFate.UNRESOLVED, EntityFate.AMBIGUOUS})
-
-Place = tuple[str, str, str]
-"""Database, schema and table."""
 
 
 def name_warnings(names: ResolvedNames, log: BoundLog, settings: SourceSettings) -> tuple[str, ...]:

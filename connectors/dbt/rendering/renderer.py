@@ -263,7 +263,7 @@ class TemplateRenderer:
             "source": lambda source, table: self._source(rendering, source, table),
             "target": {**target, "profile_name": "", "threads": 1},
             "this": TemplateRelation(database, schema, identifier, self.scope.dialect),
-            "var": _ProjectVariables(self, package),
+            "var": _ProjectVariables(self, rendering.node.package),
         }
 
     def _relation(self, **parts: Any) -> TemplateRelation:
