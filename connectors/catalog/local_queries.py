@@ -10,7 +10,6 @@ from pathlib import Path
 
 from sqlalchemy import Connection, or_, select
 
-from connectors.catalog.contract import fqn
 from connectors.catalog.explorer.neighbourhood import NeighbourhoodStep, picture
 from connectors.catalog.store.database import open_database
 from connectors.catalog.store.entities.entities import EntityRow
@@ -21,6 +20,7 @@ from connectors.catalog.store.queries.window import window
 from connectors.catalog.store.schema import entities
 from ingestion.errors import ConfigError
 from ingestion.model import Json
+from ingestion.names import fqn
 
 _LINEAGE_TYPES = ("table", "container")
 _NAMED = 3

@@ -1,6 +1,7 @@
 """Fully qualified names as OpenMetadata writes them: parts joined by dots, a part with a dot in double quotes.
 
-Characters that its names may not hold arrive and leave under reserved words, in table and column names.
+Characters that its names may not hold arrive and leave under reserved words, in table and column names: `build_fqn` and
+`split_fqn` take and give names as the database has them, `join`, `quote` and `split` as they are stored.
 """
 
 from __future__ import annotations
@@ -36,11 +37,14 @@ def build_fqn(*parts: str) -> str:
     if not parts or not all(parts):
         msg = "every part of a fully qualified name needs a text"
         raise ValueError(msg)
-    return ".".join(_quoted(encode_name(part)) for part in parts)
+    return ".".join(quote(encode_name(part)) for part in parts)
 
 
 def split_fqn(fqn: str) -> tuple[str, ...]:
-    """The parts of an FQN, decoded, outermost first; ValueError when it is not one."""
+    """The parts of an FQN, decoded, outermost first; ValueError when it is not one.
+
+    A stored name has no quotes in it, so a backslash is one here: `split` is for FQNs that others wrote.
+    """
     parts = []
     position = 0
     while True:
@@ -58,6 +62,41 @@ def split_fqn(fqn: str) -> tuple[str, ...]:
     raise ValueError(msg)
 
 
+def quote(name: str) -> str:
+    """`name` as one part of a fully qualified name."""
+    if "." not in name and '"' not in name:
+        return name
+    return '"' + name.replace('"', '\\"') + '"'
+
+
+def join(parent: str, name: str) -> str:
+    """The fully qualified name of `name` under `parent` (itself a fully qualified name)."""
+    return f"{parent}.{quote(name)}" if parent else quote(name)
+
+
+def split(fqn: str) -> list[str]:
+    """The parts of `fqn`, unquoted; an unclosed quote takes the rest as one part."""
+    parts: list[str] = []
+    part: list[str] = []
+    quoted = False
+    position = 0
+    while position < len(fqn):
+        character = fqn[position]
+        if quoted and character == "\\" and fqn[position + 1 : position + 2] == '"':
+            part.append('"')
+            position += 1
+        elif character == '"':
+            quoted = not quoted
+        elif character == "." and not quoted:
+            parts.append("".join(part))
+            part = []
+        else:
+            part.append(character)
+        position += 1
+    parts.append("".join(part))
+    return parts
+
+
 def search_pattern(*parts: str | None) -> str:
     """A field-search pattern over FQNs: None is any part; wildcard characters inside a name match one character.
 
@@ -65,7 +104,3 @@ def search_pattern(*parts: str | None) -> str:
     compare its parts.
     """
     return ".".join("*" if part is None else re.sub(r"[*?\\]", "?", build_fqn(part)) for part in parts)
-
-
-def _quoted(part: str) -> str:
-    return f'"{part}"' if "." in part else part

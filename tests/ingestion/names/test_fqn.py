@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ingestion.names import fqn
 from ingestion.names.fqn import build_fqn, decode_name, encode_name, search_pattern, split_fqn
 
 names = st.text(min_size=1, max_size=12).filter(lambda name: "__reserved__" not in name)
@@ -47,3 +48,20 @@ def test_a_pattern_leaves_unknown_parts_open_and_disarms_wildcards_in_names() ->
     assert search_pattern("svc", None, None, "orders") == "svc.*.*.orders"
     assert search_pattern("svc", "db", None, "or*de?rs\\") == "svc.db.*.or?de?rs?"
     assert search_pattern("svc", None, None, "a.b") == 'svc.*.*."a.b"'
+
+
+written = st.text(st.characters(exclude_characters="\\", exclude_categories=["Cs"]), min_size=1, max_size=8)
+
+
+@given(st.lists(written, min_size=1, max_size=4))
+def test_names_are_split_as_they_were_joined(parts: list[str]) -> None:
+    joined = ""
+    for part in parts:
+        joined = fqn.join(joined, part)
+    assert fqn.split(joined) == parts
+
+
+def test_an_unclosed_quote_takes_the_rest() -> None:
+    assert fqn.join("s.d", "we.ird") == 's.d."we.ird"'
+    assert fqn.split('s."a.b".c') == ["s", "a.b", "c"]
+    assert fqn.split('s."unclosed.x') == ["s", "unclosed.x"]

@@ -8,12 +8,12 @@ from typing import Any
 
 from sqlalchemy import Connection, insert, select
 
-from connectors.catalog.contract import fqn
 from connectors.catalog.store.chunking import chunks_of
 from connectors.catalog.store.database import dumps, loads
 from connectors.catalog.store.entities import columns as columns_of
 from connectors.catalog.store.schema import attributes
 from ingestion.model import Json
+from ingestion.names import fqn
 
 _ENTITY_ATTRIBUTES = ("description", "owners", "tableType", "schemaDefinition", "displayName")
 

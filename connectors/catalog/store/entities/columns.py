@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from connectors.catalog.contract import fqn
 from connectors.catalog.contract.errors import ApiError
 from ingestion.model import Json
+from ingestion.names import fqn
 
 MAX_COLUMNS = 20_000
 MAX_NAMES = 8 << 20

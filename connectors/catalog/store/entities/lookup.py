@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from sqlalchemy import ColumnElement, Connection, and_, select
 
-from connectors.catalog.contract import bulk_models, fqn, models
+from connectors.catalog.contract import bulk_models, models
 from connectors.catalog.contract.entity_types import BY_TYPE
 from connectors.catalog.contract.errors import bad_request
 from connectors.catalog.store.chunking import chunks_of
@@ -17,6 +17,7 @@ from connectors.catalog.store.entities.entities import EntityRow
 from connectors.catalog.store.entities.registration import Registration
 from connectors.catalog.store.schema import entities
 from ingestion.model import Json
+from ingestion.names import fqn
 from ingestion.names.storage_paths import normal_path
 
 _COLUMN_KEYS = ("name", "dataType", "dataTypeDisplay", "fullyQualifiedName")

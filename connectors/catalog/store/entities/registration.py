@@ -10,7 +10,6 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, text, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
-from connectors.catalog.contract import fqn
 from connectors.catalog.contract.entity_types import BY_TYPE, SERVICE_TYPES, EntityType
 from connectors.catalog.contract.errors import bad_request, not_found
 from connectors.catalog.store.chunking import chunks_of
@@ -22,6 +21,7 @@ from connectors.catalog.store.entities.column_events import insert_column_events
 from connectors.catalog.store.entities.entities import EntityRow, entity_id, reference
 from connectors.catalog.store.schema import attributes, entities, query_uses, search_names
 from ingestion.model import Json
+from ingestion.names import fqn
 from ingestion.names.storage_paths import normal_path
 
 _SECRET_KEY = re.compile(r"passw|secret|token|private.?key|credential|access.?key|api.?key|passphrase", re.IGNORECASE)

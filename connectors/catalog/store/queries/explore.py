@@ -8,7 +8,6 @@ from typing import Any
 
 from sqlalchemy import Connection, func, select, text
 
-from connectors.catalog.contract import fqn
 from connectors.catalog.store.database import loads
 from connectors.catalog.store.entities import columns as columns_of
 from connectors.catalog.store.entities.attributes import columns_at
@@ -20,6 +19,7 @@ from connectors.catalog.store.queries.graph import Edges
 from connectors.catalog.store.queries.window import Window
 from connectors.catalog.store.schema import entities, search_names
 from ingestion.model import Json
+from ingestion.names import fqn
 
 MAX_CARDS = 5_000
 

@@ -8,7 +8,6 @@ from urllib.parse import urlsplit
 
 from sqlalchemy import Connection, select
 
-from connectors.catalog.contract import fqn
 from connectors.catalog.contract.entity_types import BY_TYPE
 from connectors.catalog.contract.openlineage_models import Dataset
 from connectors.catalog.store.database import loads
@@ -17,6 +16,7 @@ from connectors.catalog.store.entities.entities import EntityRow, find
 from connectors.catalog.store.entities.registration import Registration
 from connectors.catalog.store.schema import entities
 from ingestion.model import Json
+from ingestion.names import fqn
 from ingestion.names.storage_paths import normal_path
 
 _SERVICE_TYPES: Mapping[str, str] = {
