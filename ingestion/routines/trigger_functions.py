@@ -11,7 +11,7 @@ from ingestion.routines.definition import Definition
 from ingestion.routines.steps import RoutineStep
 from ingestion.routines.triggers import function_steps
 
-Place = tuple[str, str, str]
+_RoutinePlace = tuple[str, str, str]
 
 _MARK = "trigger"
 _HEAD = 60
@@ -22,8 +22,8 @@ _HEAD = 60
 class TriggerRun:
     """A trigger that is defined, the function that it runs, and what that does for the trigger's table."""
 
-    trigger: Place
-    function: Place
+    trigger: _RoutinePlace
+    function: _RoutinePlace
     steps: tuple[RoutineStep, ...]
 
 
