@@ -7,10 +7,12 @@ from collections.abc import Iterable, Iterator
 from ingestion.binding.binder import BoundLog
 from ingestion.model import NameKind
 from ingestion.names.namespaces import RelationKey
-from ingestion.routines.trigger_functions import Place
 from workflows.config.namespaces import SourceSettings
 from workflows.lineage.entity_resolution import ResolvedNames
 from workflows.lineage.table_entities import EntityFate, RelationEntities
+
+_TablePath = tuple[str, str, str]
+"""Database, schema and name."""
 
 _NAMES_SHOWN = 5
 _OPEN = frozenset({EntityFate.UNPLACED, EntityFate.UNRESOLVED, EntityFate.AMBIGUOUS})
@@ -51,8 +53,8 @@ def _without_database(keys: Iterable[RelationKey]) -> Iterator[str]:
         )
 
 
-def _alike_but_for_case(places: Iterable[Place]) -> Iterator[str]:
-    found: dict[Place, list[Place]] = {}
+def _alike_but_for_case(places: Iterable[_TablePath]) -> Iterator[str]:
+    found: dict[_TablePath, list[_TablePath]] = {}
     for database, schema, table in sorted(places):
         folded = (database.casefold(), schema.casefold(), table.casefold())
         found.setdefault(folded, []).append((database, schema, table))
@@ -61,7 +63,7 @@ def _alike_but_for_case(places: Iterable[Place]) -> Iterator[str]:
         yield f"{len(pairs)} tables go by names that differ in case alone, and are kept apart ({_some(pairs)})"
 
 
-def _alike_but_for_database(places: Iterable[Place], settings: SourceSettings) -> Iterator[str]:
+def _alike_but_for_database(places: Iterable[_TablePath], settings: SourceSettings) -> Iterator[str]:
     """Tables that have one name in a database that nobody named, and in one that somebody did."""
     guessed = settings.guessed_database
     told: dict[tuple[str, str], str] = {}
@@ -80,7 +82,7 @@ def _alike_but_for_database(places: Iterable[Place], settings: SourceSettings) -
         )
 
 
-def _places(entities: RelationEntities, log: BoundLog) -> frozenset[Place]:
+def _places(entities: RelationEntities, log: BoundLog) -> frozenset[_TablePath]:
     """Where the tables are that edges join: in the catalog, or where the log has them."""
     found = set()
     for number in entities.fates:
