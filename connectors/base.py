@@ -7,6 +7,9 @@ from pyspark.sql.types import BinaryType, DoubleType, StringType, StructField, S
 UNSUPPORTED = "unsupported:"
 """How the status of a write begins that ran and of which nothing is understood: its kind follows."""
 
+MALFORMED_EDGES = b""
+"""In place of an engine's own lineage that cannot be read, beside a text that can."""
+
 RECORD_SCHEMA = StructType(
     [
         # where the record stands: "<file>:<line>", stable from run to run, unique in a run
@@ -29,6 +32,8 @@ RECORD_SCHEMA = StructType(
         StructField("problem", StringType()),
         # ingestion.symbolic.dumps(...) where the connector derived symbolic lineage itself (Spark plans)
         StructField("symbolic", BinaryType()),
+        # likewise of what the engine itself recorded of the record's lineage, beside its text or in its place
+        StructField("edges", BinaryType()),
     ]
 )
 """Order of the columns of every connector's DataFrame."""

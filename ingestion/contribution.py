@@ -19,6 +19,7 @@ class ProducerKind(StrEnum):
     PROCEDURE = "procedure"
     EXTERNAL_TABLE = "external_table"
     PLAN = "plan"
+    ENGINE = "engine"
     MANUAL = "manual"
 
 

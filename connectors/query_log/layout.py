@@ -108,7 +108,7 @@ class Layout:
         return known and self._has_text(row) and all(_is_time(time, self.zone) for time in times)
 
     def _has_text(self, row: list[str]) -> bool:
-        positions = self.reading.fields["text"] if self.reading is not None else (self.fields["text"],)
+        positions = (self.fields["text"],) if self.reading is None else self.reading.content
         return any(row[position] for position in positions)
 
     def begins(self, row: list[str]) -> bool:

@@ -130,7 +130,8 @@ def _reading(frame: DataFrame, name: str, hints: ReadingHints) -> ColumnReading:
     texts = [(column, leaf) for column, leaf in dict(reversed(leaves)).items() if _is_text(kinds[column])]
     # without samples first: which columns may be the text is known then, and no others need to be read
     reading = column_reading(names, [() if _is_text(kinds[column]) else _NO_TEXT for column in names], hints)
-    candidates = [] if reading is None else [column for column in texts if column[0] in reading.profile.columns["text"]]
+    named = () if reading is None else reading.profile.columns.get("text", ())
+    candidates = [column for column in texts if column[0] in named]
     samples: dict[str, Sequence[str]] = {column: () for column, _leaf in texts}
     if candidates:
         head = frame.select(*(leaf.cast("string").alias(f"c{at}") for at, (_, leaf) in enumerate(candidates)))

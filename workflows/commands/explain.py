@@ -33,6 +33,13 @@ _LINES = 12
 """Of a statement, likewise."""
 
 
+_BY_HAND = "(no statement: entered by hand)"
+_WITHOUT_TEXT = {
+    "engine": "(no statement: recorded by the engine itself)",
+    "plan": "(no statement: a plan)",
+}
+
+
 class ExplainFormat(StrEnum):
     """How an explanation is written."""
 
@@ -116,9 +123,9 @@ def _print_tree(found: Explanation, *, full: bool) -> None:
 
 
 def _print_statement(number: int, statement: ExplainedStatement, *, full: bool) -> None:
-    origin = f"{statement.producer}, {statement.parser}" if statement.parser else statement.producer
+    origin = ", ".join(dict.fromkeys(filter(None, (statement.producer, statement.parser))))
     typer.echo(f"[{number}] {typer.style(origin, dim=True)}")
-    lines = (statement.text or "(no statement: entered by hand)").splitlines()
+    lines = (statement.text or _WITHOUT_TEXT.get(statement.producer, _BY_HAND)).splitlines()
     shown = lines if full or len(lines) <= _LINES else lines[: _LINES - 1]
     for line in shown:
         typer.echo(f"    {line}")

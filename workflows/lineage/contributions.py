@@ -14,12 +14,13 @@ from ingestion.isolation import Failure, FailureStage, Isolation, Probe
 from ingestion.lineage_request import AddLineageRequest, EdgeSource, request_of
 from ingestion.model import NameKind
 from workflows.templates.grouping import OccurrenceGroup
-from workflows.templates.parsing import PLAN_TIER, ParsedTemplate
+from workflows.templates.parsing import ParsedTemplate
+from workflows.templates.tiers import ENGINE_TIER, PLAN_TIER
 
 EdgeKey = tuple[str, str]
 """Ids of the entities that an edge joins."""
 
-_CONFIDENCE = {"sqlglot": 1.0, PLAN_TIER: 1.0, "sqlfluff": 0.8, "sqlparse": 0.4}
+_CONFIDENCE = {"sqlglot": 1.0, PLAN_TIER: 1.0, ENGINE_TIER: 1.0, "sqlfluff": 0.8, "sqlparse": 0.4}
 _LESS_SURE = 0.5
 """Factor where a flow's columns are not all settled: a star over an unknown schema, or hops beyond the limit."""
 
@@ -122,7 +123,11 @@ class ContributionBuilder:
         if group.routine:
             return Producer(ProducerKind.PROCEDURE, group.routine), EdgeSource.QUERY
         names = [self.log.relations[number].key for number in (*flow.content.sources, flow.target)]
-        if any(name.kind is NameKind.PATH for name in names):
+        over_files = any(name.kind is NameKind.PATH for name in names)
+        if template.tier == ENGINE_TIER:
+            source = EdgeSource.EXTERNAL_TABLE if over_files else EdgeSource.QUERY
+            return Producer(ProducerKind.ENGINE, template.fingerprint), source
+        if over_files:
             return Producer(ProducerKind.EXTERNAL_TABLE, template.fingerprint), EdgeSource.EXTERNAL_TABLE
         if template.tier == PLAN_TIER:
             return Producer(ProducerKind.PLAN, template.fingerprint), EdgeSource.SPARK

@@ -34,7 +34,7 @@ from workflows.state.watermark import SECONDS_A_DAY, ReadState
 from workflows.templates.grouping import RECORD_ORDER
 
 FILTERED = "filtered"
-_NOT_FOR_USERS = frozenset({"symbolic", "problem", "status"})
+_NOT_FOR_USERS = frozenset({"symbolic", "edges", "problem", "status"})
 
 
 def with_condition(records: DataFrame, condition: str | None) -> DataFrame:
@@ -175,7 +175,9 @@ def _records(spark: SparkSession, config: RunConfig, database: PostgresDatabase 
         raise ConfigError(f"{config.origin}: set sourceConfig.config.queryLogFilePath to the query log")
     rows = database.statements(config.query_log.limit) if database is not None else None
     names = RECORD_SCHEMA.fieldNames()
-    return _Records(spark.createDataFrame([tuple(row[name] for name in names) for row in rows or ()], RECORD_SCHEMA))
+    return _Records(
+        spark.createDataFrame([tuple(row.get(name) for name in names) for row in rows or ()], RECORD_SCHEMA)
+    )
 
 
 def _log_options(config: RunConfig) -> QueryLogOptions:

@@ -21,7 +21,7 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from connectors.base import UNSUPPORTED
+from connectors.base import MALFORMED_EDGES, UNSUPPORTED
 from ingestion.dialects import dialect_of, fold
 from ingestion.errors import Templated, TooLarge, Unparsable
 from ingestion.lexing.templates import template_in_code
@@ -33,6 +33,7 @@ from ingestion.routines.inline_functions import function_as_view
 from ingestion.statements import Classification, SkipReason, StatementText, classify, split
 from ingestion.statements.skip_reasons import BLOCKS
 from workflows.state.record_digests import Digests, digest_of, session_of, time_of, unread_of
+from workflows.templates.tiers import REPORTED
 
 STATEMENT_SCHEMA = StructType(
     [
@@ -147,7 +148,11 @@ def _statements_of(record: Row, state: TaskState) -> list[Row]:
         return [{**row, "dead" if lost else "skipped": record["status"]}]
     if record["symbolic"] is not None:
         return [_planned(row, record)]
-    return [{**row, **found} for found in _of_text(str(record["text"] or ""), dialect, state)]
+    edges = record.get("edges")
+    if edges is None:
+        return [{**row, **found} for found in _of_text(str(record["text"] or ""), dialect, state)]
+    found = [{**row, **own} for own in _of_text(str(record["text"]), dialect, state)] if record["text"] else []
+    return [*found, {**row, "position": len(found), **_reported(edges)}]
 
 
 def _of_text(text: str, dialect: str, state: TaskState) -> list[Row]:
@@ -270,6 +275,13 @@ def _session_change(found: Classification) -> Row:
         return {}
     path = [schema for schema in change.schemas if schema != _OWN_SCHEMA] if change.schemas is not None else None
     return {"sets": True, "set_database": change.database, "set_path": [] if change.reset else path}
+
+
+def _reported(edges: object) -> Row:
+    """What the row of an engine's own lineage has of its own: a statement beside those of the text."""
+    if not isinstance(edges, bytes) or edges == MALFORMED_EDGES:
+        return {"dead": "malformed_lineage"}
+    return {"fingerprint": f"{REPORTED}{plan_fingerprint(edges)}", "symbolic": edges}
 
 
 def _planned(row: Row, record: Row) -> Row:

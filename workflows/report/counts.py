@@ -25,6 +25,9 @@ REPORT_VERSION = 1
 
 Tally = Mapping[str, int]
 
+AGREE, ONLY_ENGINE, ONLY_LOG = "agree", "only_engine", "only_log"
+"""Who says so: the engine itself and what was read off the log, or one of them."""
+
 
 @dataclass(frozen=True, slots=True)
 class RunCounts:
@@ -53,6 +56,8 @@ class RunCounts:
     ambiguous_names: Tally = field(default_factory=dict)
     edges: EdgeCounts = field(default_factory=EdgeCounts)
     tables_registered: int = 0
+    engine_edges: Tally = field(default_factory=dict)  # by who says so -> edges, where an engine recorded some
+    engine_columns: Tally = field(default_factory=dict)  # likewise -> column edges
 
     def __add__(self, other: RunCounts) -> RunCounts:
         return RunCounts(**{f.name: _plus(getattr(self, f.name), getattr(other, f.name)) for f in fields(RunCounts)})

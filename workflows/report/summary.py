@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from workflows.report.counts import RunCounts, RunSummary, Tally, most_frequent
+from workflows.report.counts import AGREE, ONLY_ENGINE, ONLY_LOG, RunCounts, RunSummary, Tally, most_frequent
 
 _NAMES_SHOWN = 5
 
@@ -53,12 +53,24 @@ def _rows(summary: RunSummary) -> Iterator[tuple[str, str, str]]:
     yield "  unchanged", f"{counts.edges.unchanged:,}", ""
     yield "  replaced", f"{counts.edges.replaced:,}", ""
     yield "column edges", f"{counts.edges.column_edges:,}", ""
+    for label, tally in (("engine edges", counts.engine_edges), ("engine columns", counts.engine_columns)):
+        if tally:
+            yield label, f"{_told_by_engine(tally):,}", _agreement(tally)
     stages = ", ".join(f"{stage} {seconds:.1f}" for stage, seconds in summary.seconds_by_stage.items())
     yield "seconds", f"{summary.ended - summary.started:.1f}", stages
 
 
 def _known(counts: RunCounts) -> Tally:
     return {"known": counts.templates_known} if counts.templates_known else {}
+
+
+def _told_by_engine(tally: Tally) -> int:
+    return tally.get(AGREE, 0) + tally.get(ONLY_ENGINE, 0)
+
+
+def _agreement(tally: Tally) -> str:
+    words = {AGREE: "agree", ONLY_ENGINE: "only the engine's", ONLY_LOG: "only ours"}
+    return ", ".join(f"{tally.get(kind, 0):,} {word}" for kind, word in words.items())
 
 
 def _listed(tally: Tally, at_most: int | None = None) -> str:

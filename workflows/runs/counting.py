@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 
+from ingestion.lineage_request import AddLineageRequest
 from workflows.lineage.outcomes import StatementOutcome, StatementStatus
 from workflows.lineage.table_entities import GIVEN_UP, EntityFate, RelationEntities
+from workflows.publishing.agreement import compared_columns, compared_edges
 from workflows.report.counts import RunCounts
 from workflows.templates.parsing import ParsedTemplate
 
@@ -34,6 +36,11 @@ def statement_counts(outcomes: Iterable[StatementOutcome]) -> RunCounts:
         elif fresh:
             (dead if outcome.status is StatementStatus.DEAD else skipped)[outcome.reason] += fresh
     return RunCounts(published=published, skipped=dict(skipped), dead=dict(dead))
+
+
+def agreement_counts(requests: Collection[AddLineageRequest]) -> RunCounts:
+    """Of the edges that an engine recorded itself, beside those of the log."""
+    return RunCounts(engine_edges=compared_edges(requests), engine_columns=compared_columns(requests))
 
 
 def name_counts(entities: RelationEntities, registered: int) -> RunCounts:

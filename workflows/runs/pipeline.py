@@ -40,7 +40,7 @@ from workflows.reading.reader import Statements
 from workflows.reading.stage import Reading, texts_of_the_dead
 from workflows.report.counts import RunCounts, total
 from workflows.runs.checkpoint import LineageResult, checkpoint_of
-from workflows.runs.counting import name_counts, parse_counts, statement_counts
+from workflows.runs.counting import agreement_counts, name_counts, parse_counts, statement_counts
 from workflows.runs.dead_letters import check_dead_letters, write_dead_letters
 from workflows.runs.spark_history import history_warnings
 from workflows.runtime.spark import spark_session
@@ -133,6 +133,7 @@ class Pipeline:
             statement_counts(published.outcomes),
             RunCounts(edges=published.counts),
             name_counts(names.entities, names.registered),
+            agreement_counts(lineage.requests),
         )
         return LineageResult(
             counts=total(counts),

@@ -12,6 +12,7 @@ import ingestion
 
 READING_CODE = (
     "connectors.base",
+    "connectors.query_log.engine_lineage",
     "connectors.spark_history",
     "ingestion.analysis",
     "ingestion.binding.external_tables",
@@ -51,6 +52,7 @@ READING_CODE = (
     "workflows.reading.statements",
     "workflows.state.record_digests",
     "workflows.templates.parsing",
+    "workflows.templates.tiers",
 )
 """Rooms, with all that is in them, and single modules of others: all that a parse or an evaluation imports."""
 

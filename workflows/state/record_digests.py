@@ -15,7 +15,7 @@ from ingestion.plans.rendering import plan_fingerprint
 Digests = npt.NDArray[np.int64]
 """Record digests, sorted, each once."""
 
-_COLUMNS = ["source_id", "session", "user", "database", "start_time", "end_time", "text", "symbolic"]
+_COLUMNS = ["source_id", "session", "user", "database", "start_time", "end_time", "text", "symbolic", "edges"]
 
 
 def none_known() -> Digests:
@@ -38,8 +38,8 @@ def digest_of(record: Mapping[str, object]) -> int:
     """The same number for the same session, time and content, wherever it is logged; without content for the place."""
     hashed = hashlib.blake2b(digest_size=8)
     hashed.update(f"{session_of(record)}\0{time_of(record)}\0".encode("utf-8", "surrogatepass"))
-    symbolic = record["symbolic"]
-    planned = plan_fingerprint(symbolic) if isinstance(symbolic, bytes) and not record["text"] else None
+    settled = record["symbolic"] or record.get("edges")
+    planned = plan_fingerprint(settled) if isinstance(settled, bytes) and settled and not record["text"] else None
     content = record["text"] or planned or f"\0{record['source_id']}"
     hashed.update(str(content).encode("utf-8", "surrogatepass"))
     return int(struct.unpack("<q", hashed.digest())[0])

@@ -20,6 +20,7 @@ from ingestion.masking import QueryMasker
 from ingestion.parsing.parser_pool import Limits, ParseOutcome, Parser, ParseRequest, ThreadedParser
 from ingestion.routines.inline_functions import as_function, function_as_view
 from ingestion.symbolic import Symbolic, dumps, loads
+from workflows.templates.tiers import tier_brought
 
 _RESULT_SCHEMA = StructType(
     [
@@ -33,9 +34,6 @@ _TEMPLATES_A_TASK = 2000
 """In a slice: some ten seconds of work, which is what a run that is killed loses."""
 TemplateKey = tuple[str, str]
 """Fingerprint and dialect."""
-
-PLAN_TIER = "plan"
-"""The tier of what a connector brought parsed already."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +225,7 @@ def _brought(row: dict[str, object]) -> dict[str, object]:
     return {
         "fingerprint": row["fingerprint"],
         "dialect": row["dialect"],
-        "tier": PLAN_TIER,
+        "tier": tier_brought(str(row["fingerprint"])),
         "symbolic": row["symbolic"],
         "masked": _masked(str(text), str(row["dialect"])) if text else None,
         "dead": None,

@@ -50,7 +50,9 @@ class Register(Model):
     at: Millis | None = None
 
 
-ProducerKind = Literal["query", "view", "procedure", "external_table", "plan", "manual", "openlineage", "wire"]
+ProducerKind = Literal[
+    "query", "view", "procedure", "external_table", "plan", "engine", "manual", "openlineage", "wire"
+]
 
 
 class Producer(Model):

@@ -62,6 +62,12 @@ class ColumnReading:
         return self.names.index(name) if name in self.names else None
 
     @property
+    def content(self) -> tuple[int, ...]:
+        """The positions of the columns that hold what a record says: its text, or the engine's lineage."""
+        lineage = self.profile.lineage.columns if self.profile.lineage is not None else ()
+        return self.fields.get("text") or tuple(at for at, name in enumerate(self.names) if name in lineage)
+
+    @property
     def used(self) -> tuple[int, ...]:
         """The positions of all columns that are read."""
         read = {position for positions in self.fields.values() for position in positions}
@@ -88,11 +94,20 @@ def column_reading(names: Sequence[str], samples: Sequence[Sequence[str]], hints
     for candidate in (profile,) if profile is GENERIC else (profile, GENERIC):
         fields = _fields(candidate, names, texts)
         fields |= {name: (names.index(plain_name(one.column or "")),) for name, one in mapped.items()}
-        if "text" not in fields or names[fields["text"][0]] not in texts:
+        if not _tells_something(candidate, fields, names, texts):
             continue
         reading = ColumnReading(candidate, tuple(names), fields, _units(candidate, names, fields), hints.zone)
         return _with_mapping(reading, hints.columns)
     return None
+
+
+def _tells_something(
+    profile: ExportProfile, fields: Mapping[str, tuple[int, ...]], names: Sequence[str], texts: Sequence[str]
+) -> bool:
+    """Whether there is a text, or lineage where the exporter gives no texts."""
+    if "text" not in fields:
+        return profile.lineage is not None and "text" not in profile.columns
+    return names[fields["text"][0]] in texts
 
 
 def _check_mapped(name: str, column: str, names: Sequence[str]) -> None:

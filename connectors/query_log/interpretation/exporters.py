@@ -9,12 +9,15 @@ from connectors.query_log.profiles.warehouses import athena, bigquery, databrick
 
 PROFILES: tuple[ExportProfile, ...] = (
     snowflake.QUERY_HISTORY,
+    snowflake.ACCESS_HISTORY,
     bigquery.JOBS,
     redshift.SYS_QUERY_HISTORY,
     redshift.STL_QUERY,
     redshift.QUERY_TEXT,
     redshift.STATEMENT_TEXT,
     databricks.QUERY_HISTORY,
+    databricks.TABLE_LINEAGE,
+    databricks.COLUMN_LINEAGE,
     athena.QUERY_EXECUTION,
     synapse.EXEC_REQUESTS,
     fabric.EXEC_REQUESTS_HISTORY,

@@ -6,10 +6,13 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from connectors.base import MALFORMED_EDGES
+from connectors.query_log.engine_lineage.rows import EngineLineage, MalformedLineage
 from connectors.query_log.interpretation.column_reading import ColumnReading
 from connectors.query_log.interpretation.tables import Malformed, Table
 from connectors.query_log.interpretation.values import parse_duration, parse_flag, parse_state, parse_times
-from connectors.query_log.profiles.export_profile import NOT_A_STATEMENT, OTHERWISE, ExportProfile, Pieces
+from connectors.query_log.profiles.export_profile import NO_WRITE, NOT_A_STATEMENT, OTHERWISE, ExportProfile, Pieces
+from ingestion.symbolic import dumps
 
 _NULLS = frozenset({"", "\\N", "NULL", "null", "?"})
 
@@ -37,13 +40,43 @@ def interpret(columns: Columns, lines: list[int], malformed: list[Malformed], re
     statuses = _statuses(columns, len(lines), reading)
     if reading.profile.pieces is not None:
         found |= _pieces(columns, reading.profile.pieces, reading, problems)
-    else:
+    elif "text" in reading.fields:
         found["text"] = _texts(columns, statuses, reading)
         if None in found["text"]:
             pairs = zip(statuses, found["text"], strict=True)
             statuses = [status if text else NOT_A_STATEMENT for status, text in pairs]
+    if reading.profile.lineage is not None:
+        found["edges"] = _edges(columns, reading.profile.lineage, reading, statuses, problems)
+        if "text" not in reading.fields:
+            pairs = zip(statuses, found["edges"], strict=True)
+            statuses = [status or (NO_WRITE if edges is None else None) for status, edges in pairs]
     found["status"] = statuses
     return Table(lines, found, malformed).drop(problems)
+
+
+def _edges(
+    columns: Columns,
+    lineage: EngineLineage,
+    reading: ColumnReading,
+    statuses: Sequence[str | None],
+    problems: dict[int, str],
+) -> list[bytes | None]:
+    """What the engine says of each row that counts, as `ingestion.symbolic.dumps` writes it."""
+    nothing = [""] * len(statuses)
+    positions = map(reading.position, lineage.columns)
+    told = [nothing if at is None else columns[at] for at in positions]
+    found: list[bytes | None] = []
+    for row, (status, *values) in enumerate(zip(statuses, *told, strict=True)):
+        recorded = None
+        try:
+            recorded = lineage.read(["" if value in _NULLS else value for value in values]) if status is None else None
+        except MalformedLineage as error:
+            if "text" not in reading.fields:
+                problems[row] = str(error)
+            found.append(MALFORMED_EDGES)
+            continue
+        found.append(None if recorded is None else dumps(recorded))
+    return found
 
 
 def _pieces(columns: Columns, pieces: Pieces, reading: ColumnReading, problems: dict[int, str]) -> dict[str, list[Any]]:

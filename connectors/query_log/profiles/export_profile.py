@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from connectors.query_log.engine_lineage.rows import EngineLineage
+
 RowStates = Mapping[str, Mapping[str, str | None]]
 """By column: the status that a row has for a value (in lower case) of it; None where that value says nothing bad."""
 
@@ -17,6 +19,9 @@ NOT_A_STATEMENT = "not_a_statement"
 
 PART_OF_ANOTHER = "part_of_another"
 """Status of a statement that the platform made of another one, or that holds others, which the log has too."""
+
+NO_WRITE = "no_write"
+"""Status of a record of the engine's own lineage that tells of no write."""
 
 FAILED, UNFINISHED = "failed", "unfinished"
 
@@ -58,7 +63,8 @@ class ExportProfile:
     `marks`: any one of these sets of columns tells it, and any of `own_marks` where the connection is of one of its
     `services`, which also decide where two fit. `columns`: a record's field to its columns, of which the first that
     holds something counts. `units`: seconds in one unit of a column. `patterns`: what of a column's value counts, the
-    pattern's first group. `noise`: what stands before the statement. `escaped`: line ends are written `\\n`.
+    pattern's first group. `noise`: what stands before the statement. `escaped`: line ends are written `\\n`. `lineage`:
+    what the engine itself tells of it, beside the text or, where no column has one, in its place.
     """
 
     name: str
@@ -73,6 +79,7 @@ class ExportProfile:
     pieces: Pieces | None = None
     noise: re.Pattern[str] | None = None
     escaped: bool = False
+    lineage: EngineLineage | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -81,4 +88,6 @@ class ExportProfile:
         found += [*self.states, *(rewrite.column for rewrite in self.rewrites)]
         if self.pieces is not None:
             found += [*self.pieces.key, self.pieces.order]
+        if self.lineage is not None:
+            found += self.lineage.columns
         return tuple(dict.fromkeys(found))

@@ -21,6 +21,10 @@ ROOTS = (
     *MODULES.values(),
     "ingestion.plans.lineage",
     "connectors.spark_history.reader",  # events to records
+    "connectors.query_log.engine_lineage.bigquery",  # what engines say to lineage
+    "connectors.query_log.engine_lineage.databricks",
+    "connectors.query_log.engine_lineage.hive",
+    "connectors.query_log.engine_lineage.snowflake",
     "workflows.reading.statements",  # records to statements
     "workflows.templates.parsing",  # statements to templates
 )

@@ -15,7 +15,7 @@ from connectors.catalog.store.schema import contributions, intervals, sightings,
 from ingestion.model import Json
 
 # what these producers say is an observation that ages; the others state what holds until it is taken back
-OBSERVED = ("query", "plan", "openlineage")
+OBSERVED = ("query", "plan", "engine", "openlineage")
 
 
 @dataclass(frozen=True, slots=True)

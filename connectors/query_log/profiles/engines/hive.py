@@ -4,6 +4,7 @@ Hive Hooks" of its documentation.
 
 from __future__ import annotations
 
+from connectors.query_log.engine_lineage import hive
 from connectors.query_log.profiles.export_profile import MILLISECONDS, ExportProfile, marks
 
 LINEAGE_LOG = ExportProfile(
@@ -19,4 +20,5 @@ LINEAGE_LOG = ExportProfile(
         "database": ("database",),
     },
     units={"timestamp": 1.0, "duration": MILLISECONDS},
+    lineage=hive.GRAPH,
 )

@@ -6,6 +6,7 @@ documentation have them. The status of an audit event is empty, or an error.
 
 from __future__ import annotations
 
+from connectors.query_log.engine_lineage import hive
 from connectors.query_log.profiles.export_profile import MILLISECONDS, ExportProfile, marks
 
 _SERVICES = frozenset({"Impala"})
@@ -22,6 +23,7 @@ LINEAGE_LOG = ExportProfile(
         "query_type": ("operation_type",),
     },
     units={"timestamp": 1.0, "end_time": 1.0},
+    lineage=hive.GRAPH,
 )
 
 AUDIT_LOG = ExportProfile(

@@ -5,6 +5,7 @@ Its state is DONE for jobs that failed too. A script is a job, and so is each of
 
 from __future__ import annotations
 
+from connectors.query_log.engine_lineage import bigquery
 from connectors.query_log.profiles.export_profile import NOT_A_STATEMENT, PART_OF_ANOTHER, ExportProfile, marks
 
 JOBS = ExportProfile(
@@ -30,4 +31,5 @@ JOBS = ExportProfile(
         "statement_type": {"script": PART_OF_ANOTHER},
         "job_type": dict.fromkeys(("load", "extract", "copy"), NOT_A_STATEMENT),
     },
+    lineage=bigquery.JOBS,
 )

@@ -1,7 +1,11 @@
-"""Snowflake's QUERY_HISTORY, as its documentation has it: Account Usage and Information Schema, "QUERY_HISTORY"."""
+"""Snowflake's QUERY_HISTORY and ACCESS_HISTORY, as its documentation has them.
+
+Account Usage and Information Schema, "QUERY_HISTORY"; Account Usage, "ACCESS_HISTORY view".
+"""
 
 from __future__ import annotations
 
+from connectors.query_log.engine_lineage import snowflake
 from connectors.query_log.profiles.export_profile import MILLISECONDS, ExportProfile, marks
 
 QUERY_HISTORY = ExportProfile(
@@ -28,3 +32,11 @@ QUERY_HISTORY = ExportProfile(
     },
     units={"total_elapsed_time": MILLISECONDS, "execution_time": MILLISECONDS},
 )  # fmt: skip
+
+ACCESS_HISTORY = ExportProfile(
+    name="Snowflake ACCESS_HISTORY",
+    services=frozenset({"Snowflake"}),
+    marks=marks("objects_modified direct_objects_accessed", "objects_modified base_objects_accessed query_id"),
+    columns={"start_time": ("query_start_time",), "user": ("user_name",)},
+    lineage=snowflake.ACCESS_HISTORY,
+)

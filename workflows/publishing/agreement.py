@@ -1,0 +1,41 @@
+"""Where what the engine recorded itself and what was read off the log say the same, and where not."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+
+from ingestion.contribution import Contribution, ProducerKind
+from ingestion.lineage_request import AddLineageRequest
+from workflows.report.counts import AGREE, ONLY_ENGINE, ONLY_LOG
+
+Edge = tuple[str, ...]
+"""What is compared: the ends of an edge, its target last."""
+
+
+def compared_edges(requests: Iterable[AddLineageRequest]) -> Counter[str]:
+    """Edges between tables by who says so: into those tables alone of which the engine says anything."""
+    return _compared(requests, lambda request, _told: {request.edge.key})
+
+
+def compared_columns(requests: Iterable[AddLineageRequest]) -> Counter[str]:
+    """Likewise of columns that others are certainly made of, into those tables of whose columns the engine speaks."""
+    return _compared(requests, lambda request, told: {(*pair, request.edge.to_entity.id) for pair in _pairs(told)})
+
+
+def _compared(
+    requests: Iterable[AddLineageRequest], edges_of: Callable[[AddLineageRequest, Contribution], set[Edge]]
+) -> Counter[str]:
+    engine: set[Edge] = set()
+    log: set[Edge] = set()
+    for request in requests:
+        for told in request.contributions:
+            if told.producer.kind is not ProducerKind.MANUAL:
+                (engine if told.producer.kind is ProducerKind.ENGINE else log).update(edges_of(request, told))
+    known = {edge[-1] for edge in engine}
+    only_log = sum(edge[-1] in known for edge in log - engine)
+    return +Counter({AGREE: len(engine & log), ONLY_ENGINE: len(engine - log), ONLY_LOG: only_log})
+
+
+def _pairs(told: Contribution) -> Iterable[tuple[str, str]]:
+    return ((source, one.to_column) for one in told.columns if one.publishable for source in one.from_columns)
