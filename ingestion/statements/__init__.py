@@ -6,6 +6,7 @@ from ingestion.statements.cleaning import clean
 from ingestion.statements.session_changes import SessionChange
 from ingestion.statements.skip_reasons import Classification, SkipReason
 from ingestion.statements.splitting import StatementText, is_single, split
+from ingestion.statements.sql_words import holds_sql
 
 __all__ = [
     "Classification",
@@ -14,6 +15,7 @@ __all__ = [
     "StatementText",
     "classify",
     "clean",
+    "holds_sql",
     "ill_formed",
     "is_single",
     "split",

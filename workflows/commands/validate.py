@@ -10,6 +10,8 @@ from workflows.commands.options import ConfigFile, Settings
 from workflows.runtime.error_reporting import shows_errors, without_secrets
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from workflows.config import RunConfig
 
 
@@ -17,11 +19,14 @@ if TYPE_CHECKING:
 def validate(
     config: ConfigFile,
     settings: Settings = None,
-    connect: Annotated[bool, typer.Option("--connect", help="Also ask the target whether it takes our token.")] = False,
+    connect: Annotated[
+        bool, typer.Option("--connect", help="Also ask the target whether it takes our token, and look into the log.")
+    ] = False,
 ) -> None:
     """Check a configuration.
 
-    Prints all its problems, one a line, with exit code 2; or else what it will do.
+    Prints all its problems, one a line, with exit code 2; or else what it will do. With --connect also the first
+    records of the query log as they are understood, without literals.
 
     \b
     Examples:
@@ -43,6 +48,8 @@ def validate(
             typer.echo(redact(line))
         if connect:
             typer.echo(redact(_connect(loaded)))
+            for line in _log(loaded):
+                typer.echo(redact(line))
 
 
 def _description(config: RunConfig) -> list[str]:
@@ -76,3 +83,15 @@ def _connect(config: RunConfig) -> str:
     if finding.health is Health.FAILED:
         raise ConfigError(finding.detail)
     return f"  connect  {finding.detail}"
+
+
+def _log(config: RunConfig) -> Iterator[str]:
+    from workflows.control.signals import GracefulShutdown
+    from workflows.reading.preview import preview
+    from workflows.runtime.spark import spark_session
+
+    if not config.query_log.is_given:
+        return
+    with spark_session(config.spark, GracefulShutdown()) as spark:
+        for line in preview(spark, config):
+            yield f"  log      {line}"

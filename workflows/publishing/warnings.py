@@ -6,11 +6,13 @@ from collections.abc import Iterable
 
 from ingestion.isolation import Failure
 from workflows.config import RunConfig, SourceKind
+from workflows.reading.statements import NOT_SQL
 from workflows.reading.statistics import OUTSIDE_WINDOW
 from workflows.report.counts import RunCounts, most_frequent
 from workflows.state.runs import RecordedRun
 
 _NAMES_SHOWN = 5
+_LOOK = "look at what `ingest validate --connect` shows, and name columns under headwater.queryLogColumns"
 _NO_LINEAGE = "no_lineage"
 _MANY = 10
 """Statements that lineage came of in the last run, from which on none at all is strange."""
@@ -42,11 +44,13 @@ def _nothing_read(config: RunConfig, counts: RunCounts) -> list[str]:
         return ["the log is empty: nothing was read; check queryLogFilePath"]
     if not counts.records_read and config.source.kind is SourceKind.DATABASE:
         return [_NO_LOG]
+    if (lost := counts.dead.get(NOT_SQL, 0)) * 10 > counts.statements:
+        return [f"{lost} of {counts.statements} texts are no SQL: is it the right column? {_LOOK}"]
     if not counts.templates:
         return ["no statement of the log bears lineage; the skipped ones are listed by reason"]
     read = counts.statements - counts.skipped_total - counts.dead_total + counts.skipped.get(_NO_LINEAGE, 0)
     if not counts.published and read >= _MANY:
-        return [f"{read} statements were read and none has lineage: look at what `ingest validate --connect` shows"]
+        return [f"{read} statements were read and none has lineage: {_LOOK}"]
     return []
 
 

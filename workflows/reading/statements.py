@@ -27,10 +27,11 @@ from ingestion.errors import Templated, TooLarge, Unparsable
 from ingestion.lexing.templates import template_in_code
 from ingestion.masking import fingerprint
 from ingestion.masking.fingerprint_cache import FingerprintCache
+from ingestion.model import StatementKind
 from ingestion.plans.rendering import plan_fingerprint
 from ingestion.routines import RoutineStep, block_steps, called_routine
 from ingestion.routines.inline_functions import function_as_view
-from ingestion.statements import Classification, SkipReason, StatementText, classify, split
+from ingestion.statements import Classification, SkipReason, StatementText, classify, holds_sql, split
 from ingestion.statements.skip_reasons import BLOCKS
 from workflows.state.record_digests import Digests, digest_of, session_of, time_of, unread_of
 from workflows.templates.tiers import REPORTED
@@ -71,6 +72,9 @@ Row = dict[str, object]
 
 READ_BEFORE = "read_before"
 """Why records are skipped that an earlier run has read; `line` of such a row is their number."""
+NOT_SQL = "not_sql"
+"""Why a statement is dead that has no word of SQL: most often the wrong column was taken for the text."""
+
 STEP_STRIDE = 10_000
 """Between two steps of a block there is room for what a call runs."""
 _BATCH = 2000
@@ -238,6 +242,8 @@ def _statement(text: str, dialect: str, state: TaskState) -> Row:
                 **_session_change(found),
                 **_of_routine(found.skip_reason, text, dialect),
             }
+        if found.kind is StatementKind.OTHER and not holds_sql(text, dialect):
+            return {"dead": NOT_SQL}
         key = fingerprint(text, dialect)
     except Unparsable:
         return {"dead": Templated.code if template_in_code(text, dialect) is not None else "ill_formed"}
