@@ -25,6 +25,7 @@ RECORD_SCHEMA = StructType(
         StructField("schema", StringType()),
         StructField("dialect", StringType()),  # null: the source's configured dialect
         StructField("query_type", StringType()),
+        StructField("job", StringType()),  # what ran it, by a tag or by a tool's comment
         # null = ran; otherwise a short reason without literals ("failed": ran and failed at the source;
         # "unsupported:<kind>": a write that ran and of which nothing is understood)
         StructField("status", StringType()),

@@ -129,6 +129,7 @@ class PostgresDatabase:
             "schema": None,
             "dialect": None,
             "query_type": None,
+            "job": None,
             "status": None,
             "problem": None,
             "symbolic": None,

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
+from connectors.query_log.interpretation.job_names import job_of
 from connectors.query_log.interpretation.tables import Malformed, Records, Table
 from connectors.query_log.interpretation.values import parse_times
 from connectors.query_log.layout import Layout
@@ -129,6 +130,7 @@ class CsvlogReader:
             "database": [row[at["database_name"]] or None for row in rows],
             "query_type": [_query_type(row[at["command_tag"]]) for row in rows],
             "status": [_status(one) for one in statements],
+            "job": [job_of(None, one.text) if one else None for one in statements],
         }
         return Table(lines, columns, bad).drop(dict.fromkeys(wrong, "log_time is no time"))
 

@@ -13,6 +13,7 @@ from pyspark.sql.types import LongType, StringType, StructField, StructType
 from connectors.base import RECORD_SCHEMA
 from connectors.query_log.interpretation.exporters import PROFILES
 from connectors.query_log.interpretation.interpreter import cleaned
+from connectors.query_log.interpretation.job_names import job_of
 from connectors.query_log.interpretation.tables import ARROW_SCHEMA
 from connectors.query_log.profiles.export_profile import NOT_A_STATEMENT, ExportProfile
 
@@ -52,6 +53,7 @@ def _join(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             profile = _BY_NAME.get(record.pop("exporter"))
             if profile is not None:
                 record.update(whole_text(pieces, profile, record["status"]))
+                record["job"] = record["job"] or job_of(None, record["text"])
         yield pa.RecordBatch.from_pylist(records, schema=ARROW_SCHEMA)
 
 

@@ -18,7 +18,7 @@ _FIELDS = {"time": "start_time", "error": "failure", "type": "query_type", "sche
 _SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "ps": 1e-12, "min": 60.0, "h": 3600.0}
 _NOT_GIVEN = ColumnModel()
 _MEASURED = frozenset({"time", "end_time", "duration"})
-_WITH_CONSTANT = frozenset({"user", "session", "database", "schema_", "type"})
+_WITH_CONSTANT = frozenset({"user", "session", "database", "schema_", "type", "job"})
 
 
 def query_log_of(source: Source, lineage: LineageConfig, ours: Headwater, checks: Checks) -> QueryLog:

@@ -17,7 +17,7 @@ from workflows.reading.reader import log_options
 
 _RECORDS_SHOWN = 3
 _TEXT_SHOWN = 160
-_NAMED = ("user", "session", "database", "schema", "query_type")
+_NAMED = ("user", "session", "database", "schema", "query_type", "job")
 
 
 def preview(spark: SparkSession, config: RunConfig) -> Iterator[str]:
@@ -27,9 +27,9 @@ def preview(spark: SparkSession, config: RunConfig) -> Iterator[str]:
     """
     log = open_query_log(spark, log_options(config))
     yield "read as " + ", ".join(f"{name} ({count})" for name, count in log.exporters.items())
-    masker = QueryMasker(config.source.dialect or "ansi")
+    masker = QueryMasker(config.source.dialect or "")
     for record in log.records().limit(_RECORDS_SHOWN).collect():
-        yield _shown(record.asDict(), masker, config.source.dialect or "ansi")
+        yield _shown(record.asDict(), masker, config.source.dialect or "")
 
 
 def _shown(record: dict[str, Any], masker: QueryMasker, dialect: str) -> str:

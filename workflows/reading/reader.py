@@ -165,7 +165,7 @@ def _records(spark: SparkSession, config: RunConfig, database: PostgresDatabase 
         return _Records(read_event_logs(spark, listing, options), listing)
     if config.query_log.is_given:
         try:
-            log = open_query_log(spark, _log_options(config))
+            log = open_query_log(spark, log_options(config))
             return _Records(log.records(), exporters=log.exporters)
         except ConfigError:
             if not past.log_may_be_gone:
@@ -180,7 +180,7 @@ def _records(spark: SparkSession, config: RunConfig, database: PostgresDatabase 
     )
 
 
-def _log_options(config: RunConfig) -> QueryLogOptions:
+def log_options(config: RunConfig) -> QueryLogOptions:
     """Where the configured query log is, and what its columns mean."""
     log, connection = config.query_log, config.source.connection
     columns = {

@@ -9,6 +9,7 @@ from typing import Any
 from connectors.base import MALFORMED_EDGES
 from connectors.query_log.engine_lineage.rows import EngineLineage, MalformedLineage
 from connectors.query_log.interpretation.column_reading import ColumnReading
+from connectors.query_log.interpretation.job_names import job_of
 from connectors.query_log.interpretation.tables import Malformed, Table
 from connectors.query_log.interpretation.values import parse_duration, parse_flag, parse_state, parse_times
 from connectors.query_log.profiles.export_profile import NO_WRITE, NOT_A_STATEMENT, OTHERWISE, ExportProfile, Pieces
@@ -51,6 +52,9 @@ def interpret(columns: Columns, lines: list[int], malformed: list[Malformed], re
             pairs = zip(statuses, found["edges"], strict=True)
             statuses = [status or (NO_WRITE if edges is None else None) for status, edges in pairs]
     found["status"] = statuses
+    if "job" not in found:
+        tags = _named("job", columns, reading) if "job" in reading.fields else [None] * len(lines)
+        found["job"] = [job_of(tag, text) for tag, text in zip(tags, found["text"], strict=True)]
     return Table(lines, found, malformed).drop(problems)
 
 

@@ -42,6 +42,7 @@ class QueryLogColumns(Model):
     status: Column | None = Field(default=None, description="What became of it: success, FAILED, running, ...")
     error: Column | None = Field(default=None, description="Empty, false or 0 where it succeeded.")
     type: Column | None = Field(default=None, description="What kind of statement it is.")
+    job: Column | None = Field(default=None, description="A tag or label that names the job that ran it.")
 
 
 class QueryLogJdbc(Model):

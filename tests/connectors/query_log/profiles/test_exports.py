@@ -28,9 +28,9 @@ def sections() -> dict[str, list[str]]:
 
 
 def shown(record: Record) -> str:
-    """Outcome; start, end, seconds; user, session, database, schema, type; text."""
+    """Outcome; start, end, seconds; user, session, database, schema, type, job; text."""
     times = [clock(record["start_time"]), clock(record["end_time"]), seconds(record["duration"])]
-    names = [record[name] or "-" for name in ("user", "session", "database", "schema", "query_type")]
+    names = [record[name] or "-" for name in ("user", "session", "database", "schema", "query_type", "job")]
     outcome = record["problem"] or record["status"] or "ran"
     return " | ".join([outcome, " ".join(times), " ".join(names), repr(record["text"])])
 

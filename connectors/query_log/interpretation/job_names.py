@@ -1,0 +1,95 @@
+"""What job ran a statement: a tag or labels beside it, or the comment that a tool writes into it.
+
+dbt writes JSON before or after the statement (its documentation: "query-comment"), Airflow's integrations and others
+key='value' pairs (sqlcommenter's specification), Looker and Metabase a line of their own. Only the names of jobs are
+taken: what else a comment holds may be anybody's data.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import unquote
+
+_COMMENT = re.compile(r"/\*(.*?)\*/|--([^\n]*)", re.DOTALL)
+_PAIR = re.compile(r"([A-Za-z_][\w.-]*)\s*=\s*'((?:[^'\\]|\\.)*)'")
+_BAND = re.compile(r"([A-Za-z]\w*)=([^;]*);")
+_LOOKED_AT = 4096
+"""Characters at either end of a statement, where such comments stand."""
+
+_LONGEST = 200
+_KEYS = (
+    ("dbt", ("node_id", "dbt_model", "model")),
+    ("airflow", ("dag_id", "task_id")),
+    ("airflow", ("airflow_dag", "airflow_task")),
+    ("airflow", ("dag", "task")),
+    ("job", ("job", "job_name", "pipeline", "name", "app")),
+)
+"""By tool: the keys whose values make a job's name."""
+
+_TOOLS = (("Looker Query Context", "looker"), ("Metabase::", "metabase"))
+_NO_JOBS = frozenset({"", "default", "null", "none", "[]", "{}"})
+
+
+def job_of(tag: str | None, text: str | None) -> str | None:
+    """The name of the job, by its tag or else by a comment in its text; None where neither tells one."""
+    return _of_tag(tag or "") or _of_text(text or "")
+
+
+def _of_tag(tag: str) -> str | None:
+    plain = tag.strip()
+    if plain.lower() in _NO_JOBS:
+        return None
+    if plain[0] in "{[":
+        return _of_json(plain)
+    if plain.startswith("=") and ";" in plain:  # Teradata's query band: of the session, of the transaction
+        return _named(dict(_BAND.findall(plain)))
+    return plain if len(plain) <= _LONGEST else None
+
+
+def _of_text(text: str) -> str | None:
+    if "/*" not in text and "--" not in text:
+        return None
+    ends = (text,) if len(text) <= 2 * _LOOKED_AT else (text[:_LOOKED_AT], text[-_LOOKED_AT:])
+    for comment in (found for end in ends for found in _comments(end)):
+        if job := _of_comment(comment):
+            return job
+    return None
+
+
+def _comments(text: str) -> Iterator[str]:
+    for match in _COMMENT.finditer(text):
+        yield (match[1] if match[1] is not None else match[2]).strip()
+
+
+def _of_comment(comment: str) -> str | None:
+    if comment.startswith("{"):
+        return _of_json(comment)
+    tool = next((tool for begin, tool in _TOOLS if comment.startswith(begin)), None)
+    if tool is not None:
+        return tool
+    return _named({key: unquote(value) for key, value in _PAIR.findall(comment)}, told_only=True)
+
+
+def _of_json(written: str) -> str | None:
+    """The name in an object, or in a list of {key, value}."""
+    try:
+        value = json.loads(written)
+    except (ValueError, RecursionError):
+        return None
+    if isinstance(value, list):
+        value = {one.get("key"): one.get("value") for one in value if isinstance(one, dict)}
+    return _named(value) if isinstance(value, dict) else None
+
+
+def _named(values: Mapping[Any, Any], *, told_only: bool = False) -> str | None:
+    """`told_only`: just what tools write themselves, no key that may be in any comment."""
+    plain = {str(key).lower().replace("-", "_"): value for key, value in values.items() if isinstance(value, str)}
+    for tool, keys in _KEYS[:-1] if told_only else _KEYS:
+        parts = [plain[key] for key in keys if plain.get(key)]
+        if parts:
+            name = parts[0] if tool in ("dbt", "job") else ".".join(parts)
+            return (name if tool == "job" else f"{tool} {name}")[:_LONGEST]
+    return None
