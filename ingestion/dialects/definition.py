@@ -80,6 +80,7 @@ class Dialect:
     dollar_amounts: bool = False  # $12.50 is a number
     loose_double_quotes: bool = False  # "text" is a name, or a string where a setting or a missing name makes it one
     separator: Separator = Separator.NONE
+    sqlplus_commands: bool = False  # scripts hold lines for the client: SET ECHO ON, PROMPT x, @file
     dashed_names: bool = False  # project-1.dataset.t, without quotes
     names_with_braces: bool = True  # "a{b}" may be a name
     dotted_quotes: bool = False  # `project.dataset.t` in one pair of quotes is three names

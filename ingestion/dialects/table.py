@@ -102,6 +102,7 @@ _ORACLE = Dialect(
     q_quotes=True,
     name_characters="$#",
     separator=Separator.SLASH,
+    sqlplus_commands=True,
     declare_opens_block=True,
     declarations_after_is=True,
     declare_section=True,

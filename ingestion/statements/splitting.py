@@ -19,6 +19,7 @@ from ingestion.statements.cleaning import (
     without_client_commands,
 )
 from ingestion.statements.missing_separators import unseparated_starts
+from ingestion.statements.sqlplus import without_sqlplus_commands
 
 _OPENS_BLOCK = re.compile(
     r"\b(?:begin|declare|proc(?:edure)?|function|trigger|package|event|task)\b"
@@ -76,7 +77,7 @@ def is_single(text: str, dialect: Dialect) -> bool:
     """Whether nothing in `text` could end a statement before its end, told without looking at quotes."""
     if ";" in text.rstrip(EDGE) or "\\" in text or (dialect.stage_names and "!" in text):
         return False
-    if dialect.separator is Separator.GO and "\n" in text:
+    if (dialect.separator is Separator.GO or dialect.sqlplus_commands) and "\n" in text:
         return False
     line = _SEPARATOR_LINES.get(dialect.separator)
     return line is None or ("/*!" not in text and "/*M!" not in text and line.search(text) is None)
@@ -89,6 +90,8 @@ def _lines_before(text: str, cleaned: str, dialect: Dialect) -> int:
 
 
 def _prepared(text: str, dialect: Dialect) -> str:
+    if dialect.sqlplus_commands:
+        text = without_sqlplus_commands(text)
     if "\\" in text or dialect.stage_names:
         text = unescape_line_ends(without_client_commands(text, dialect), dialect)
     return unwrap_executable_comments(text) if dialect.separator is Separator.DELIMITER else text

@@ -307,3 +307,44 @@ def test_the_commands_of_snowsql_are_no_statements() -> None:
     assert split("!source a.sql\n!source b.sql", "snowflake") == ()
     kept = "select a != b, 'x\n!set y' from m\n!forecast(1)"
     assert [statement.text for statement in split(kept, "snowflake")] == [kept]
+
+
+def test_the_commands_of_sqlplus_are_no_statements() -> None:
+    script = """REM it's a script
+set echo on
+column a format a30
+whenever sqlerror exit -
+  failure
+insert into t
+select a
+from s
+start with a = 1
+connect by prior a = b;
+exec p(1)
+prompt next;
+update t
+set a = 1
+where b = 'x';
+begin
+  for r in (select 1 from dual) loop
+    exit when true;
+  end loop;
+end;
+/
+spool off
+set transaction read only;
+connect scott/tiger
+@@next.sql
+create view v as
+select * from t match_recognize (pattern (x)
+define x as a > 1);
+"""
+    found = [(statement.line, statement.text.split()[0]) for statement in split(script, "oracle")]
+    assert found == [(6, "insert"), (11, "exec"), (13, "update"), (16, "begin"), (23, "set"), (26, "create")]
+
+
+@pytest.mark.parametrize(
+    "text", ["select a\nfrom s\nstart with b = 1", "update t\nset a = 1", "alter table t rename\ncolumn a to b"]
+)
+def test_a_lone_statement_of_oracle_stays_whole(text: str) -> None:
+    assert [statement.text for statement in split(text, "oracle")] == [text]
