@@ -8,16 +8,20 @@ from pathlib import Path
 from typing import Any
 
 from connectors.dbt.ephemeral import EphemeralModel, with_ephemeral
+from connectors.dbt.known_columns import known_columns
 from connectors.dbt.model_statements import DbtProject, ModelFailure, ModelQuery, adapter_dialect, model_statements
 from connectors.dbt.project.packages import read_package, target_of
 from connectors.dbt.project.source_files import SourceFile, SourceFiles, read_source_files
 from connectors.dbt.rendering.relations import relation_name
 from connectors.dbt.rendering.sandboxed import NodeConfig, RenderedModel, RenderingProcess
-from connectors.dbt.rendering.scope import TemplateScope
+from connectors.dbt.rendering.scope import COLUMNS_OF, TemplateScope
 from connectors.dbt.target.nodes import DbtNode, ResourceKind
 from ingestion.model import Column
 from ingestion.parsing.sandbox.sandbox import Limits
 
+_ROUNDS = 8
+"""Templates that need the columns of models that need the columns of others."""
+_ASKING = " asks the warehouse"
 _SETTINGS = ("strategy", "updated_at", "unique_key", "snapshot_meta_column_names")
 
 
@@ -35,25 +39,52 @@ def project_from_files(root: Path, dialect: str | None, limits: Limits) -> DbtPr
         found = _enabled(found, configs)
         configs = {key: configs[key] for key in found.files}
         scope = replace(found.scope, nodes=tuple(_placed(one, configs) for one in found.files.values()))
-        sources = process.places_of_sources(scope)
+        places = process.places_of_sources(scope)
         texts = {key: one.text for key, one in found.files.items() if one.node.kind != "seed" and one.language == "sql"}
-        rendered = process.render(scope, texts)
+        project, rendered = _read(root, found, configs, places, process.render(scope, texts))
+        for _round in range(_ROUNDS):
+            known = _columns_asked_for(project, rendered, scope)
+            if not known:
+                break
+            scope = replace(scope, columns={**scope.columns, **known})
+            again = process.render(scope, {key: texts[key] for key, one in rendered.items() if _asked(one) in known})
+            project, rendered = _read(root, found, configs, places, {**rendered, **again})
+    return replace(project, name=package.name, notes=_notes(found, scope))
+
+
+def _read(
+    root: Path,
+    found: SourceFiles,
+    configs: Mapping[str, NodeConfig],
+    places: Mapping[str, tuple[str, str, str]],
+    rendered: Mapping[str, RenderedModel],
+) -> tuple[DbtProject, Mapping[str, RenderedModel]]:
+    """The project as far as its templates were rendered."""
+    language = found.scope.dialect
     nodes = {key: _dbt_node(one, configs[key], rendered.get(key), language) for key, one in found.files.items()}
-    for unique_id, place in sources.items():
-        relation = relation_name(place, language)
-        source = next(one for one in scope.sources if one.unique_id == unique_id)
-        nodes[unique_id] = DbtNode(unique_id, ResourceKind.SOURCE, source.table, source.package, relation, place)
+    for source in found.scope.sources:
+        place = places.get(source.unique_id)
+        if place is not None:
+            relation = relation_name(place, language)
+            node = DbtNode(source.unique_id, ResourceKind.SOURCE, source.table, source.package, relation, place)
+            nodes[source.unique_id] = node
     queries, failures = queries_of(nodes, rendered, language, root)
     statements, refused = model_statements(queries, nodes, language)
-    return DbtProject(
-        name=package.name,
-        dialect=language,
-        nodes=nodes,
-        statements=statements,
-        columns=_seed_columns(found.files, nodes),
-        failures=(*failures, *refused),
-        notes=_notes(found, scope),
-    )
+    columns = _seed_columns(found.files, nodes)
+    return DbtProject("", language, nodes, statements, columns, (*failures, *refused)), rendered
+
+
+def _asked(one: RenderedModel) -> str:
+    """The relation whose columns a template needs, "" where it needs none."""
+    return one.reason.removeprefix(f"{COLUMNS_OF} ").partition(_ASKING)[0] if one.reason.startswith(COLUMNS_OF) else ""
+
+
+def _columns_asked_for(
+    project: DbtProject, rendered: Mapping[str, RenderedModel], scope: TemplateScope
+) -> dict[str, tuple[str, ...]]:
+    """The columns that templates need, of those relations of which the others tell all."""
+    asked = {relation for one in rendered.values() if (relation := _asked(one)) and relation not in scope.columns}
+    return known_columns(asked, project) if asked else {}
 
 
 def queries_of(

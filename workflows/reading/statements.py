@@ -74,7 +74,6 @@ READ_BEFORE = "read_before"
 """Why records are skipped that an earlier run has read; `line` of such a row is their number."""
 NOT_SQL = "not_sql"
 """Why a statement is dead that has no word of SQL: most often the wrong column was taken for the text."""
-
 STEP_STRIDE = 10_000
 """Between two steps of a block there is room for what a call runs."""
 _BATCH = 2000

@@ -136,11 +136,11 @@ def _lineage(project: DbtProject, timeout_seconds: float) -> _Lineage:
         unread += [statement.origin for statement in project.statements]
     else:
         unread += [f"{len(parser.failures)} statements of {project.name}"] if parser.failures else []
-        columns = {str(table): names for table, names in parser.whole_columns.items()}
+        columns = {_lower(table): tuple(map(_lower, names)) for table, names in parser.whole_columns.items()}
         problems = (one.subject for one in parser.problems if one.kind is ProblemKind.UNKNOWN_COLUMN)
-        unknown = {subject.rpartition(".")[2] for subject in problems}
+        unknown = {_lower(subject).rpartition(".")[2] for subject in problems}
         for edge in parser.edges:
-            source, target = str(edge.source), str(edge.target)
+            source, target = _lower(edge.source), _lower(edge.target)
             uses.setdefault(source, set()).add(target)
             if edge.type is LineageType.DIRECT:
                 made_of.setdefault(target, set()).add((source, edge.expression))
@@ -205,7 +205,13 @@ def _table(column: str) -> str:
 
 
 def _shown(place: tuple[str, str, str]) -> str:
-    return ".".join(part for part in place if part)
+    """A place in lower case: whether dbt or the dialect writes it otherwise tells no two relations apart."""
+    return ".".join(part for part in place if part).lower()
+
+
+def _lower(name: object) -> str:
+    """The table of a column, or a table, likewise."""
+    return str(name).lower()
 
 
 def _counted(count: int, what: str) -> str:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from connectors.dbt.rendering.failures import NotRenderable
 from ingestion.dialects import dialect_of
+from ingestion.dialects.definition import Fold
 from ingestion.routines.definition import quoted
 
+_BARE_NAME = re.compile(r"[A-Za-z_]\w*")
 _PARTS = ("database", "schema", "identifier", "metadata")
 
 
@@ -82,6 +85,21 @@ class TemplateRelation(Mapping[str, Any]):
         return quoted(identifier, dialect_of(self.dialect))
 
 
+class _UnknownType:
+    """A column's type: it may be printed, for a cast changes no lineage; nothing may be decided by it."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __str__(self) -> str:
+        return "unknown"
+
+    def __eq__(self, other: object) -> bool:
+        raise NotRenderable("the type of a column asks the warehouse")
+
+    def __bool__(self) -> bool:
+        return True
+
+
 @dataclass(frozen=True)
 class TemplateColumn:
     """A column of a relation; its type only the warehouse knows."""
@@ -98,14 +116,19 @@ class TemplateColumn:
         return quoted(self.name, dialect_of(self.dialect))
 
     @property
-    def data_type(self) -> str:
-        raise NotRenderable("the type of a column asks the warehouse")
+    def data_type(self) -> _UnknownType:
+        return _UnknownType()
 
     dtype = data_type
 
+    def can_expand_to(self, _other: object) -> bool:
+        """Which of two types is the wider one decides nothing but a type."""
+        return False
+
 
 def relation_name(place: tuple[str, str, str], dialect: str) -> str:
-    """A place as the dialect writes it, every part quoted."""
+    """A place as dbt writes it in the dialect: in quotes, but where bare names are in upper case."""
     rules = dialect_of(dialect)
     parts = place[1:] if rules.two_level and place[1] else place
-    return ".".join(quoted(part, rules) for part in parts if part)
+    bare = rules.relations.bare is Fold.UPPER
+    return ".".join(part if bare and _BARE_NAME.fullmatch(part) else quoted(part, rules) for part in parts if part)

@@ -197,3 +197,42 @@ def test_broken_yaml_is_one_line_with_its_place(plain: Path) -> None:
     code, _, errors = run("lineage", str(plain))
     assert code == 2
     assert "models/marts/models.yml:3: not valid YAML" in errors
+
+
+WIDEST = """
+select {% for column in adapter.get_columns_in_relation(RELATION) %}
+    max({{ column.name }}) as max_{{ column.name }}{{ "," if not loop.last }}{% endfor %}
+from {{ RELATION }}
+"""
+
+
+def test_columns_of_a_model_are_told_by_its_sql_and_not_by_the_warehouse(plain: Path) -> None:
+    folder = plain / "models/marts"
+    (folder / "widest.sql").write_text(WIDEST.replace("RELATION", "ref('stg_customers')"))
+    (folder / "wider.sql").write_text(WIDEST.replace("RELATION", "ref('widest')"))
+    (folder / "seeded.sql").write_text(WIDEST.replace("RELATION", "ref('raw_beans')"))
+    edges = direct(found(plain))
+    assert ("main.stg_customers.city", "main_marts.widest.max_city", "AGGREGATION") in edges
+    assert ("main_marts.widest.max_city", "main_marts.wider.max_max_city", "AGGREGATION") in edges
+    assert ("main_raw.raw_beans.origin", "main_marts.seeded.max_origin", "AGGREGATION") in edges
+
+
+def test_columns_that_only_the_warehouse_knows_cost_the_model(plain: Path) -> None:
+    (plain / "models/marts/audit.sql").write_text(WIDEST.replace("RELATION", "source('elsewhere', 't')"))
+    sources = plain / "models/staging/sources.yml"
+    sources.write_text(sources.read_text() + "  - {name: elsewhere, tables: [{name: t}]}\n")
+    (failure,) = found(plain, code=1)["failures"]
+    assert 'audit.sql:2: templated: which columns has "roastery"."elsewhere"."t" asks the warehouse' in failure
+
+
+def test_a_type_that_nobody_knows_decides_nothing(plain: Path) -> None:
+    text = "select {% for c in adapter.get_columns_in_relation(ref('stg_customers')) %}TYPED{% endfor %} 1 as one"
+    printed = "cast({{ c.name }} as {{ c.data_type }}) as {{ c.name }}, "
+    (plain / "models/marts/prices_v1.sql").write_text(
+        text.replace("TYPED", printed) + " from {{ ref('stg_customers') }}"
+    )
+    assert ("main.stg_customers.city", "main_marts.prices_v1.city", "TRANSFORMATION") in direct(found(plain))
+    decided = "{% if c.data_type == 'int' %}{{ c.name }},{% endif %}"
+    (plain / "models/marts/prices_v1.sql").write_text(text.replace("TYPED", decided))
+    (failure,) = found(plain, code=1)["failures"]
+    assert failure.endswith("prices_v1.sql:1: templated: the type of a column asks the warehouse")
