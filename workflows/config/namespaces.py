@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ingestion.dialects import dialect_of
+from ingestion.dialects import Dialect, dialect_of, fold
 from ingestion.errors import ConfigError
 from ingestion.names.namespaces import Namespace
 from workflows.config.values import RunConfig
@@ -48,14 +48,19 @@ def source_settings(config: RunConfig, live_database: str | None) -> SourceSetti
     """
     dialect = dialect_of(dialect_name(config))
     return SourceSettings(
-        default_database=config.default_database or live_database or DEFAULT_DATABASE,
-        default_schema=config.default_schema or dialect.default_schema,
+        default_database=_folded(config.default_database, dialect) or live_database or DEFAULT_DATABASE,
+        default_schema=_folded(config.default_schema, dialect) or dialect.default_schema,
         two_level=dialect.two_level,
         views=config.steps.views,
         queries=config.steps.queries,
         override_views=config.steps.override_views,
         fold_temporary=config.steps.temp_tables,
     )
+
+
+def _folded(name: str | None, dialect: Dialect) -> str:
+    """A name as it is stored, which a dialect folds where quotes make no difference."""
+    return fold(name, True, dialect) if name else ""
 
 
 def namespace_of(database: str, search_path: tuple[str, ...], settings: SourceSettings) -> Namespace:

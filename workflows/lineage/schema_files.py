@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from ingestion.binding.statement_names import CREATING_KINDS, without_schema
+from ingestion.dialects import fold
 from ingestion.errors import ConfigError
 from ingestion.model import Column
 from ingestion.names.namespaces import RelationKey, place_created
@@ -39,8 +40,9 @@ def _schemas_of(
     wanted = [
         statement for statement in split(text, dialect) if classify(statement.text, dialect).kind in CREATING_KINDS
     ]
-    schema = file.schema or settings.default_schema
-    namespace = namespace_of(file.database or "", (schema,) if schema else (), settings)
+    database, schema = (fold(name or "", True, dialect) for name in (file.database, file.schema))
+    path = (schema,) if schema else ()
+    namespace = namespace_of(database, path, settings)
     schemas: dict[RelationKey, tuple[Column, ...]] = {}
     for outcome in parser.parse(_requests(wanted, dialect)):
         if outcome.symbolic is None:
