@@ -110,14 +110,14 @@ def test_yaml_of_the_readme_is_accepted(block: str, tmp_path: Path) -> None:
     shown = yaml.safe_load(block)
     shown.get("headwater", {}).pop("schemaFiles", None)
     shown.get("source", {}).get("sourceConfig", {}).get("config", {}).pop("queryLogFilePath", None)
-    merged = _merged(content, shown)
-    (tmp_path / "lineage.yaml").write_text(yaml.safe_dump(merged))
+    (tmp_path / "lineage.yaml").write_text(yaml.safe_dump(merged(content, shown)))
     load_config(tmp_path / "lineage.yaml", environment={"OPENMETADATA_TOKEN": "t"})
 
 
-def _merged(base: dict[str, object], more: dict[str, object]) -> dict[str, object]:
-    merged = dict(base)
+def merged(base: dict[str, object], more: dict[str, object]) -> dict[str, object]:
+    """A YAML's content with what another says in place of it, key by key."""
+    both = dict(base)
     for key, value in more.items():
-        old = merged.get(key)
-        merged[key] = _merged(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
-    return merged
+        old = both.get(key)
+        both[key] = merged(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
+    return both

@@ -1,0 +1,78 @@
+"""Every command in the pages of docs/ works as it stands there, and every YAML is accepted."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.test_readme import REPOSITORY, merged
+
+PAGES = sorted((REPOSITORY / "docs").glob("*.md"))
+
+
+def blocks(language: str) -> Iterator[tuple[str, str]]:
+    """Each block of a language, with the page that it is on."""
+    for page in PAGES:
+        for block in re.findall(rf"```{language}\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
+            yield page.name, block
+
+
+def test_the_readme_leads_to_every_page() -> None:
+    readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    assert [page.name for page in PAGES if f"docs/{page.name}" not in readme] == []
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("pages")
+    (folder / ".venv").symlink_to(sys.prefix)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def printed() -> dict[str, str]:
+    """What the commands of a page have printed so far."""
+    return {}
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(("page", "block"), list(blocks("sh")))
+def test_commands_of_a_page_work(page: str, block: str, folder: Path, printed: dict[str, str]) -> None:
+    command = ["bash", "-euo", "pipefail", "-c", block]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=280, check=False)
+    assert done.returncode == 0, done.stderr
+    printed[page] = printed.get(page, "") + " ".join((done.stdout + done.stderr).split())
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("page", [page.name for page in PAGES])
+def test_a_page_quotes_what_its_commands_print(page: str, printed: dict[str, str]) -> None:
+    quoted = re.findall(r"^> (.+)$", (REPOSITORY / "docs" / page).read_text(encoding="utf-8"), re.MULTILINE)
+    assert [line for line in quoted if line not in printed.get(page, "")] == []
+
+
+@pytest.mark.parametrize(("page", "block"), list(blocks("yaml")))
+def test_yaml_of_a_page_is_accepted(page: str, block: str, tmp_path: Path) -> None:
+    from workflows.config import load_config
+
+    shown = yaml.safe_load(block)
+    example = "spark_history.yaml" if "sparkNames" in shown["headwater"] else "lineage.yaml"
+    content = yaml.safe_load((REPOSITORY / "config" / example).read_text())
+    source = content["source"]["sourceConfig"]["config"]
+    if "eventLogDirectory" in source:
+        source["eventLogDirectory"] = str(tmp_path)
+    else:
+        source["queryLogFilePath"] = str(REPOSITORY / "config/sample/query_log.csv")
+    content["headwater"].pop("schemaFiles", None)
+    for file in shown["headwater"].get("schemaFiles", ()):
+        (tmp_path / file["path"]).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file["path"]).write_text("CREATE TABLE orders (oid int);")
+        file["path"] = str(tmp_path / file["path"])
+    (tmp_path / "page.yaml").write_text(yaml.safe_dump(merged(content, shown)))
+    load_config(tmp_path / "page.yaml")
