@@ -199,16 +199,10 @@ def _record_row(record: Row, dialect: str) -> Row:
 
 
 def _own_place(record: Row, dialect: str) -> Row:
-    """The database and schema that a record names, as names of its dialect fold.
-
-    Where there are no schemas below databases the database is what a session's USE changes: the schema.
-    """
-    database, schema = (
-        fold(str(record[level]), True, dialect) if record[level] else None for level in ("database", "schema")
-    )
-    if schema is None and dialect_of(dialect).two_level:
-        schema = database
-    return {"database": database, "schema": schema}
+    """The database and schema that a record names, folded; without schemas below databases its database is both."""
+    places = (str(record[level] or "") for level in ("database", "schema"))
+    database, schema = (fold(place, True, dialect) or None for place in places)
+    return {"database": database, "schema": schema or (database if dialect_of(dialect).two_level else None)}
 
 
 def _with_steps(statement: StatementText, dialect: str, state: TaskState) -> list[Row]:
