@@ -44,6 +44,12 @@ date_diff('{{ datepart }}', {{ first_date }}, {{ second_date }})
 {%- endmacro %}
 {% macro escape_single_quotes(expression) %}{{ expression | replace("'", "''") }}{% endmacro %}
 {% macro except() %}except{% endmacro %}
+{% macro generate_schema_name_for_env(custom_schema_name, node=none) -%}
+{{ custom_schema_name if target.name == 'prod' and custom_schema_name else target.schema }}
+{%- endmacro %}
+{% macro default__generate_schema_name(custom_schema_name, node=none) -%}
+{{ target.schema }}{{ '_' ~ custom_schema_name if custom_schema_name }}
+{%- endmacro %}
 {% macro hash(field) %}md5(cast({{ field }} as {{ type_string() }})){% endmacro %}
 {% macro intersect() %}intersect{% endmacro %}
 {% macro last_day(date, datepart) %}last_day({{ date }}){% endmacro %}

@@ -189,7 +189,9 @@ class TemplateRenderer:
         if not self._library.has(root, macro):
             return default
         rendering = Rendering(TemplateNode("", "", "", root), {})
-        given = MacroName(self._library, root, macro, lambda package: self._names(rendering, package))(*args)
+        given = default  # where the project's rule asks for what is not here
+        with suppress(Exception):
+            given = MacroName(self._library, root, macro, lambda package: self._names(rendering, package))(*args)
         return given.strip() if isinstance(given, str) else given
 
     def _names(self, rendering: Rendering, package: str) -> dict[str, Any]:

@@ -204,6 +204,20 @@ def test_a_config_counts_from_the_project_down_to_the_file(process: RenderingPro
     assert found.config == {"schema": "marts", "tags": "a", "alias": "c"}
 
 
+def test_a_rule_of_schemas_that_asks_the_warehouse_costs_no_config(process: RenderingProcess) -> None:
+    for rule, schema in (
+        ("{{ generate_schema_name_for_env(custom, node) }}", "s"),
+        ("{{ run_query('x') }}", "s_marts"),
+    ):
+        macro = "{% macro generate_schema_name(custom, node) %}" + rule + "{% endmacro %}"
+        node = TemplateNode("model.shop.n", "model", "n", "shop", layers=({"schema": "marts"},))
+        macros = tuple(macros_in(macro, "shop"))
+        told = TemplateScope("shop", "postgres", {"name": "dev", "schema": "s"}, macros=macros, nodes=(node,))
+        found = process.configure(told, {"model.shop.n": "{{ config(materialized='ephemeral') }}"})["model.shop.n"]
+        assert found.place == ("", schema, "n")
+        assert found.config["materialized"] == "ephemeral"
+
+
 def test_the_projects_own_rule_of_schemas_holds(process: RenderingProcess) -> None:
     rule = "{% macro generate_schema_name(custom, node) %}  {{ custom or target.schema }}  {% endmacro %}"
     node = TemplateNode("model.shop.n", "model", "n", "shop", layers=({"schema": "marts"},))
