@@ -23,6 +23,7 @@ from connectors.query_log.interpretation.column_reading import (
 )
 from connectors.query_log.interpretation.values import parse_time
 from connectors.query_log.json_records import is_json, is_json_lines, names_of, sample_objects, values_of
+from connectors.query_log.profiles.databases.mysql import GENERAL_LOG_COLUMNS, GENERAL_LOG_FILE
 from connectors.query_log.profiles.generic import GENERIC
 from ingestion.errors import ConfigError
 
@@ -197,8 +198,11 @@ def _with_columns(layout: Layout, rows: list[list[str]], hints: ReadingHints) ->
     if _is_csvlog(row) and layout.delimiter == ",":
         fields = {column: position for position, column in enumerate(CSVLOG_COLUMNS)}
         return replace(layout, widths=_CSVLOG_WIDTHS, fields=fields, csvlog=True)
+    layout = replace(layout, widths=frozenset({len(row)}))
+    if _is_general_log(row):
+        return _general_log(layout, hints)
     names = [plain_name(column) for column in row]
-    layout = replace(layout, widths=frozenset({len(row)}), header=tuple(row))
+    layout = replace(layout, header=tuple(row))
     if {"log_time", "error_severity", "message", "virtual_transaction_id"} <= set(names):
         return replace(
             layout, fields={name: names.index(name) for name in CSVLOG_COLUMNS if name in names}, csvlog=True
@@ -227,6 +231,20 @@ def _is_csvlog(row: list[str]) -> bool:
         and bool(_CSVLOG_TIME.fullmatch(row[0]))
         and (not row[5] or bool(_CSVLOG_SESSION.fullmatch(row[5])))
     )
+
+
+def _is_general_log(row: list[str]) -> bool:
+    """Whether this is a row of the file that holds MySQL's general log, which has no header."""
+    as_wide = len(row) == len(GENERAL_LOG_COLUMNS)
+    return as_wide and row[2].isdigit() and row[3].isdigit() and " @ " in row[1] and _is_time(row[0], UTC)
+
+
+def _general_log(layout: Layout, hints: ReadingHints) -> Layout | None:
+    reading = column_reading(GENERAL_LOG_COLUMNS, (), hints)
+    if reading is None:
+        return None
+    fields = {name: at[0] for name, at in reading.fields.items()}
+    return replace(layout, fields=fields, reading=replace(reading, profile=GENERAL_LOG_FILE))
 
 
 def _no_text_column(row: list[str], name: str) -> str:

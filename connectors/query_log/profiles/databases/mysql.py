@@ -7,6 +7,7 @@ Table", whose history tables have the same columns. What ERRORS is tells, where 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from connectors.query_log.profiles.export_profile import (
     NOT_A_STATEMENT,
@@ -40,6 +41,11 @@ GENERAL_LOG = ExportProfile(
         Rewrite("command_type", "connect", re.compile(r"^\S+ on (\S+) using "), _USE),
     ),
 )
+
+GENERAL_LOG_COLUMNS = ("event_time", "user_host", "thread_id", "server_id", "command_type", "argument")
+"""Of the file in which the server keeps the table, which has no header and writes line ends as a backslash and an n."""
+
+GENERAL_LOG_FILE = replace(GENERAL_LOG, escaped=True)
 
 SLOW_LOG = ExportProfile(
     name="MySQL slow_log",
