@@ -14,7 +14,7 @@ from connectors.query_log.interpretation.tables import Malformed, Records, Table
 from connectors.query_log.interpretation.values import parse_times
 from connectors.query_log.layout import Layout
 from connectors.query_log.profiles.export_profile import NOT_A_STATEMENT
-from connectors.query_log.records import MAX_RECORD_CHARS
+from connectors.query_log.records import MAX_RECORD_CHARS, ReadingLimit
 
 _DURATION = r"duration: (?P<ms>\d+(?:\.\d+)?) ms"
 # "execute fetch from" goes on with a portal that was executed before; parse and bind execute nothing
@@ -49,12 +49,12 @@ class FailureScan:
         """Session and `_statement_key` of each failed statement whose ERROR row ends in these lines."""
         lines = self._carry + lines
         self._carry = []
+        limit = ReadingLimit.of(lines)
         found = []
         for index, line in enumerate(lines):
             if ",ERROR," not in line and ",FATAL," not in line and ",PANIC," not in line:
                 continue
-            rest = map(lines.__getitem__, range(index, len(lines)))
-            reader = csv.reader(rest, delimiter=self._layout.delimiter, strict=True)
+            reader = csv.reader(limit.lines_from(lines, index), delimiter=self._layout.delimiter, strict=True)
             try:
                 row = next(reader)
             except csv.Error:

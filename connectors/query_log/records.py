@@ -20,6 +20,30 @@ QUOTE_PROBLEM = "a quoted field that opens in this record is not closed, or hold
 
 _BACKSLASHED = re.compile(r"\\([\"'\\])")
 
+_PASSES, _LINE_COST, _FEW_CHARS = 8, 32, 1 << 16
+
+
+@dataclass(slots=True)
+class ReadingLimit:
+    """How much of some lines may still be read in attempts at records; beyond it an attempt gets one line.
+
+    Lines that each close a quote and open another make a record to their end from wherever one begins.
+    """
+
+    left: int
+
+    @classmethod
+    def of(cls, lines: list[str]) -> ReadingLimit:
+        return cls(_PASSES * max(sum(map(len, lines)) + _LINE_COST * len(lines), _FEW_CHARS))
+
+    def lines_from(self, lines: list[str], at: int) -> Iterator[str]:
+        """The lines from `at` on, as far as the limit goes, but one at least."""
+        for index in range(at, len(lines)):
+            self.left -= len(lines[index]) + _LINE_COST
+            yield lines[index]
+            if self.left <= 0:
+                return
+
 
 @dataclass(frozen=True, slots=True)
 class _Single:
@@ -44,6 +68,7 @@ class RecordReader:
         self._carry: list[str] = []
         self._lost = False
         self._backslashed = False  # this file is known to write quotes so
+        self._limit = ReadingLimit(0)
 
     def feed(self, lines: list[str], last: bool) -> Records:
         """The records that end in these lines (each with its line end); with `last`, an open one is malformed."""
@@ -66,6 +91,7 @@ class RecordReader:
         if self._carry:
             lines = self._carry + lines
             self._carry = []
+        self._limit = ReadingLimit.of(lines)
         at = 0 if self._lost else self._read_block(lines, found)
         while at < len(lines):
             at = self._search(lines, at, last) if self._lost else self._read_single(lines, at, found, last)
@@ -103,7 +129,7 @@ class RecordReader:
             found.rows.append(record.row)
             found.lines.append(self._line + at)
             return record.end
-        too_large = _chars(lines, at) >= MAX_RECORD_CHARS and record.end == len(lines)
+        too_large = record.end == len(lines) and _chars(lines, at) >= MAX_RECORD_CHARS
         found.malformed.append(Malformed(self._line + at, TOO_LARGE if too_large else self._problem(record)))
         if record.row is not None and not self._swallowed(record, lines, at):
             return record.end
@@ -145,7 +171,7 @@ class RecordReader:
         return self._layout.begins(next(self._layout.reader([line], strict=False), [])[:-1])
 
     def _single(self, lines: list[str], at: int, last: bool) -> _Single:
-        plain = self._attempt(_from(lines, at), at)
+        plain = self._attempt(self._limit.lines_from(lines, at), at)
         if plain.row is not None and (len(plain.row) in self._layout.widths or not plain.row):
             return plain
         if not last and plain.row is None and _unfinished(plain, lines, at):
@@ -153,7 +179,7 @@ class RecordReader:
         escaped = "\\" + self._layout.quote
         if not self._layout.quote or not any(escaped in line for line in lines[at : plain.end]):
             return plain
-        undone = self._attempt(map(self._without_backslashes, _from(lines, at)), at)
+        undone = self._attempt(map(self._without_backslashes, self._limit.lines_from(lines, at)), at)
         if undone.row is not None and self._layout.plausible(undone.row):
             self._backslashed = True
             return undone

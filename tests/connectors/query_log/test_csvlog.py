@@ -2,14 +2,16 @@ from __future__ import annotations
 
 import csv
 import io
+import time
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 import psycopg
 import pytest
 from pyspark.sql import SparkSession
 
-from connectors.query_log import QueryLogOptions, read_query_log
+from connectors.query_log import QueryLogOptions, csvlog, read_query_log
 from connectors.query_log.csvlog import CsvlogReader, FailureScan
 from connectors.query_log.interpretation.column_reading import ReadingHints
 from connectors.query_log.interpretation.tables import Records, Table
@@ -97,6 +99,46 @@ def test_a_statement_logged_again_when_it_ended_is_one_record() -> None:
         row("duration: 1.0 ms  statement: select 1", virtual_transaction_id="0/0"),
     )
     assert [line for line, *_ in outcome(table)] == [1, 3]
+
+
+def log_of(*rows: list[str]) -> str:
+    out = io.StringIO(newline="")
+    csv.writer(out, lineterminator="\n").writerows(rows)
+    return out.getvalue()
+
+
+FAILED = row("division by zero", error_severity="ERROR", query="select 1/0")
+
+
+def fed(blocks: Iterable[str], most: int) -> list[tuple[str, bytes]]:
+    """What the scan finds in the blocks; at no time does it hold more characters than `most`."""
+    scan = FailureScan(sniff(log_of(row("statement: select 1")).encode(), "pg.csv", ReadingHints()))
+    found = []
+    for block in blocks:
+        found += scan.feed(split_lines(block), last=False)
+        assert sum(map(len, scan._carry)) <= most
+    return [*found, *scan.feed([], last=True)]
+
+
+@pytest.mark.parametrize(
+    "endless",
+    [
+        pytest.param('2026-11-20 08:24:58 UTC,,ERROR,"' + "one more line\n" * 40, id="a quote that nothing closes"),
+        pytest.param("one more line\n" * 40, id="lines without a severity"),
+        pytest.param('x",ERROR,"\n' * 40, id="each line closes a quote and opens another"),
+    ],
+)
+def test_a_failure_behind_a_record_that_never_ends_is_found_and_little_is_held(
+    endless: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(csvlog, "MAX_RECORD_CHARS", 10_000)
+    once = fed([log_of(FAILED)], 10_000)
+    assert len(once) == 1
+    opening = '2026-11-20 08:24:58 UTC,,ERROR,"never closed\n'
+    began = time.process_time()
+    found = fed([log_of(FAILED), opening, *[endless] * 200, '"\n', log_of(FAILED)], 11_000)
+    assert found == once * 2
+    assert time.process_time() - began < 5
 
 
 def run(uri: str, settings: dict[str, str], statements: list[str]) -> None:

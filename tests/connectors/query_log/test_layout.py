@@ -114,3 +114,12 @@ def test_binary_data_is_no_csv() -> None:
 def test_utf16_is_told_by_its_mark() -> None:
     layout = sniff("query;user\n".encode("utf-16"), "log.csv", ReadingHints())
     assert (layout.encoding, layout.delimiter) == ("utf-16", ";")
+
+
+@pytest.mark.parametrize("column", ["c", "start_time", "query_text"])
+def test_a_header_of_very_many_columns_has_a_layout_or_a_short_reason(column: str) -> None:
+    many = 20_000
+    assert layout_of(f"{column}," * many + "sql\n" + "1," * many + "select 1\n").widths == {many + 1}
+    with pytest.raises(ConfigError, match="neither a header") as caught:
+        layout_of("c," * many)
+    assert len(str(caught.value)) < 200

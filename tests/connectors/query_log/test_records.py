@@ -158,3 +158,32 @@ def test_a_record_of_too_many_lines_says_that_it_is_too_large(monkeypatch: pytes
     found = read(ROW.format(1, 1) + '2026-01-02,"' + "one more line\n" * 1_000 + ROW.format(3, 3), block=50)
     assert [row[1] for row in found.rows] == ["select 1", "select 3"]
     assert [(one.line, one.problem) for one in found.malformed] == [(2, TOO_LARGE)]
+
+
+def test_lines_that_each_keep_a_quote_open_are_read_in_a_few_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each closes the quote of the line before and opens another: from wherever one begins, a record has no end."""
+    monkeypatch.setattr(records, "MAX_RECORD_CHARS", 40_000)
+    reader, passed = RecordReader(TIMED), 0
+
+    class Line(str):
+        __slots__ = ()
+
+        def __len__(self) -> int:
+            nonlocal passed
+            passed += super().__len__()
+            return super().__len__()
+
+    found = Records()
+    lines = [ROW.format(1, 1), *map(Line, ['x",a,"\n'] * 20_000)]
+    for at in range(0, len(lines), 1_000):
+        found.malformed += reader.feed(lines[at : at + 1_000], last=False).malformed
+    rest = reader.feed(['"\n', ROW.format(2, 2), ROW.format(3, 3)], last=True)
+    assert [row[1] for row in rest.rows][-1] == "select 3"
+    assert TOO_LARGE in {one.problem for one in found.malformed}
+    assert passed < 200 * sum(str.__len__(line) for line in lines)
+
+
+def test_a_nul_byte_in_a_text_costs_nothing_around_it() -> None:
+    found = read(ROW.format(1, 1) + ROW.format(2, "\0") + ROW.format(3, 3))
+    assert [row[1] for row in found.rows] == ["select 1", "select \0", "select 3"]
+    assert not found.malformed
