@@ -34,7 +34,7 @@ _READ_BYTES = 1 << 18
 _ZSTD_WINDOW = 1 << 27
 """What zstd itself takes without being told to: a header may ask for gigabytes."""
 
-_ZSTD_PIECE = 1 << 10
+_ZSTD_PIECE = 1 << 9
 """Compressed bytes at a time: each four of them may stand for 128 KiB, and the library gives all at once."""
 
 

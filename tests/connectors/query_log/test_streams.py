@@ -96,7 +96,9 @@ def test_a_small_file_that_stands_for_a_large_one_is_read_in_little_memory(name:
     finally:
         tracemalloc.stop()
     assert LONGEST_LINE / 2 < size <= LONGEST_LINE + 100
-    assert peak < 8 * LONGEST_LINE
+    # The line's pieces, its text (two bytes a character, for the mark's sake) beside them, what decoded them last,
+    # and what one piece of zstd stands for.
+    assert peak < 6 * LONGEST_LINE
 
 
 def test_a_zstd_header_that_asks_for_gigabytes_is_a_problem() -> None:
