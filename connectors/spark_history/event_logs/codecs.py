@@ -192,12 +192,8 @@ def _lzf(data: bytes, size: int) -> bytes:
             position += 1
             if start < 0:
                 raise DamagedLog("the lzf stream is damaged")
-            length += 2
-            while length > 0:
-                piece = out[start : start + length]
-                out += piece
-                start += len(piece)
-                length -= len(piece)
+            piece = out[start : start + length + 2]
+            out += (piece * -(-(length + 2) // len(piece)))[: length + 2]  # it may go on into what it gives
     except IndexError as error:
         raise DamagedLog("the lzf stream is damaged") from error
     if len(out) != size:

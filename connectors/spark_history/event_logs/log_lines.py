@@ -8,16 +8,19 @@ from collections.abc import Iterable, Iterator
 LONGEST_LINE = 64 << 20
 """Bytes of one event beyond which it is skipped and counted."""
 
+MOST_BLANKS = 1 << 20
+"""Bytes without anything but white space that a log may begin with and be looked at for how it begins."""
+
 EVENT = b'{"Event":"'
 """How Spark begins each line."""
 
 
 def first_bytes(chunks: Iterator[bytes]) -> bytes:
-    """As many bytes as tell whether an event begins there, or all there are."""
+    """As many bytes as tell whether an event begins there, or all there are; no more than MOST_BLANKS and a chunk."""
     held = b""
     for chunk in chunks:
         held += chunk
-        if len(held.lstrip()) >= len(EVENT):
+        if len(held.lstrip()) >= len(EVENT) or len(held) > MOST_BLANKS:
             break
     return held
 
@@ -29,7 +32,7 @@ def is_rewritten(first: bytes) -> bool:
         return False
     try:
         return "Spark" in str(json.loads(line).get("Event"))
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
 
 
@@ -44,7 +47,7 @@ def compacted(chunks: Iterable[bytes]) -> Iterator[bytes]:
 def _compact(line: bytes) -> bytes:
     try:
         event = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return line
     if not isinstance(event, dict):
         return line

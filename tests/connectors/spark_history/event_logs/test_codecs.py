@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import gzip
 import io
+import struct
+import tracemalloc
+from collections.abc import Iterator
 from pathlib import Path
 
+import lz4.block
+import pyarrow as pa
 import pytest
+import zstandard
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from connectors.spark_history.event_logs.codecs import DamagedLog, codec_of, decoded
+from connectors.spark_history.event_logs import log_lines
+from connectors.spark_history.event_logs.codecs import LZ4_HEADER, DamagedLog, codec_of, decoded
+from connectors.spark_history.event_logs.event_lines import EventLine, event_lines
 from tests.connectors.spark_history.conftest import History
 
 CODECS = {"sql": "zstd", "dataframe": "lz4", "cli": "snappy", "connect": "lzf", "streaming": ""}
@@ -98,3 +106,111 @@ def test_gzip_of_several_members_is_read_to_its_end_and_a_torn_one_as_far_as_it_
     assert damaged
     assert b"".join(lines).startswith(part)
     assert part.startswith(b"".join(lines[:1000]))
+
+
+MEBIBYTE = 1 << 20
+START = b'{"Event":"org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart","executionId":%d,"time":1}\n'
+LZF_RUN = bytes([0, ord("x")]) + (bytes([7 << 5, 255, 0]) * 245)  # one literal, then copies of 264 bytes each
+LZF_SIZE = 1 + 264 * 245
+
+
+def lzf_plain(data: bytes) -> bytes:
+    return b"ZV\0" + len(data).to_bytes(2, "big") + data
+
+
+def blocks_of(codec: str, piece: bytes) -> bytes:
+    """A piece as a frame or a block of the codec, which may follow another."""
+    match codec:
+        case "zstd":
+            return zstandard.compress(piece)
+        case "gz":
+            return gzip.compress(piece, mtime=0)
+        case "lz4":
+            packed = lz4.block.compress(piece, store_size=False)
+            return LZ4_HEADER.pack(b"LZ4Block", 0x20, len(packed), len(piece), 0) + packed
+        case "snappy":
+            packed = pa.Codec("snappy").compress(piece, asbytes=True)
+            return b"\x82SNAPPY\0" + bytes(8) + struct.pack(">i", len(packed)) + packed
+        case "lzf" if piece == b"x" * MEBIBYTE:
+            return (b"ZV\1" + len(LZF_RUN).to_bytes(2, "big") + LZF_SIZE.to_bytes(2, "big") + LZF_RUN) * 17
+        case "lzf":
+            return lzf_plain(piece)
+        case _:
+            return piece
+
+
+class Growing(io.RawIOBase):
+    """A file that is made while it is read."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        super().__init__()
+        self.pieces = pieces
+        self.ready = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        while not self.ready:
+            piece = next(self.pieces, None)
+            if piece is None:
+                return b""
+            self.ready = piece
+        given_bytes, self.ready = self.ready[:size], self.ready[size:]
+        return given_bytes
+
+
+@pytest.mark.parametrize("codec", ["", "zstd", "gz", "lz4", "snappy", "lzf"])
+@pytest.mark.parametrize("line", ["an event without end", "white space without end"])
+def test_a_file_that_grows_without_end_costs_one_line_and_little_memory(
+    codec: str, line: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(log_lines, "LONGEST_LINE", MEBIBYTE)
+    event = line == "an event without end"
+    grows = blocks_of(codec, b"x" * MEBIBYTE if event else b" " * 60_000)
+
+    def pieces() -> Iterator[bytes]:
+        if event:
+            yield blocks_of(codec, START % 1 + (START % 2).rstrip()[:-1])
+        for _ in range(16 if event else 16 * 18):
+            yield grows
+        yield blocks_of(codec, b"\n" + START % 3)
+
+    tracemalloc.start()
+    try:
+        found: list[EventLine] = list(event_lines(decoded(Growing(pieces()), codec)))  # type: ignore[arg-type]
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    too_long = (2 if event else 1, "problem")
+    assert [(one.number, one.kind) for one in found] == [
+        *[(1, "start")] * event,
+        too_long,
+        (3 if event else 2, "start"),
+    ]
+    assert found[-2].problem == "a line is longer than any event"
+    assert peak < 8 * MEBIBYTE
+
+
+@pytest.mark.parametrize(
+    ("codec", "header"),
+    [
+        ("lz4", LZ4_HEADER.pack(b"LZ4Block", 0x20, 10, (1 << 31) - 1, 0)),
+        ("lz4", LZ4_HEADER.pack(b"LZ4Block", 0x20, (1 << 31) - 1, 10, 0)),
+        ("lz4", LZ4_HEADER.pack(b"LZ4Block", 0x20, -1, 10, 0)),
+        ("snappy", struct.pack(">i", (1 << 31) - 1)),
+        ("snappy", struct.pack(">i", 5) + b"\xff\xff\xff\xff\x07"),
+        ("zstd", zstandard.ZstdCompressor(
+            compression_params=zstandard.ZstdCompressionParameters(window_log=30, compression_level=1)
+        ).compressobj().compress(b"x" * 10) or b"\x28\xb5\x2f\xfd\x00\xa0"),
+    ],
+)  # fmt: skip
+def test_a_header_that_asks_for_gigabytes_is_damaged(codec: str, header: bytes) -> None:
+    tracemalloc.start()
+    try:
+        given_bytes, damaged = read(header + bytes(100), codec)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert (given_bytes, damaged) == (b"", True)
+    assert peak < MEBIBYTE

@@ -63,6 +63,15 @@ def test_events_that_another_program_wrote_again_are_events() -> None:
         assert [line.json for line in read(text)] == plain
 
 
+def test_json_nested_beyond_measure_costs_its_own_line() -> None:
+    deep = '{"a":' + "[" * 200_000
+    assert [line.kind for line in read(deep)] == ["foreign"]
+    rewritten = json.dumps(json.loads(START % 1))
+    assert [line.kind for line in read(f"{rewritten}\n{deep}\n{rewritten}\n")] == ["start", "start"]
+    inside = (START % 2).replace('"time":1', '"x":' + "[" * 200_000 + ',"time":1')
+    assert [line.kind for line in read(f"{START % 1}\n{inside}\n{START % 3}\n")] == ["start", "problem", "start"]
+
+
 def test_a_damaged_beginning_costs_one_line() -> None:
     lines = read(f"garbage\n{START % 1}\n")
     assert [(line.number, line.kind) for line in lines] == [(1, "problem"), (2, "start")]
