@@ -160,6 +160,26 @@ def test_validate_connect_exits_75_when_nobody_answers(workflow_file: Write, min
     assert "s3cret" not in shown
 
 
+@pytest.mark.parametrize("command", [["run"], ["doctor"], ["validate", "--connect"]])
+@pytest.mark.parametrize(("there", "told"), [(False, "no such file"), (True, "it holds no PEM certificate")])
+def test_a_ca_file_that_is_missing_or_none_is_one_line_that_names_its_key(
+    command: list[str], there: bool, told: str, workflow_file: Write, minimal: str, tmp_path: Path
+) -> None:
+    if there:
+        (tmp_path / "ca.pem").write_text("no certificate")
+    server = "{hostPort: 'https://127.0.0.1:1/api', securityConfig: {jwtToken: s3cret}, verifySSL: validate, "
+    server += f"sslConfig: {{caCertificate: '{tmp_path / 'ca.pem'}'}}}}"
+    file = workflow_file(minimal + f"workflowConfig: {{openMetadataServerConfig: {server}}}\n")
+
+    code, listed, shown = ingest(*command, "-c", str(file))
+
+    (line,) = [line for line in (listed + shown).splitlines() if "sslConfig.caCertificate" in line]
+    assert code == 2
+    assert told in line
+    assert "s3cret" not in listed + shown
+    assert command == ["doctor"] or len(shown.splitlines()) == 1
+
+
 def test_validate_connect_names_a_catalog_that_cannot_be_written(workflow_file: Write) -> None:
     code, _, shown = ingest("validate", "-c", str(workflow_file()), "--connect", "--set", "catalog.file=.")
 

@@ -15,6 +15,8 @@ COMPACTION = re.compile(r"Rewriting \d+ (?:position delete )?files \(.* in \S+$"
 
 REPEATED = re.compile(r"== Physical Plan ==\nCommandResult\b")
 
+_YEAR_10000 = 253_402_300_800_000
+
 
 @dataclass(slots=True)
 class Execution:
@@ -121,4 +123,7 @@ def with_sink(statement: ExecutedStatement, sink: str) -> ExecutedStatement:
 
 
 def seconds(milliseconds: Any) -> float | None:
-    return milliseconds / 1000 if isinstance(milliseconds, int | float) else None
+    """Seconds since the epoch of an event's time; None for what is none: no number, up to 1970, or beyond 9999."""
+    if isinstance(milliseconds, bool) or not isinstance(milliseconds, int | float):
+        return None
+    return milliseconds / 1000 if 0 < milliseconds < _YEAR_10000 else None
