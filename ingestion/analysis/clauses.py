@@ -14,7 +14,10 @@ from ingestion.relational.roles import COMPOSED
 
 
 def apply_clauses(analysis: AnalysisContext, clauses: Iterable[Clause], scope: Scope, rows: QueryColumns) -> None:
-    """Let conditions and keys act on all outputs."""
+    """Let conditions and keys act on all outputs.
+
+    In `SELECT a AS b FROM t WHERE c > 0`, `scope` resolves c, and c then filters each column of `rows`: b.
+    """
     indirect = rows.indirect
     for clause in clauses:
         if clause.expression is None:

@@ -38,6 +38,7 @@ _IS_PATH = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/|/|@")
 def with_location(symbolic: Symbolic, text: str, dialect: str) -> Symbolic:
     """The lineage of a CREATE TABLE, with what flows from its LOCATION to its columns of the same names.
 
+    `text` is the statement: `CREATE TABLE t (a INT) USING csv LOCATION '/in'` fills t.a from the column a of /in.
     A table that is also filled by a query holds what the query gives: its location adds nothing.
     """
     if symbolic.kind is not StatementKind.CREATE_TABLE or not _MAY_HAVE_ONE.search(text):

@@ -49,13 +49,20 @@ def nearest(name: str) -> str | None:
 
 
 def fold(identifier: str, quoted: bool, dialect: Dialect | str) -> str:
-    """The normal form of a database's, schema's or table's name, given without its quotes."""
+    """The normal form of a database's, schema's or table's name.
+
+    `identifier` comes without its quotes, and `quoted` says whether it had any: of `FROM Sales."Orders"`, PostgreSQL
+    reads sales and Orders, Oracle SALES and Orders.
+    """
     rule = (dialect_of(dialect) if isinstance(dialect, str) else dialect).relations
     return _folded(identifier, rule.quoted if quoted else rule.bare)
 
 
 def fold_column(identifier: str, quoted: bool, dialect: Dialect | str) -> str:
-    """The normal form of a column's name, given without its quotes: MySQL and BigQuery fold only these."""
+    """The normal form of a column's name: MySQL and BigQuery fold only these.
+
+    `identifier` comes without its quotes, and `quoted` says whether it had any: `SELECT Id FROM t` reads t.id.
+    """
     rule = (dialect_of(dialect) if isinstance(dialect, str) else dialect).columns
     return _folded(identifier, rule.quoted if quoted else rule.bare)
 

@@ -52,7 +52,10 @@ class PlanCache:
     def lineage(
         self, descriptions: Sequence[str], application: Application, stream: bool = False
     ) -> tuple[StatementLineage | None, bytes | None]:
-        """As `statement_lineage`, with the bytes that the lineage is written as."""
+        """As `statement_lineage`, with the bytes that the lineage is written as.
+
+        `descriptions` are the texts of an execution's plans; `stream` is whether it is a batch of a stream.
+        """
         if stream or application.batch is not None or _reads_the_application(descriptions):
             return _written(statement_lineage(descriptions, application, stream))
         key, ids = numbered(descriptions, application)

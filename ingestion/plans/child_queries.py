@@ -86,7 +86,10 @@ def _is_log_read(leaf: PlanNode) -> bool:
 
 
 def with_queries(found: Sequence[Placed], reads: Sequence[Read], made: Mapping[int, Attribute]) -> list[EvaluatedWrite]:
-    """The writes, each with its query: that of an execution beside it, or Delta's MERGE from the scans beside it."""
+    """The writes, each with its query: that of an execution beside it, or Delta's MERGE from the scans beside it.
+
+    `found` and `reads` are the writes and the scans of all executions; `made` has each attribute by its expression id.
+    """
     return [_completed(write, _reads_of(write, found, reads), made) for write in found]
 
 

@@ -27,7 +27,11 @@ def read_steps(text: str, dialect: Dialect, variables: Variables, depth: int = 0
 def read_body(
     text: str, dialect: Dialect, variables: Variables, depth: int = 0
 ) -> tuple[tuple[RoutineStep, ...], tuple[str, ...]]:
-    """The steps of a body, and the expressions that it returns."""
+    """The steps of a body, and the expressions that it returns.
+
+    `depth` counts the texts that ran texts on the way to it. `BEGIN INSERT INTO t SELECT a FROM s; RETURN 1; END` has
+    one step, the INSERT, and returns "1".
+    """
     code = Code.of(text, dialect)
     if dialect.separator is Separator.GO:
         return transact_body(code, variables)

@@ -74,7 +74,10 @@ def quoted(name: str, dialect: Dialect) -> str:
 
 
 def same_definition(one: str, other: str, dialect: str) -> bool:
-    """Whether two definitions give the same lineage: they differ in literals, white space or comments at most."""
+    """Whether two definitions give the same lineage: they differ in literals, white space or comments at most.
+
+    `one` and `other` are whole texts, `CREATE VIEW v AS SELECT a FROM t WHERE b = 1`, in one dialect.
+    """
     if one == other:
         return True
     try:

@@ -86,7 +86,10 @@ def _piece(statement: StatementText, step: RoutineStep, dialect: Dialect) -> Pie
 
 
 def parse_pieces(found: Sequence[Piece], dialect: Dialect, timeout_seconds: float) -> list[ParseOutcome]:
-    """What became of each piece. One without lineage that no parser takes is not dead: there is nothing to miss."""
+    """What became of each piece; `timeout_seconds` is for each parser on one piece.
+
+    One without lineage that no parser takes is not dead: there is nothing to miss.
+    """
     requests = [ParseRequest(str(number), piece.text, dialect.name) for number, piece in enumerate(found) if piece.text]
     outcomes = {outcome.key: outcome for outcome in warm_parser(timeout_seconds).parse(requests)}
     return [_outcome(piece, outcomes.get(str(number)), dialect) for number, piece in enumerate(found)]

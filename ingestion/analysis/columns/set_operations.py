@@ -11,7 +11,10 @@ from ingestion.relational.form import SetOperation
 
 
 def combine_branches(sources: ColumnSources, branches: list[QueryColumns], operation: SetOperation) -> list[Entry]:
-    """The columns by position, under the first branch's names; of EXCEPT the first branch's alone."""
+    """The columns by position, under the first branch's names; of EXCEPT the first branch's alone.
+
+    `SELECT a FROM s UNION SELECT b FROM t`, two branches, has one column, a, from s.a and t.b.
+    """
     first = branches[0].entries
     if operation.first_only or len(branches) == 1:
         return list(first)
@@ -103,7 +106,10 @@ def _brought_before(name: str, branch: QueryColumns, names: dict[str, None]) -> 
 
 
 def combine_by_name(sources: ColumnSources, branches: list[QueryColumns], operation: SetOperation) -> list[Entry]:
-    """The columns by name: those of the first branch, then what later ones add."""
+    """The columns by name: those of the first branch, then what later ones add.
+
+    `SELECT a FROM s UNION BY NAME SELECT b, a FROM t`, two branches, has a, from s.a and t.a, and b, from t.b.
+    """
     names: dict[str, None] = {}
     stars: list[Entry] = []
     for branch in branches:

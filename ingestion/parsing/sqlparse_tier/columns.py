@@ -35,7 +35,11 @@ class Columns:
 
 
 def find_columns(stream: TokenStream, dialect: Dialect, writes: TargetAt, sources: SourceScan) -> Columns:
-    """The outputs of the statement's one SELECT; a Problem names each that is more than a column."""
+    """The outputs of the statement's one SELECT; a Problem names each that is more than a column.
+
+    `sources` is what the statement reads. Of `INSERT INTO t SELECT s.a, f(s.b) AS x FROM s`, the outputs are s.a and
+    an unknown x, and the Problem names x.
+    """
     if writes.kind not in _HAS_QUERY:
         return Columns()
     inside, depth = _query(stream, writes)

@@ -138,7 +138,10 @@ def without_own(relation: PlanRelation, name: TableName) -> PlanRelation:
 
 
 def row_operation_kind(kinds: frozenset[str], relation: PlanRelation, name: TableName) -> StatementKind:
-    """Which statement a rewritten plan stands for: MERGE has its rows merged, DELETE changes no column."""
+    """Which statement a rewritten plan stands for: MERGE has its rows merged, DELETE changes no column.
+
+    `kinds` are the names of the plan's operators, `relation` is what it writes and `name` the table it writes to.
+    """
     if "MergeRows" in kinds or "MergeIntoCommand" in kinds:
         return StatementKind.MERGE
     changed = any(

@@ -49,7 +49,7 @@ _CTE_REFERENCE = re.compile(r"^(\d+), (?:true|false), (\[.*?\])(?:, (?:true|fals
 
 
 def leaf(node: PlanNode, kind: str, evaluation: EvaluationContext) -> PlanRelation:
-    """The relation of a leaf."""
+    """The relation of a leaf, an operator without children; `kind` is its name without what the plan adds to it."""
     if kind == "CTERelationRef":
         return _cte_reference(node, evaluation)
     if kind == "UnionLoopRef" and evaluation.loop is not None:

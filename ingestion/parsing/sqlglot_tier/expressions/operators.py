@@ -203,7 +203,10 @@ def _nullif(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeR
 
 
 def write_decode(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
-    """DECODE(value, search, result, …, default) and multiIf(condition, result, …, default)."""
+    """DECODE(value, search, result, …, default) and multiIf(condition, result, …, default).
+
+    What is compared plays a condition's part of `role`: DECODE(a, 1, b, c) is made of b and c, and a chooses.
+    """
     arguments = node.args["expressions"]
     value, condition = TRANSFORMED[role], COMPOSED[role][CONDITIONAL]
     decode = type(node) is exp.DecodeCase

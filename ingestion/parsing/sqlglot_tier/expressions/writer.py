@@ -51,7 +51,10 @@ class ExpressionWriter:
         return handler(self, node, role, tight)
 
     def slot(self, parts: tuple[str, ...], role: int, tight: int) -> TypeRule:
-        """Append a column; its type is that of its slot."""
+        """Append a column; its type is that of its slot.
+
+        `parts` is its name as written, `("t", "c")`; `tight` is the precedence that what stands around it needs.
+        """
         slots = self.slots
         number = len(slots)
         slots.append(Slot(parts, role, tight))
@@ -91,7 +94,10 @@ class ExpressionWriter:
 
 
 def column_expression(names: Names, node: exp.Expr, parts: tuple[str, ...], role: int) -> Expression:
-    """The expression of a column alone, or of a word that looks like one."""
+    """The expression of a column alone, or of a word that looks like one.
+
+    `parts` is its name as written: of `SELECT t.c, CURRENT_DATE FROM t`, `("t", "c")` and `("CURRENT_DATE",)`.
+    """
     if names.is_niladic(node, parts):
         return Expression((".".join(parts).upper(),), (), ATOM)
     return Expression(_COLUMN_PARTS, (Slot(parts, role),), ATOM, 0)

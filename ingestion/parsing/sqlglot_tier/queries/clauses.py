@@ -12,7 +12,7 @@ from ingestion.relational.roles import FILTER, GROUP_BY, JOIN, SORT
 
 
 def conditions(queries: QueryContext, node: exp.Expr | None, role: int, aliases: int = 0) -> Iterator[Clause]:
-    """A condition, one clause for each of the parts that AND joins."""
+    """A condition, one clause for each of the parts that AND joins: `WHERE a > 0 AND b > 0` is two, `role` FILTER."""
     stack = [node] if node is not None else []
     while stack:
         part = stack.pop()

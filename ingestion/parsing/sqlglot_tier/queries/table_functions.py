@@ -35,7 +35,7 @@ def is_function(node: exp.Expr) -> bool:
 def translate_function(
     queries: QueryContext, node: exp.Expr, alias: str, columns: tuple[str, ...], pivots: tuple[Pivot, ...]
 ) -> RelationSource:
-    """The relation that a function makes; a reader of files is the path that it reads."""
+    """The relation that a function makes, `FROM UNNEST(t.items) AS alias(columns)`; of a file's reader its path."""
     function = node
     while type(function) in (exp.Table, exp.Lateral, exp.TableFromRows, exp.Paren):
         inner = function.args.get("this")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ingestion.model import StatementKind, TableChange, TableName
 from ingestion.parsing.sqlglot_tier.names.identifiers import Names
-from ingestion.parsing.sqlglot_tier.statements.words import Command, Words, moved
+from ingestion.parsing.sqlglot_tier.statements.words import Command, Words, move_rows
 
 
 def alter(words: Words, names: Names) -> Command | None:
@@ -90,9 +90,9 @@ def _exchange_partition(words: Words, names: Names, table: TableName) -> Command
     other = words.name()
     if other is None:
         return None
-    writes = [moved(other, table)]
+    writes = [move_rows(other, table)]
     if names.dialect.exchange_swaps:
-        writes.append(moved(table, other))
+        writes.append(move_rows(table, other))
     return Command(StatementKind.INSERT, tuple(writes))
 
 
@@ -100,21 +100,21 @@ def _switch(words: Words, names: Names, table: TableName) -> Command | None:
     if words.word != "SWITCH" or not words.find("TO"):
         return None
     other = words.name()
-    return Command(StatementKind.INSERT, (moved(table, other),)) if other else None
+    return Command(StatementKind.INSERT, (move_rows(table, other),)) if other else None
 
 
 def _append(words: Words, names: Names, table: TableName) -> Command | None:
     if not words.take("APPEND", "FROM"):
         return None
     other = words.name()
-    return Command(StatementKind.INSERT, (moved(other, table),)) if other else None
+    return Command(StatementKind.INSERT, (move_rows(other, table),)) if other else None
 
 
 def _clickhouse_partition(words: Words, names: Names, table: TableName) -> Command | None:
     if words.word in ("REPLACE", "ATTACH") and words.find("FROM"):
         other = words.name()
-        return Command(StatementKind.INSERT, (moved(other, table),)) if other else None
+        return Command(StatementKind.INSERT, (move_rows(other, table),)) if other else None
     if words.word == "MOVE" and words.find("TO", "TABLE"):
         other = words.name()
-        return Command(StatementKind.INSERT, (moved(table, other),)) if other else None
+        return Command(StatementKind.INSERT, (move_rows(table, other),)) if other else None
     return None

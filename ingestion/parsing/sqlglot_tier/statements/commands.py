@@ -11,7 +11,7 @@ from ingestion.model import StatementKind, TableChange, TableName, Target, Write
 from ingestion.names.storage_paths import location
 from ingestion.parsing.sqlglot_tier.names.identifiers import Names
 from ingestion.parsing.sqlglot_tier.statements.alterations import alter
-from ingestion.parsing.sqlglot_tier.statements.words import Command, Words, moved
+from ingestion.parsing.sqlglot_tier.statements.words import Command, Words, move_rows
 from ingestion.parsing.sqlglot_tier.statements.writes import star_from
 from ingestion.relational.form import WriteForm
 
@@ -109,7 +109,7 @@ def _bulk(words: Words, names: Names) -> Command | None:
     if table is None or not words.take("FROM"):
         return None
     path = words.string()
-    return None if path is None else Command(StatementKind.COPY, (moved(location(path), table),))
+    return None if path is None else Command(StatementKind.COPY, (move_rows(location(path), table),))
 
 
 def _load_files(words: Words) -> Command | None:
@@ -140,7 +140,7 @@ def _copy(words: Words, names: Names) -> Command | None:
     source = words.place() if words.take("FROM") else None
     if target is None or source is None:
         return None
-    return Command(StatementKind.COPY, (moved(location(source), location(target)),))
+    return Command(StatementKind.COPY, (move_rows(location(source), location(target)),))
 
 
 def _import(words: Words, names: Names) -> Command | None:
@@ -153,7 +153,7 @@ def _import(words: Words, names: Names) -> Command | None:
     path = words.string()
     if path is None:
         return None
-    return Command(StatementKind.COPY, (moved(location(path), table),))
+    return Command(StatementKind.COPY, (move_rows(location(path), table),))
 
 
 def _export(words: Words, names: Names) -> Command | None:
@@ -166,7 +166,7 @@ def _export(words: Words, names: Names) -> Command | None:
     if path is None:
         return None
     target = location(path)
-    return Command(StatementKind.COPY, (moved(table, target, WriteMode.OVERWRITE),))
+    return Command(StatementKind.COPY, (move_rows(table, target, WriteMode.OVERWRITE),))
 
 
 def _create(words: Words, names: Names) -> Command | None:
@@ -180,7 +180,7 @@ def _create(words: Words, names: Names) -> Command | None:
     if other is None:
         return None
     change = TableChange(StatementKind.CREATE_TABLE_LIKE, table, other=other)
-    return Command(StatementKind.CREATE_TABLE_LIKE, (moved(other, table, WriteMode.CREATE),), (change,))
+    return Command(StatementKind.CREATE_TABLE_LIKE, (move_rows(other, table, WriteMode.CREATE),), (change,))
 
 
 _READERS: dict[str, Callable[[Words, Names], Command | None]] = {

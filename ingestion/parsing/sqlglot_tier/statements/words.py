@@ -124,6 +124,6 @@ class Words:
         return None
 
 
-def moved(source: TableName, target: TableName, mode: WriteMode = WriteMode.APPEND) -> WriteForm:
-    """All rows of one relation, on their way into another."""
+def move_rows(source: TableName, target: TableName, mode: WriteMode = WriteMode.APPEND) -> WriteForm:
+    """What writes all rows of `source` into `target`: `ALTER TABLE target ATTACH PARTITION source`."""
     return WriteForm(Target(target, mode), star_from(source))

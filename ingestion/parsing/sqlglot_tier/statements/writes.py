@@ -46,7 +46,11 @@ def path_name(node: exp.Expr) -> TableName:
 def target_of(
     queries: QueryTranslator, node: exp.Expr, mode: WriteMode, by_name: bool = False
 ) -> tuple[Target, tuple[str, ...]]:
-    """The target of an INSERT or COPY, and the columns that its static partition sets."""
+    """The target of an INSERT or COPY, and the columns that its static partition sets.
+
+    Of `INSERT INTO t PARTITION (day = 1) SELECT …`, t and `("day",)`; `by_name` is whether rows find their columns by
+    name, as INSERT … BY NAME says, rather than by position.
+    """
     columns: tuple[str, ...] | None = None
     if type(node) is exp.Schema:
         remote = remote_target(queries, node)
