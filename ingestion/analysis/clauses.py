@@ -7,10 +7,12 @@ from collections.abc import Iterable
 from ingestion.analysis.columns.relations import QueryColumns, TableColumns
 from ingestion.analysis.columns.values import ROLE_MASK, ColumnValue, UnexpandedStar
 from ingestion.analysis.expressions import evaluate
-from ingestion.analysis.scopes import AnalysisContext, OutputNames, Scope
+from ingestion.analysis.scopes import AnalysisContext, Scope
 from ingestion.dialects import Dialect
-from ingestion.relational.form import Clause, Slot
+from ingestion.relational.form import Clause, OutputNames, Slot
 from ingestion.relational.roles import COMPOSED
+
+_OF_KEYS = (OutputNames.BEFORE_COLUMNS, OutputNames.AFTER_COLUMNS)
 
 
 def apply_clauses(analysis: AnalysisContext, clauses: Iterable[Clause], scope: Scope, rows: QueryColumns) -> None:
@@ -30,23 +32,24 @@ def apply_clauses(analysis: AnalysisContext, clauses: Iterable[Clause], scope: S
     scope.show_outputs(OutputNames.LATERAL)
 
 
-def _visible(dialect: Dialect, aliases: int) -> OutputNames:
-    if aliases == 3:
+def _visible(dialect: Dialect, aliases: OutputNames) -> OutputNames:
+    if aliases is OutputNames.LATERAL:
         return OutputNames.LATERAL if dialect.output_names_in_where else OutputNames.HIDDEN
-    return OutputNames.AFTER_COLUMNS if aliases and dialect.output_names_in_having else OutputNames.HIDDEN
+    shown = aliases is not OutputNames.HIDDEN and dialect.output_names_in_having
+    return OutputNames.AFTER_COLUMNS if shown else OutputNames.HIDDEN
 
 
 def _key_alias(analysis: AnalysisContext, clause: Clause, scope: Scope) -> ColumnValue | None:
     """The output that a key means by its name: before any column in ORDER BY, after known columns in GROUP BY."""
     expression = clause.expression
-    if expression is None or not clause.aliases or clause.aliases == 3 or len(expression.slots) != 1:
+    if expression is None or clause.aliases not in _OF_KEYS or len(expression.slots) != 1:
         return None
     slot = expression.slots[0]
     if not isinstance(slot, Slot) or len(slot.parts) != 1 or len(expression.parts) != 1:
         return None
     name = slot.parts[0]
     alias = scope.outputs.get(name)
-    if alias is None or clause.aliases == 1:
+    if alias is None or clause.aliases is OutputNames.BEFORE_COLUMNS:
         return alias
     if not analysis.dialect.output_names_in_group_by:
         return None

@@ -64,7 +64,7 @@ def _references(reference: Reference, schema_of: SchemaLookup) -> Iterator[Refer
         if not schema:
             yield reference
         return
-    if len(sources) < 2:
+    if len(sources) <= 1:
         yield reference
         return
     left = []

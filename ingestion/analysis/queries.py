@@ -177,8 +177,10 @@ class QueryAnalysis:
         rows.fields = value.fields if self.dialect.fields_unnested else None
         if function.wide and not columns:
             rows.entries = [UnexpandedStar(NO_TABLE, value=value)]
-        if function.label == _SEARCH and len(found := [each for each in values if each.fields is not None]) == 2:
-            rows.entries = [("query", found[1]), ("base", found[0]), ("distance", value)]
+        if function.label == _SEARCH:
+            match [each for each in values if each.fields is not None]:
+                case [base, query]:
+                    rows.entries = [("query", query), ("base", base), ("distance", value)]
         if function.aligned:
             own = [
                 ColumnValue(combined([(TRANSFORMATION, each)])).known_as(f"UNNEST({each.text()})") for each in values

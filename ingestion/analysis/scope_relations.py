@@ -92,7 +92,7 @@ def qualified_names(select: Select | None) -> dict[str, set[str]]:
     """The columns that a SELECT names with a prefix, by the prefix."""
     found: dict[str, set[str]] = {}
     for slot in _slots_of(select) if select is not None else ():
-        if len(slot.parts) >= 2:
+        if len(slot.parts) > 1:
             found.setdefault(slot.parts[-2], set()).add(slot.parts[-1])
     return found
 

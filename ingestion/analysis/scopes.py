@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import Enum
 from typing import Protocol
 
 from ingestion.analysis.columns.field_access import field_of
@@ -12,16 +11,8 @@ from ingestion.analysis.columns.values import ColumnSources, ColumnValue, Entry,
 from ingestion.analysis.scope_relations import ScopedRelation, by_position, called, qualified_names, unmerged_entries
 from ingestion.dialects import Dialect
 from ingestion.model import ProblemKind, TableName
-from ingestion.relational.form import Query, Select, Star
+from ingestion.relational.form import OutputNames, Query, Select, Star
 from ingestion.relational.roles import TRANSFORMATION
-
-
-class OutputNames(Enum):
-    """Whether an expression may use the names of outputs."""
-
-    LATERAL = "lateral"  # of those before it, where the dialect knows lateral aliases and no column is meant
-    AFTER_COLUMNS = "after columns"  # of all, where no column is meant
-    HIDDEN = "hidden"
 
 
 class AnalysisContext(Protocol):

@@ -8,6 +8,7 @@ is several times cheaper to make. All of it pickles.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from typing import NamedTuple, TypeAlias
 
 from ingestion.model import Problem, StatementKind, TableChange, TableName, Target
@@ -119,18 +120,25 @@ class Star(NamedTuple):
     value: Expression | None = None
 
 
+class OutputNames(Enum):
+    """Whether an expression may use the names of outputs, as `SELECT a AS b FROM t ORDER BY b` does."""
+
+    HIDDEN = 0
+    BEFORE_COLUMNS = 1  # ORDER BY
+    AFTER_COLUMNS = 2  # where no column is meant: GROUP BY and HAVING in most dialects
+    LATERAL = 3  # of those before it, where the dialect knows lateral aliases and no column is meant: WHERE
+
+
 class Clause(NamedTuple):
     """A condition or key: what it uses acts on every output, in `role`.
 
-    `ordinal` is the 1-based output that ORDER BY 2 means (then there is no expression). `aliases` says whether output
-    names are visible: 0 never, 1 before columns (ORDER BY), 2 after columns (GROUP BY and HAVING in most dialects),
-    3 after columns where lateral aliases are known (WHERE).
+    `ordinal` is the 1-based output that ORDER BY 2 means (then there is no expression).
     """
 
     role: int
     expression: Expression | None
     ordinal: int = 0
-    aliases: int = 0
+    aliases: OutputNames = OutputNames.HIDDEN
 
 
 class Pivot(NamedTuple):

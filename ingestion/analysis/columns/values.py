@@ -12,7 +12,7 @@ from typing import Protocol, TypeAlias
 from ingestion.dialects.types import rule_type, widest
 from ingestion.model import ColumnRef, TableName
 from ingestion.relational.form import Expression
-from ingestion.relational.roles import ATOM, COMPOSED, IDENTITY, ROLES, TRANSFORMATION
+from ingestion.relational.roles import ATOM, COMPOSED, IDENTITY, ROLES, TRANSFORMATION, is_direct
 
 SHIFT = ROLES.bit_length() - 1
 ROLE_MASK = ROLES - 1
@@ -157,7 +157,7 @@ class ColumnSources:
         role = 0
         for candidate in candidates:
             for key in candidate.keys:
-                if key & 15 <= 2:
+                if is_direct(key & ROLE_MASK):
                     columns.update(dict.fromkeys(self.all[key >> SHIFT]))
                     role = max(role, key & ROLE_MASK)
         if not columns:

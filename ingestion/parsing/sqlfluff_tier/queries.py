@@ -22,16 +22,26 @@ from ingestion.parsing.sqlfluff_tier.tree import (
     table_name,
 )
 from ingestion.parsing.sqlglot_tier.names.output_names import plain_text
-from ingestion.relational.form import Clause, CommonTable, Projection, Query, RelationSource, Select, SetOperation, Star
+from ingestion.relational.form import (
+    Clause,
+    CommonTable,
+    OutputNames,
+    Projection,
+    Query,
+    RelationSource,
+    Select,
+    SetOperation,
+    Star,
+)
 from ingestion.relational.partial import opaque_column, plain_column
 from ingestion.relational.roles import FILTER, GROUP_BY, IDENTITY, JOIN, SORT
 
 _CONDITIONS = {
-    "where_clause": (FILTER, 0),
-    "having_clause": (FILTER, 2),
-    "qualify_clause": (FILTER, 1),
-    "groupby_clause": (GROUP_BY, 2),
-    "orderby_clause": (SORT, 1),
+    "where_clause": (FILTER, OutputNames.LATERAL),
+    "having_clause": (FILTER, OutputNames.AFTER_COLUMNS),
+    "qualify_clause": (FILTER, OutputNames.AFTER_COLUMNS),
+    "groupby_clause": (GROUP_BY, OutputNames.AFTER_COLUMNS),
+    "orderby_clause": (SORT, OutputNames.BEFORE_COLUMNS),
 }
 _NO_COLUMNS = (
     "select_clause",
@@ -186,9 +196,11 @@ class QueryReader:
     def _keys(self, segment: BaseSegment) -> Iterator[Clause]:
         """The keys of DISTINCT ON (…)."""
         if not segment.is_type("keyword", "symbol"):
-            yield from self._condition(segment, GROUP_BY, 1)
+            yield from self._condition(segment, GROUP_BY, OutputNames.BEFORE_COLUMNS)
 
-    def _condition(self, segment: BaseSegment, role: int, aliases: int = 0) -> Iterator[Clause]:
+    def _condition(
+        self, segment: BaseSegment, role: int, aliases: OutputNames = OutputNames.HIDDEN
+    ) -> Iterator[Clause]:
         try:
             expression = self._expressions().read([segment], role)
         except NotFollowed as unknown:

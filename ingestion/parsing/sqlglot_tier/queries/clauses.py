@@ -7,11 +7,20 @@ from collections.abc import Iterable, Iterator
 from sqlglot import exp
 
 from ingestion.parsing.sqlglot_tier.expressions.context import QueryContext
-from ingestion.relational.form import Clause
+from ingestion.relational.form import Clause, OutputNames
 from ingestion.relational.roles import FILTER, GROUP_BY, JOIN, SORT
 
+_CONDITIONS = (
+    ("where", OutputNames.LATERAL),
+    ("prewhere", OutputNames.LATERAL),
+    ("having", OutputNames.AFTER_COLUMNS),
+    ("qualify", OutputNames.AFTER_COLUMNS),
+)
 
-def conditions(queries: QueryContext, node: exp.Expr | None, role: int, aliases: int = 0) -> Iterator[Clause]:
+
+def conditions(
+    queries: QueryContext, node: exp.Expr | None, role: int, aliases: OutputNames = OutputNames.HIDDEN
+) -> Iterator[Clause]:
     """A condition, one clause for each of the parts that AND joins: `WHERE a > 0 AND b > 0` is two, `role` FILTER."""
     stack = [node] if node is not None else []
     while stack:
@@ -30,7 +39,7 @@ def conditions(queries: QueryContext, node: exp.Expr | None, role: int, aliases:
 def select_clauses(queries: QueryContext, node: exp.Expr) -> Iterator[Clause]:
     """The clauses of a SELECT in the order in which a name in them is looked up."""
     args = node.args
-    for key, aliases in (("where", 3), ("prewhere", 3), ("having", 2), ("qualify", 2)):
+    for key, aliases in _CONDITIONS:
         clause = args.get(key)
         if clause is not None:
             yield from conditions(queries, clause.this, FILTER, aliases)
@@ -40,17 +49,17 @@ def select_clauses(queries: QueryContext, node: exp.Expr) -> Iterator[Clause]:
         yield from conditions(queries, connect.args.get("connect"), JOIN)
     group = args.get("group")
     if group is not None:
-        yield from _keys(queries, _grouping_keys(group), GROUP_BY, 2)
+        yield from _keys(queries, _grouping_keys(group), GROUP_BY, OutputNames.AFTER_COLUMNS)
         if group.args.get("all") and not group.expressions:
             for number, item in enumerate(args["expressions"]):
                 if not item.find(exp.AggFunc):
                     yield Clause(GROUP_BY, None, number + 1)
     distinct = args.get("distinct")
     if distinct is not None and distinct.args.get("on") is not None:
-        yield from _keys(queries, _flat([distinct.args["on"]]), GROUP_BY, 1)
+        yield from _keys(queries, _flat([distinct.args["on"]]), GROUP_BY, OutputNames.BEFORE_COLUMNS)
     limit_by = args.get("limit")
     if limit_by is not None and limit_by.args.get("expressions"):  # ClickHouse: LIMIT n BY keys
-        yield from _keys(queries, limit_by.args["expressions"], GROUP_BY, 2)
+        yield from _keys(queries, limit_by.args["expressions"], GROUP_BY, OutputNames.AFTER_COLUMNS)
     yield from order_clauses(queries, node)
 
 
@@ -60,10 +69,10 @@ def order_clauses(queries: QueryContext, node: exp.Expr) -> Iterator[Clause]:
     for key in ("order", "sort", "cluster"):
         order = args.get(key)
         if order is not None:
-            yield from _keys(queries, order.expressions, SORT, 1)
+            yield from _keys(queries, order.expressions, SORT, OutputNames.BEFORE_COLUMNS)
 
 
-def _keys(queries: QueryContext, nodes: Iterable[exp.Expr], role: int, aliases: int) -> Iterator[Clause]:
+def _keys(queries: QueryContext, nodes: Iterable[exp.Expr], role: int, aliases: OutputNames) -> Iterator[Clause]:
     for node in nodes:
         key = node.this if type(node) is exp.Ordered else node
         if type(key) is exp.Literal:

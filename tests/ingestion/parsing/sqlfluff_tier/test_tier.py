@@ -54,6 +54,18 @@ def test_both_trees_give_the_same_lineage(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "CREATE TABLE t AS SELECT a AS b FROM s WHERE b > 1",
+        "CREATE TABLE t AS SELECT a AS b, k AS r FROM s QUALIFY r = 1",
+    ],
+)
+def test_conditions_use_output_names_as_the_dialect_does(text: str) -> None:
+    ours, theirs = lineage(text, "snowflake"), analyze(sqlglot_tier.parse(text, "snowflake"), lambda _name: None)
+    assert edges(ours) == edges(theirs)
+
+
+@pytest.mark.parametrize(
     ("text", "dialect", "sources", "target"),
     [
         ("UPDATE x SET x.a += s.a FROM dbo.t AS x JOIN s ON x.k = s.k", "tsql", {"s"}, "dbo.t"),
