@@ -207,7 +207,7 @@ class QueryAnalysis:
             branches = [self.query(branch, parent) for branch in operation.branches]
             rows = QueryColumns(
                 self.sources,
-                (combine_by_name if operation.by_name else combine_branches)(self.sources, branches, operation),
+                combine_by_name(branches) if operation.by_name else combine_branches(self.sources, branches, operation),
             )
             for branch in branches:
                 rows.indirect.update(branch.indirect)

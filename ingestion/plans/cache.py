@@ -91,7 +91,7 @@ def _reads_the_application(descriptions: Sequence[str]) -> bool:
 
 
 @lru_cache(maxsize=1)
-def kept_plans(rules: str) -> PlanCache:
+def kept_plans(rules: str) -> PlanCache:  # noqa: ARG001 (the key of the cache)
     """The cache of this process, which Spark keeps from task to task; `rules` are those that names go by."""
     return PlanCache()
 

@@ -105,7 +105,7 @@ def _brought_before(name: str, branch: QueryColumns, names: dict[str, None]) -> 
     return called in names and called not in branch.names()
 
 
-def combine_by_name(sources: ColumnSources, branches: list[QueryColumns], operation: SetOperation) -> list[Entry]:
+def combine_by_name(branches: list[QueryColumns]) -> list[Entry]:
     """The columns by name: those of the first branch, then what later ones add.
 
     `SELECT a FROM s UNION BY NAME SELECT b, a FROM t`, two branches, has a, from s.a and t.a, and b, from t.b.

@@ -163,14 +163,14 @@ def _source_names(
     """The table or the paths that a leaf reads, None standing for others; none for a leaf that names neither."""
     if files := _v2_files(node, kind):
         return tuple(dict.fromkeys(evaluation.names.path(path) for path in files))
-    name = _source_name(node, kind, columns, evaluation)
+    name = _source_name(node, kind, evaluation)
     if name is not None:
         return (name,)
     paths = next((evaluation.paths[item.id] for item in columns if item.id in evaluation.paths), "")
     return _location_names(node.fields.get("Location") or paths, evaluation.names)
 
 
-def _source_name(node: PlanNode, kind: str, columns: list[Element], evaluation: EvaluationContext) -> TableName | None:
+def _source_name(node: PlanNode, kind: str, evaluation: EvaluationContext) -> TableName | None:
     """The table that a leaf reads; None for a leaf that names none."""
     names = evaluation.names
     if kind in ("LogicalRelation", "Relation", "HiveTableRelation"):
