@@ -198,9 +198,7 @@ class QueryReader:
         if not segment.is_type("keyword", "symbol"):
             yield from self._condition(segment, GROUP_BY, OutputNames.BEFORE_COLUMNS)
 
-    def _condition(
-        self, segment: BaseSegment, role: int, aliases: OutputNames = OutputNames.HIDDEN
-    ) -> Iterator[Clause]:
+    def _condition(self, segment: BaseSegment, role: int, aliases: OutputNames) -> Iterator[Clause]:
         try:
             expression = self._expressions().read([segment], role)
         except NotFollowed as unknown:
@@ -242,7 +240,7 @@ class QueryReader:
         for child in code(segment):
             if child.is_type("join_on_condition"):
                 for part in code(child)[1:]:
-                    on.extend(self._condition(part, JOIN))
+                    on.extend(self._condition(part, JOIN, OutputNames.HIDDEN))
             elif child.is_type("bracketed"):
                 using = self._names(child)
             elif not child.is_type("keyword"):
