@@ -13,7 +13,11 @@ import yaml
 
 from tests.test_readme import REPOSITORY, merged
 
-PAGES = sorted((REPOSITORY / "docs").glob("*.md"))
+ALL_PAGES = sorted((REPOSITORY / "docs").glob("*.md"))
+OWN_TEST = ("dbt.md",)
+"""Their commands need a project: `test_dbt_docs`."""
+
+PAGES = [page for page in ALL_PAGES if page.name not in OWN_TEST]
 
 
 def blocks(language: str) -> Iterator[tuple[str, str]]:
@@ -25,7 +29,7 @@ def blocks(language: str) -> Iterator[tuple[str, str]]:
 
 def test_the_readme_leads_to_every_page() -> None:
     readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
-    assert [page.name for page in PAGES if f"docs/{page.name}" not in readme] == []
+    assert [page.name for page in ALL_PAGES if f"docs/{page.name}" not in readme] == []
 
 
 @pytest.fixture(scope="module")
