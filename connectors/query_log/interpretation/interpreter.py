@@ -53,8 +53,9 @@ def interpret(columns: Columns, lines: list[int], malformed: list[Malformed], re
             statuses = [status or (NO_WRITE if edges is None else None) for status, edges in pairs]
     found["status"] = statuses
     if "job" not in found:
-        tags = _named("job", columns, reading) if "job" in reading.fields else [None] * len(lines)
-        found["job"] = [job_of(tag, text) for tag, text in zip(tags, found["text"], strict=True)]
+        nothing = [None] * len(lines)
+        tags = _named("job", columns, reading) if "job" in reading.fields else nothing
+        found["job"] = [job_of(tag, text) for tag, text in zip(tags, found.get("text", nothing), strict=True)]
     return Table(lines, found, malformed).drop(problems)
 
 
