@@ -126,7 +126,7 @@ def blocks_of(codec: str, piece: bytes) -> bytes:
         case "gz":
             return gzip.compress(piece, mtime=0)
         case "lz4":
-            packed = lz4.block.compress(piece, store_size=False)
+            packed: bytes = lz4.block.compress(piece, store_size=False)
             return LZ4_HEADER.pack(b"LZ4Block", 0x20, len(packed), len(piece), 0) + packed
         case "snappy":
             packed = pa.Codec("snappy").compress(piece, asbytes=True)
