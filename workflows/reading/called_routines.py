@@ -11,12 +11,13 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from ingestion.isolation import Failure, FailureStage, Isolation
-from ingestion.routines import KnownRoutine, KnownRoutines, RoutineStep, known_routines
+from ingestion.routines import KnownRoutine, KnownRoutines, RoutineStep, key_of, known_routines
 from ingestion.routines.definition import Definition, DefinitionKind
 from ingestion.statements import SkipReason
 from workflows.config.namespaces import SourceSettings, namespace_of
 from workflows.reading.statements import STATEMENT_SCHEMA, Row, TaskState, step_row
 from workflows.reading.statistics import StatementStatistics
+from workflows.reading.stored_definitions import FailedDefinition, with_views
 
 UNKNOWN_ROUTINE = "unknown_routine"
 """Why a call has no lineage: no definition of what it calls is at hand, or there are several with equal right."""
@@ -47,14 +48,15 @@ def with_routines(
     The same frame where `survey`, theirs, has neither routines nor calls.
     """
     isolation = Isolation[str]()
+    stored = [definition for definition in definitions if definition.kind is DefinitionKind.ROUTINE]
     known = known_routines(
         dialect,
         lambda database, path: namespace_of(database, path, settings),
-        (definition for definition in definitions if definition.kind is DefinitionKind.ROUTINE),
+        stored,
         _logged(statements) if survey.counts.skipped.get(SkipReason.ROUTINE_DEFINITION) else (),
         isolation,
     )
-    statements = _given_up(statements, isolation.failures)
+    statements = with_views(_given_up(statements, isolation.failures), (), dialect, _lost(stored, isolation.failures))
     if not known.by_key:
         return _unknown_marked(statements) if survey.calls else statements
     spark = statements.sparkSession
@@ -84,6 +86,13 @@ def _given_up(statements: DataFrame, failures: Mapping[str, Failure]) -> DataFra
             "skipped": F.when(failed, None).otherwise(F.col("skipped")),
         }
     )
+
+
+def _lost(stored: Iterable[Definition], failures: Mapping[str, Failure]) -> Iterator[FailedDefinition]:
+    """Those of the stored definitions that could not be taken apart, which no record of the log stands for."""
+    for definition in stored:
+        if failure := failures.get(definition.text):
+            yield FailedDefinition(definition, f"definition of {key_of(definition.place)}:1", failure.reason)
 
 
 def _unknown_marked(statements: DataFrame) -> DataFrame:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
+from ingestion.routines import Routine, routines_of
 from ingestion.routines.definition import Definition, DefinitionKind
 from workflows.config.namespaces import SourceSettings
 from workflows.reading.called_routines import UNKNOWN_ROUTINE, with_routines
@@ -70,6 +71,27 @@ def test_a_call_runs_the_body_in_the_caller_s_session_by_the_definition_in_force
     assert {row["routine"] for row in rows if row["routine"]} == {"db.mart.load"}
     skipped = [row["skipped"] for row in rows if not row["routine"]]
     assert skipped == ["routine_definition", "call", "routine_definition", "call", "select"]
+
+
+@pytest.mark.parametrize("others", [0, 1])
+def test_a_stored_routine_that_cannot_be_taken_apart_is_dead(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, others: int
+) -> None:
+    lost, good = (
+        Definition(DefinitionKind.ROUTINE, ("db", "mart", name), LOAD.format(source=name).replace("load", name))
+        for name in ("lost", "good")
+    )
+
+    def refuse(definition: Definition, dialect: str) -> tuple[Routine, ...]:
+        if definition is lost:
+            raise IndexError
+        return routines_of(definition, dialect)
+
+    monkeypatch.setattr("ingestion.routines.registry.routines_of", refuse)
+    rows = expanded(spark, [(1.0, "s1", "select 1")], [lost, *[good] * others])
+    dead = [(row["source_id"], row["line"], row["dead"], row["skipped"]) for row in rows if row["dead"]]
+    assert dead == [("definition of db.mart.lost:1", 1, "routines_failed", None)]
+    assert [row["text"] for row in rows if row["routine"]] == ["insert into mart.t select a from good"] * others
 
 
 def test_nested_calls_are_followed_once_each_and_a_circle_ends(spark: SparkSession) -> None:
