@@ -37,7 +37,7 @@ Probe = Callable[[FailureStage, object], None]
 """Is told of each subject before a stage works on it; what it raises counts as the stage's own."""
 
 
-def unprobed(_stage: FailureStage, _subject: object) -> None:
+def no_probe(_stage: FailureStage, _subject: object) -> None:
     """The probe that never raises."""
 
 
@@ -60,7 +60,7 @@ class Isolation(Generic[Key]):
     What ends a run wherever it comes up is raised as it is: a target that is down, a signal, a lost lease.
     """
 
-    def __init__(self, probe: Probe = unprobed) -> None:
+    def __init__(self, probe: Probe = no_probe) -> None:
         self.probe = probe
         self.failures: dict[Key, Failure] = {}
 
@@ -76,7 +76,7 @@ class Isolation(Generic[Key]):
 
 
 def in_parts(
-    items: Sequence[Item], work: Callable[[Sequence[Item]], None], stage: FailureStage, probe: Probe = unprobed
+    items: Sequence[Item], work: Callable[[Sequence[Item]], None], stage: FailureStage, probe: Probe = no_probe
 ) -> list[tuple[Item, Failure]]:
     """Does the `work` on all items at once; where that fails, on each half by itself, the first one first.
 

@@ -11,7 +11,7 @@ from ingestion.dialects import Dialect, dialect_of
 from ingestion.errors import ConfigError
 from ingestion.lexing import WORD, tokens
 from ingestion.model import Column
-from ingestion.routines.definition import quoted
+from ingestion.routines.definition import quote_name
 
 _QUERY_WORDS = frozenset({"select", "with", "from", "values", "table"})
 _OTHER_DIALECTS: Mapping[str, str] = {"glue": "spark", "synapse": "tsql", "fabricspark": "spark", "upsolver": "ansi"}
@@ -130,7 +130,7 @@ def _snapshot(node: DbtNode, query: str, dialect: Dialect) -> str:
     names = node.config.get("snapshot_meta_column_names")
     renamed = names if isinstance(names, Mapping) else {}
     scd_id, updated, valid_from, valid_to = (
-        quoted(str(renamed.get(name) or name), dialect) for name in _SNAPSHOT_COLUMNS
+        quote_name(str(renamed.get(name) or name), dialect) for name in _SNAPSHOT_COLUMNS
     )
     changed = node.config.get("updated_at")
     if node.config.get("strategy") != "timestamp" or not isinstance(changed, str):

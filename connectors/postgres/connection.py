@@ -72,7 +72,7 @@ class PostgresOptions:
 
 
 @contextmanager
-def connected(options: PostgresOptions) -> Iterator[Connection[tuple[Any, ...]]]:
+def connect(options: PostgresOptions) -> Iterator[Connection[tuple[Any, ...]]]:
     """A read-only session that looks for no bare name anywhere, so that the server writes every name in full.
 
     Raises ConfigError (psycopg is missing, the server lets nobody in) and TargetDown (nobody answers).

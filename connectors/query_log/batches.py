@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 from connectors.query_log.csvlog import CsvlogReader, Failures, FailureScan
-from connectors.query_log.interpretation.interpreter import interpret, unescaped
+from connectors.query_log.interpretation.interpreter import interpret, unescape
 from connectors.query_log.interpretation.tables import ARROW_SCHEMA, Malformed, Records, Table
 from connectors.query_log.json_records import (
     DOCUMENT_TOO_LARGE,
@@ -46,7 +46,7 @@ def _interpreted(records: Records, layout: Layout) -> Table:
         return Table([], {}, records.malformed)
     columns = list(zip(*records.rows, strict=True))
     if not layout.quote:
-        columns = [tuple(map(unescaped, column)) for column in columns]
+        columns = [tuple(map(unescape, column)) for column in columns]
     return interpret(columns, records.lines, records.malformed, layout.reading)
 
 

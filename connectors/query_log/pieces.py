@@ -12,7 +12,7 @@ from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 from connectors.base import RECORD_SCHEMA
 from connectors.query_log.interpretation.exporters import PROFILES
-from connectors.query_log.interpretation.interpreter import cleaned
+from connectors.query_log.interpretation.interpreter import clean_text
 from connectors.query_log.interpretation.job_names import job_of
 from connectors.query_log.interpretation.tables import ARROW_SCHEMA
 from connectors.query_log.profiles.export_profile import NOT_A_STATEMENT, ExportProfile
@@ -30,7 +30,7 @@ PIECE_RECORD_SCHEMA = StructType(
 _BY_NAME = {profile.name: profile for profile in PROFILES}
 
 
-def joined(rows: DataFrame) -> DataFrame:
+def join_pieces(rows: DataFrame) -> DataFrame:
     """The records, with RECORD_SCHEMA, of rows that have a piece of a text each (or, without a `piece_key`, all of it).
 
     A record stands where its first piece does. One that lacks a piece is malformed.
@@ -66,5 +66,5 @@ def whole_text(pieces: Sequence[tuple[int, str]], profile: ExportProfile, status
         return {"text": None, "problem": "pieces of its text are missing, or two have one number"}
     *before, last = (text for _number, text in ordered)
     padded = [text.ljust(form.width) if form.width else text for text in before]
-    text = cleaned("".join([*padded, last]), profile)
+    text = clean_text("".join([*padded, last]), profile)
     return {"text": text, "status": status if text else NOT_A_STATEMENT}

@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 from connectors.base import RECORD_SCHEMA
 from connectors.query_log.files import QueryLogFile, find_log_files, table_format
 from connectors.query_log.interpretation.column_reading import MappedColumn, ReadingHints
-from connectors.query_log.pieces import PIECE_RECORD_SCHEMA, joined
+from connectors.query_log.pieces import PIECE_RECORD_SCHEMA, join_pieces
 from connectors.query_log.slices import FileSlice
 from connectors.query_log.spark_tables import (
     TableRead,
@@ -79,7 +79,7 @@ class QueryLogInput:
         if self.files or not frames:
             frames.append(text_records(self.spark, self.files, schema))
         rows = reduce(DataFrame.unionByName, frames)
-        return joined(rows) if in_pieces else rows
+        return join_pieces(rows) if in_pieces else rows
 
 
 def read_query_log(spark: SparkSession, options: QueryLogOptions) -> DataFrame:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import SparkSession
 
-from connectors.spark_catalog.description import Description, dotted
+from connectors.spark_catalog.description import Description, dotted_name
 from ingestion.errors import ConfigError, TargetDown
 from ingestion.model import Column, NameKind
 from ingestion.names.namespaces import QUALIFIED_PARTS, RelationKey
@@ -43,7 +43,7 @@ class SparkCatalog:
                 if described is None:  # it was dropped a moment ago
                     continue
                 place = (self._database(catalog), ".".join(namespace), name)
-                written = dotted(place)
+                written = dotted_name(place)
                 text = described.statement(written) if described.query else ""
                 where = described.namespace
                 home = (self._database(where[0]), ".".join(where[1:])) if where else None
@@ -51,7 +51,7 @@ class SparkCatalog:
 
     def describe(self, parts: Sequence[str]) -> Description | None:
         """What Spark tells of a relation, None where there is none. Raises ConfigError and TargetDown."""
-        name = dotted(parts)
+        name = dotted_name(parts)
         try:
             rows = self.spark.sql(f"DESCRIBE TABLE EXTENDED {name}").collect()
         except AnalysisException as error:
@@ -75,13 +75,13 @@ class SparkCatalog:
 
     def _listed(self, catalog: str) -> Iterator[tuple[tuple[str, ...], str]]:
         for namespace in self._namespaces(catalog, ()):
-            where = dotted((catalog, *namespace))
+            where = dotted_name((catalog, *namespace))
             for row in self._rows(f"SHOW VIEWS IN {where}", catalog):
                 if not row["isTemporary"]:
                     yield namespace, row["viewName"]
 
     def _namespaces(self, catalog: str, inside: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-        where = dotted((catalog, *inside))
+        where = dotted_name((catalog, *inside))
         for row in self._rows(f"SHOW NAMESPACES IN {where}", catalog):
             namespace = (*inside, row["namespace"].rpartition(".")[2].strip("`"))
             yield namespace

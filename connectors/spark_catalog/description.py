@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ingestion.dialects import dialect_of
 from ingestion.model import Column
 from ingestion.plans.text.name_mapping import plain_parts
-from ingestion.routines.definition import quoted
+from ingestion.routines.definition import quote_name
 
 _SPARK = dialect_of("spark")
 _TEXT = "View Text"
@@ -69,10 +69,10 @@ class Description:
         return f"CREATE VIEW {name}{columns} AS {query}"
 
 
-def dotted(parts: Iterable[str]) -> str:
+def dotted_name(parts: Iterable[str]) -> str:
     """A name of several parts as Spark's SQL has it, quoted so that it means what it says."""
-    return ".".join(quoted(part, _SPARK) for part in parts)
+    return ".".join(quote_name(part, _SPARK) for part in parts)
 
 
 def _listed(names: Iterable[str]) -> str:
-    return ", ".join(quoted(name, _SPARK) for name in names)
+    return ", ".join(quote_name(name, _SPARK) for name in names)

@@ -16,7 +16,7 @@ from pyspark.sql.types import IntegerType, LongType, StringType, StructField, St
 from connectors.base import RECORD_SCHEMA
 from connectors.spark_history.applications.application_log import ApplicationLog
 from connectors.spark_history.applications.statement_text import TextReader
-from connectors.spark_history.event_logs.codecs import codec_of, decoded, named_codec
+from connectors.spark_history.event_logs.codecs import codec_of, decode_stream, named_codec
 from connectors.spark_history.event_logs.event_lines import (
     FOREIGN,
     NO_EVENT,
@@ -191,7 +191,7 @@ def _stream_rows(file: EventLogFile, stream: BinaryIO) -> Iterator[Row]:
         )
         yield _event_row(file, _without_events(file, codec_unknown))
         return
-    for line in event_lines(decoded(stream, codec)):
+    for line in event_lines(decode_stream(stream, codec)):
         if line.kind == TORN and not may_grow(file):
             line = replace(line, kind=PROBLEM)
         if line.kind == FOREIGN:

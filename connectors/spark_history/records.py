@@ -9,7 +9,7 @@ from typing import Any
 
 from connectors.base import UNSUPPORTED
 from connectors.spark_history.applications.executions import Environment, ExecutedStatement
-from connectors.spark_history.applications.reconciliation import KnownViews, Resolve, folded, reconcile
+from connectors.spark_history.applications.reconciliation import KnownViews, Resolve, fold_name, reconcile
 from connectors.spark_history.applications.session_state import SessionDefaults
 from connectors.spark_history.applications.statement_text import TextReader
 from ingestion.model import NameKind, StatementKind, StatementLineage, TableName, Target, WriteMode
@@ -162,10 +162,13 @@ def _status_of(statement: ExecutedStatement) -> str | None:
 
 def _same_tables(from_text: StatementLineage, planned: StatementLineage, views: KnownViews, resolve: Resolve) -> bool:
     """Whether a text reads and writes exactly the tables that a plan does, and what is behind the text's views."""
-    targets, reads = {folded(resolve(n)) for n in from_text.targets}, {folded(resolve(n)) for n in from_text.sources}
-    behind = {folded(base) for view, bases in views.bases.items() if folded(view) in reads for base in bases}
-    found = {folded(name) for name in planned.sources}
-    return targets == {folded(name) for name in planned.targets} and reads <= found <= reads | behind
+    targets, reads = (
+        {fold_name(resolve(n)) for n in from_text.targets},
+        {fold_name(resolve(n)) for n in from_text.sources},
+    )
+    behind = {fold_name(base) for view, bases in views.bases.items() if fold_name(view) in reads for base in bases}
+    found = {fold_name(name) for name in planned.sources}
+    return targets == {fold_name(name) for name in planned.targets} and reads <= found <= reads | behind
 
 
 def _full_name(name: TableName, defaults: tuple[str, str], names: NameMapping) -> TableName:

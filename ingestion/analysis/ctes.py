@@ -103,7 +103,7 @@ class CteScope:
                 if isinstance(query, SetOperation):
                     item.rows = self._recursive(item, query)
                     return item.rows
-            item.rows = renamed(sources, self._analysis.query(query, item.parent), columns)
+            item.rows = rename_columns(sources, self._analysis.query(query, item.parent), columns)
         finally:
             self.view = outer
         return item.rows
@@ -111,16 +111,16 @@ class CteScope:
     def _recursive(self, item: CteColumns, query: SetOperation) -> QueryColumns:
         """The least rows that the branches give when the item's name means those very rows."""
         columns, sources = item.definition.columns, self._analysis.sources
-        rows = renamed(sources, self._analysis.query(query.branches[0], item.parent), columns)
+        rows = rename_columns(sources, self._analysis.query(query.branches[0], item.parent), columns)
         for _ in range(_RECURSION_ROUNDS):
             item.rows, before = rows, _state(rows)
-            rows = renamed(sources, self._analysis.query(query, item.parent), columns)
+            rows = rename_columns(sources, self._analysis.query(query, item.parent), columns)
             if _state(rows) == before:
                 break
         return rows
 
 
-def renamed(sources: ColumnSources, rows: QueryColumns, columns: tuple[str, ...]) -> QueryColumns:
+def rename_columns(sources: ColumnSources, rows: QueryColumns, columns: tuple[str, ...]) -> QueryColumns:
     """The rows under the names of a column list, by position."""
     if not columns:
         return rows

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from ingestion.analysis.columns.field_access import built_field, field_of
 from ingestion.analysis.columns.fields import fields_of_one, with_role
 from ingestion.analysis.columns.relations import QueryColumns
-from ingestion.analysis.columns.values import ROLE_MASK, ColumnValue, Entry, FieldColumns, combined
+from ingestion.analysis.columns.values import ROLE_MASK, ColumnValue, Entry, FieldColumns, combine
 from ingestion.analysis.scopes import Scope
 from ingestion.relational.form import AnySlot, CallSlot, Expression, Fields, FieldSlot, QuerySlot, Slot, Star
 from ingestion.relational.roles import COMPOSED, IDENTITY, is_direct
@@ -30,7 +30,7 @@ def evaluate(scope: Scope, expression: Expression) -> ColumnValue:
                 keys[key & ~31 | row[key & 31]] = None
         elif isinstance(slot, FieldSlot):
             value = _field(scope, slot)
-            keys.update(combined([(slot.role, value)]))
+            keys.update(combine([(slot.role, value)]))
             row = COMPOSED[slot.role]
             for key, origin in (value.origins or {}).items():
                 origins[key & ~ROLE_MASK | row[key & ROLE_MASK]] = origin
@@ -59,7 +59,7 @@ def _called(scope: Scope, slot: CallSlot) -> ColumnValue:
     if rows.columns is None:
         return ColumnValue(())
     scope.tables.update(rows.tables)
-    return ColumnValue(combined((slot.role, entry[1]) for entry in rows.entries if isinstance(entry, tuple)))
+    return ColumnValue(combine((slot.role, entry[1]) for entry in rows.entries if isinstance(entry, tuple)))
 
 
 def _subquery(scope: Scope, slot: QuerySlot) -> ColumnValue:
@@ -68,7 +68,7 @@ def _subquery(scope: Scope, slot: QuerySlot) -> ColumnValue:
     scope.tables.update(rows.tables)
     sources = scope.analysis.sources
     values = [entry[1] if isinstance(entry, tuple) else entry.whole(sources) for entry in rows.entries]
-    keys = combined((slot.role, value) for value in values) if not slot.exists else {}
+    keys = combine((slot.role, value) for value in values) if not slot.exists else {}
     row = COMPOSED[slot.role]
     origins: dict[int, ColumnValue] = {}
     for key, condition in rows.indirect.items():
@@ -128,4 +128,4 @@ def _own(scope: Scope, fields: Fields) -> list[Entry]:
 
 
 def _indirect(uses: Iterable[tuple[int, ColumnValue]]) -> dict[int, None]:
-    return {key: None for key in combined(uses) if not is_direct(key & ROLE_MASK)}
+    return {key: None for key in combine(uses) if not is_direct(key & ROLE_MASK)}

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ingestion.analysis.clauses import act
-from ingestion.analysis.columns.relations import TableColumns, spelled
-from ingestion.analysis.columns.values import ColumnValue, combined
+from ingestion.analysis.columns.relations import TableColumns, spellings
+from ingestion.analysis.columns.values import ColumnValue, combine
 from ingestion.analysis.expressions import evaluate
 from ingestion.analysis.scope_relations import ScopedRelation
 from ingestion.analysis.scopes import AnalysisContext, Scope
@@ -55,12 +55,12 @@ def _merge(
     merged: dict[str, ColumnValue] = {}
     for name in names:
         right = _side(analysis, [visible], name)
-        (called,) = spelled(scope.merged, (name,))
+        (called,) = spellings(scope.merged, (name,))
         left = scope.merged.get(called) or _side(analysis, scope.relations[:-1], name)
         for value in (left, right):
             act(indirect, value, JOIN)
         if how.startswith("FULL"):
-            both = combined((role, side) for role in (TRANSFORMATION, CONDITIONAL) for side in (left, right))
+            both = combine((role, side) for role in (TRANSFORMATION, CONDITIONAL) for side in (left, right))
             merged[name] = ColumnValue(both).known_as(f"COALESCE({left.text()}, {right.text()})", left.type())
         else:
             merged[name] = right if how.startswith("RIGHT") else left

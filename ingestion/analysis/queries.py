@@ -14,14 +14,14 @@ from ingestion.analysis.columns.values import (
     ColumnValue,
     Entry,
     UnexpandedStar,
-    combined,
+    combine,
 )
-from ingestion.analysis.ctes import CteScope, renamed
+from ingestion.analysis.ctes import CteScope, rename_columns
 from ingestion.analysis.expressions import evaluate
 from ingestion.analysis.joins import join_relation
 from ingestion.analysis.scope_relations import ScopedRelation
 from ingestion.analysis.scopes import Scope
-from ingestion.analysis.stars import pivoted, star_entries
+from ingestion.analysis.stars import pivot_rows, star_entries
 from ingestion.dialects import dialect_of
 from ingestion.dialects.functions import ELEMENTS
 from ingestion.model import ColumnRef, Problem, ProblemKind, Reference, TableName
@@ -154,19 +154,19 @@ class QueryAnalysis:
             columns = self.table(relation.named_by).columns
             rows = _as_rows(self.sources, rows)
             if columns is not None:
-                rows = renamed(self.sources, rows, tuple(column.name for column in columns[: len(rows.entries)]))
+                rows = rename_columns(self.sources, rows, tuple(column.name for column in columns[: len(rows.entries)]))
             else:  # by position, and the positions are not known: any of its columns may be meant
                 rows = QueryColumns(self.sources, rows.entries, rows.indirect, rows.tables, loose=True)
         if relation.columns and not isinstance(rows, FunctionColumns):
-            rows = renamed(self.sources, _as_rows(self.sources, rows), relation.columns)
+            rows = rename_columns(self.sources, _as_rows(self.sources, rows), relation.columns)
         for pivot in relation.pivots:
-            rows = pivoted(self, _as_rows(self.sources, rows), pivot, alias)
+            rows = pivot_rows(self, _as_rows(self.sources, rows), pivot, alias)
             alias = pivot.alias or alias
         return rows, alias
 
     def _function(self, function: TableFunction, relation: RelationSource, scope: Scope) -> FunctionColumns:
         values = [evaluate(scope, argument) for argument in function.arguments]
-        value = ColumnValue(combined((TRANSFORMATION, value) for value in values))
+        value = ColumnValue(combine((TRANSFORMATION, value) for value in values))
         texts = ", ".join(value.text() for value in values)
         value.known_as(f"{function.label.upper()}({texts})")
         columns = relation.columns or tuple(name for name, _ in function.columns)
@@ -182,9 +182,7 @@ class QueryAnalysis:
                 case [base, query]:
                     rows.entries = [("query", query), ("base", base), ("distance", value)]
         if function.aligned:
-            own = [
-                ColumnValue(combined([(TRANSFORMATION, each)])).known_as(f"UNNEST({each.text()})") for each in values
-            ]
+            own = [ColumnValue(combine([(TRANSFORMATION, each)])).known_as(f"UNNEST({each.text()})") for each in values]
             if function.aligned > len(own):  # a map of Trino's gives two columns, and which argument is one is not said
                 between = self.sources.one_of(own, f"UNNEST({texts})")
                 own = [own[0], *[between] * (function.aligned - 2), own[-1]]
@@ -231,7 +229,7 @@ class QueryAnalysis:
             for number, cell in enumerate(row):
                 columns[number].append(evaluate(scope, cell))
         entries: list[Entry] = [
-            (name, ColumnValue(combined((IDENTITY, value) for value in column), None, (), column))
+            (name, ColumnValue(combine((IDENTITY, value) for value in column), None, (), column))
             for name, column in zip(values.columns, columns, strict=True)
         ]
         return QueryColumns(self.sources, entries, {}, scope.tables)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ingestion.analysis.columns.relations import AnyRows, FunctionColumns, spelled
+from ingestion.analysis.columns.relations import AnyRows, FunctionColumns, spellings
 from ingestion.analysis.columns.values import ColumnValue, Entry, UnexpandedStar
 from ingestion.model import TableName
 from ingestion.relational.form import RelationSource, Select, Slot
-from ingestion.relational.slots import all_slots, projected
+from ingestion.relational.slots import all_slots, projected_expressions
 
 
 class ScopedRelation:
@@ -43,7 +43,9 @@ def _suffix(parts: tuple[str, ...], qualifier: tuple[str, ...]) -> bool:
     return parts[-len(qualifier) :] == qualifier
 
 
-def called(relations: Sequence[ScopedRelation], qualifier: tuple[str, ...], loosely: bool) -> ScopedRelation | None:
+def find_relation(
+    relations: Sequence[ScopedRelation], qualifier: tuple[str, ...], loosely: bool
+) -> ScopedRelation | None:
     """The relation that a qualifier means; `loosely` also by the name that its alias hides, and in another case."""
     for visible in relations:
         if visible.is_called(qualifier):
@@ -70,7 +72,7 @@ def unmerged_entries(relations: Sequence[ScopedRelation], merged_until: Mapping[
     for number, visible in enumerate(relations):
         if visible.hidden or visible.written:
             continue
-        gone = spelled(visible.rows.names(), [name for name, until in merged_until.items() if number <= until])
+        gone = spellings(visible.rows.names(), [name for name, until in merged_until.items() if number <= until])
         for entry in entries_of(visible.rows):
             if isinstance(entry, UnexpandedStar):
                 yield entry.without(gone) if gone else entry
@@ -98,7 +100,7 @@ def qualified_names(select: Select | None) -> dict[str, set[str]]:
 
 
 def _slots_of(select: Select) -> list[Slot]:
-    expressions = list(projected(select))
+    expressions = list(projected_expressions(select))
     expressions += [clause.expression for clause in select.clauses if clause.expression is not None]
     for relation in select.relations:
         expressions += [clause.expression for clause in relation.on if clause.expression is not None]

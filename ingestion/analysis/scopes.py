@@ -6,9 +6,15 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from ingestion.analysis.columns.field_access import field_of
-from ingestion.analysis.columns.relations import FunctionColumns, QueryColumns, TableColumns, spelled
-from ingestion.analysis.columns.values import ColumnSources, ColumnValue, Entry, combined
-from ingestion.analysis.scope_relations import ScopedRelation, by_position, called, qualified_names, unmerged_entries
+from ingestion.analysis.columns.relations import FunctionColumns, QueryColumns, TableColumns, spellings
+from ingestion.analysis.columns.values import ColumnSources, ColumnValue, Entry, combine
+from ingestion.analysis.scope_relations import (
+    ScopedRelation,
+    by_position,
+    find_relation,
+    qualified_names,
+    unmerged_entries,
+)
 from ingestion.dialects import Dialect
 from ingestion.model import ProblemKind, TableName
 from ingestion.relational.form import OutputNames, Query, Select, Star
@@ -121,7 +127,7 @@ class Scope:
 
     def relation(self, qualifier: tuple[str, ...], loosely: bool = True) -> ScopedRelation | None:
         """The relation that a qualifier means in this scope; `loosely` also by the name that its alias hides."""
-        return called(self.relations, qualifier, loosely)
+        return find_relation(self.relations, qualifier, loosely)
 
     def _column_of(self, visible: ScopedRelation, name: str) -> ColumnValue | None:
         rows = visible.rows
@@ -143,7 +149,7 @@ class Scope:
 
     def _unprefixed(self, name: str) -> ColumnValue | None:
         if self.merged:
-            (called,) = spelled(self.merged, (name,))
+            (called,) = spellings(self.merged, (name,))
             if called in self.merged:
                 return self.merged[called]
         if name == "*":
@@ -276,7 +282,7 @@ class Scope:
         sources = self.analysis.sources
         values = [entry[1] if isinstance(entry, tuple) else entry.whole(sources) for entry in visible.rows.entries]
         label = visible.alias or ".".join(visible.parts)
-        whole = ColumnValue(combined((TRANSFORMATION, value) for value in values)).known_as(f"{label}.*")
+        whole = ColumnValue(combine((TRANSFORMATION, value) for value in values)).known_as(f"{label}.*")
         rows = visible.rows
         return whole.made_of(rows.value.fields if isinstance(rows, FunctionColumns) and not rows.declared else rows)
 
@@ -285,7 +291,7 @@ class Scope:
         sources = self.analysis.sources
         rows = QueryColumns(sources, self.all_entries())
         values = [entry[1] if isinstance(entry, tuple) else entry.whole(sources) for entry in rows.entries]
-        return ColumnValue(combined((TRANSFORMATION, value) for value in values)).known_as("*").made_of(rows)
+        return ColumnValue(combine((TRANSFORMATION, value) for value in values)).known_as("*").made_of(rows)
 
     def all_entries(self) -> list[Entry]:
         """What `*` stands for: columns merged by USING, then each relation's but the target's and semi joins'."""

@@ -6,9 +6,9 @@ import re
 
 from ingestion.analysis.clauses import act
 from ingestion.analysis.columns.fields import fields_of
-from ingestion.analysis.columns.relations import QueryColumns, spelled
-from ingestion.analysis.columns.values import NO_TABLE, ColumnValue, Entry, UnexpandedStar, combined, union_of
-from ingestion.analysis.ctes import renamed
+from ingestion.analysis.columns.relations import QueryColumns, spellings
+from ingestion.analysis.columns.values import NO_TABLE, ColumnValue, Entry, UnexpandedStar, combine, union_of
+from ingestion.analysis.ctes import rename_columns
 from ingestion.analysis.expressions import evaluate
 from ingestion.analysis.scope_relations import ScopedRelation, entries_of
 from ingestion.analysis.scopes import AnalysisContext, Scope
@@ -30,7 +30,7 @@ def star_entries(analysis: AnalysisContext, star: Star, scope: Scope) -> list[En
         entries = _matching(analysis, entries, star.pattern)
     if star.wrapped:
         entries = [
-            (entry[0], ColumnValue(combined([(TRANSFORMATION, entry[1])])).known_as(entry[1].text()))
+            (entry[0], ColumnValue(combine([(TRANSFORMATION, entry[1])])).known_as(entry[1].text()))
             if isinstance(entry, tuple)
             else entry
             for entry in entries
@@ -63,10 +63,10 @@ def _fields(analysis: AnalysisContext, value: ColumnValue) -> list[Entry]:
 
 def _altered(entries: list[Entry], star: Star, scope: Scope) -> list[Entry]:
     known = [entry[0] for entry in entries if isinstance(entry, tuple)]
-    excluded = spelled(known, star.excluded)
-    renamed = {called: new for old, new in star.renamed for called in spelled(known, (old,))}
+    excluded = spellings(known, star.excluded)
+    renamed = {called: new for old, new in star.renamed for called in spellings(known, (old,))}
     replaced = {
-        called: evaluate(scope, item.expression) for item in star.replaced for called in spelled(known, (item.name,))
+        called: evaluate(scope, item.expression) for item in star.replaced for called in spellings(known, (item.name,))
     }
     found: list[Entry] = []
     open_ = any(isinstance(entry, UnexpandedStar) for entry in entries)
@@ -98,14 +98,14 @@ def _matching(analysis: AnalysisContext, entries: list[Entry], pattern: str) -> 
     return [entry for entry in entries if isinstance(entry, UnexpandedStar) or matches(entry[0])]
 
 
-def pivoted(analysis: AnalysisContext, rows: QueryColumns, pivot: Pivot, alias: str) -> QueryColumns:
+def pivot_rows(analysis: AnalysisContext, rows: QueryColumns, pivot: Pivot, alias: str) -> QueryColumns:
     """The rows that a pivot of rows gives."""
     scope = Scope(analysis, None)
     scope.add(ScopedRelation(RelationSource(Select(())), rows, alias))
     starred = star_entries(analysis, pivot.star, scope) if pivot.star is not None else []
     named = {slot.parts[-1] for slot in all_slots(pivot.consumed) if isinstance(slot, Slot)}
     named |= {entry[0] for entry in starred if isinstance(entry, tuple)}
-    consumed = spelled(rows.names(), named)
+    consumed = spellings(rows.names(), named)
     chosen = [evaluate(scope, key) for key in pivot.keys]
     indirect = dict(rows.indirect)
     if pivot.kept is not None:
@@ -124,12 +124,12 @@ def pivoted(analysis: AnalysisContext, rows: QueryColumns, pivot: Pivot, alias: 
     for column in pivot.columns:
         value = evaluate(scope, column.expression)
         if chosen:
-            keys = combined([(IDENTITY, value), *((CONDITIONAL, key) for key in chosen)])
+            keys = combine([(IDENTITY, value), *((CONDITIONAL, key) for key in chosen)])
             value = ColumnValue(keys).known_as(value.text(), value.type())
         made.append((column.name, value))
     for aggregate in pivot.unnamed:
         value = evaluate(scope, aggregate)
-        keys = combined([(IDENTITY, value), *((CONDITIONAL, key) for key in chosen)])
+        keys = combine([(IDENTITY, value), *((CONDITIONAL, key) for key in chosen)])
         kept.append(UnexpandedStar(NO_TABLE, value=ColumnValue(keys).known_as(value.text())))
     if starred and made:
         name, last = made[-1]
@@ -138,4 +138,6 @@ def pivoted(analysis: AnalysisContext, rows: QueryColumns, pivot: Pivot, alias: 
         if any(isinstance(entry, UnexpandedStar) for entry in kept):  # which of its columns are left is not known
             analysis.problem(ProblemKind.UNSUPPORTED, "UNPIVOT over unknown columns")
             kept = [entry for entry in kept if not isinstance(entry, UnexpandedStar)]
-    return renamed(analysis.sources, QueryColumns(analysis.sources, [*kept, *made], indirect, rows.tables), pivot.names)
+    return rename_columns(
+        analysis.sources, QueryColumns(analysis.sources, [*kept, *made], indirect, rows.tables), pivot.names
+    )

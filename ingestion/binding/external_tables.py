@@ -25,7 +25,7 @@ from ingestion.model import (
     WriteMode,
 )
 from ingestion.names.storage_paths import location
-from ingestion.routines.steps import unquoted
+from ingestion.routines.steps import unquote
 from ingestion.symbolic import Symbolic
 
 _CLAUSES = keywords("location external_location path uris uri")
@@ -71,7 +71,7 @@ def _locations(text: str, dialect: Dialect) -> Iterator[str]:
 
 def _names_clause(code: Code, place: int) -> bool:
     token = code.tokens[place]
-    written = unquoted(token.text, code.dialect) if token.kind == STRING else token.text
+    written = unquote(token.text, code.dialect) if token.kind == STRING else token.text
     return written.lower() in _CLAUSES
 
 
@@ -79,7 +79,7 @@ def _strings(code: Code, place: int) -> Iterator[str]:
     while place < len(code.tokens):
         token = code.tokens[place]
         if token.kind == STRING:
-            yield unquoted(token.text, code.dialect)
+            yield unquote(token.text, code.dialect)
             if code.word(place + 1) != ",":
                 return
         elif code.word(place) not in _BETWEEN:

@@ -94,7 +94,7 @@ def bind_and_fold(
             return log, flows
 
 
-def reached(start: Iterable[int], hops: Iterable[tuple[int, int]]) -> frozenset[int]:
+def reachable_relations(start: Iterable[int], hops: Iterable[tuple[int, int]]) -> frozenset[int]:
     """The relations that hops lead to from those of `start`, these among them."""
     graph: nx.DiGraph[int] = nx.DiGraph(hops)
     found = set(start)

@@ -35,13 +35,13 @@ def dialect_of(name: str) -> Dialect:
     """
     found = _BY_NAME.get(name) or _BY_NAME.get(name.strip().lower().removesuffix("-lineage"))
     if found is None:
-        near = nearest(name)
+        near = nearest_dialect(name)
         hint = f"did you mean {near}?" if near else "use ansi where nothing fits"
         raise ConfigError(f"unknown dialect or connection type {name!r}: {hint}")
     return found
 
 
-def nearest(name: str) -> str | None:
+def nearest_dialect(name: str) -> str | None:
     """The connection type or dialect whose name is most like `name`, None when nothing is near."""
     spelled = {key: key for key in DIALECTS} | {kind.lower(): kind for kind in CONNECTION_TYPES}
     close = get_close_matches(name.strip().lower().removesuffix("-lineage"), spelled, n=1, cutoff=0.6)

@@ -83,13 +83,13 @@ def _blank(text: str, dialect: Dialect | str) -> str:
 
     def replacement(match: re.Match[str]) -> str:
         if match.lastgroup == OPEN:
-            raise unterminated(match)
+            raise unterminated_error(match)
         return " "
 
     return lexicon_of(dialect).quoted.sub(replacement, text)
 
 
-def unterminated(match: re.Match[str]) -> Unparsable:
+def unterminated_error(match: re.Match[str]) -> Unparsable:
     """The error that names what was opened at `match` and never closed, and its line."""
     opening = match.group()[:2]
     what = "comment" if opening == "/*" else "dollar-quoted string" if opening[0] == "$" else f"quote {opening[0]}"
@@ -99,12 +99,12 @@ def unterminated(match: re.Match[str]) -> Unparsable:
 def ill_formed(text: str, dialect: Dialect | str) -> str | None:
     """Why no parser should be given `text`: a quote or comment that never ends, unbalanced parentheses; or None."""
     try:
-        return unbalanced(_blank(text, dialect))
+        return unbalanced_parentheses(_blank(text, dialect))
     except Unparsable as problem:
         return str(problem)
 
 
-def unbalanced(blanked: str) -> str | None:
+def unbalanced_parentheses(blanked: str) -> str | None:
     """Says so when the parentheses of a text without strings, names and comments do not pair."""
     opened, closed = blanked.count("("), blanked.count(")")
     if opened != closed:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ingestion.dialects import Dialect
 from ingestion.dialects.definition import Fold, Separator
 from ingestion.errors import Unparsable
-from ingestion.lexing import Lexicon, lexicon_of, unbalanced
+from ingestion.lexing import Lexicon, lexicon_of, unbalanced_parentheses
 from ingestion.masking.literal_roles import NAME_MARK, Role
 from ingestion.masking.literals import Scan, is_structure, kept_literals, scan
 from ingestion.masking.masked_text import masked_text
@@ -45,7 +45,7 @@ def template(text: str, dialect: Dialect | str) -> MaskedTemplate:
 
 
 def _fingerprint(scanned: Scan, lexicon: Lexicon) -> str:
-    problem = unbalanced(scanned.blanked)
+    problem = unbalanced_parentheses(scanned.blanked)
     if problem is not None:
         raise Unparsable(problem)
     lowered = lexicon.words.findall(scanned.blanked.lower())

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ingestion.dialects import Dialect
-from ingestion.lexing import COMMENT, DOLLAR, HINT, NAME, NUMBER, OPEN, STRING, Lexicon, unterminated
+from ingestion.lexing import COMMENT, DOLLAR, HINT, NAME, NUMBER, OPEN, STRING, Lexicon, unterminated_error
 from ingestion.masking.literal_roles import (
     MARKS,
     NAME_MARK,
@@ -71,7 +71,7 @@ def scan(text: str, lexicon: Lexicon) -> Scan:
     def mark(match: re.Match[str]) -> str:
         kind = match.lastgroup
         if kind == OPEN:
-            raise unterminated(match)
+            raise unterminated_error(match)
         sign = _BLANKS[kind]  # type: ignore[index]
         if sign == " ":
             return sign

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 
-def nearest(name: str, known: Iterable[str], likeness: float = 0.6) -> str | None:
+def nearest_name(name: str, known: Iterable[str], likeness: float = 0.6) -> str | None:
     """The known name that `name` was probably meant to be; how words are joined and cased does not count."""
     plain = {_plain(candidate): candidate for candidate in known}
     close = get_close_matches(_plain(name), plain, n=1, cutoff=likeness)
@@ -20,13 +20,13 @@ def nearest_file(wanted: Path) -> str:
         names = [entry.name for entry in wanted.parent.iterdir()]
     except OSError:
         return ""
-    near = nearest(wanted.name, names, likeness=0.75)  # suffixes alone make names alike
+    near = nearest_name(wanted.name, names, likeness=0.75)  # suffixes alone make names alike
     return f"; did you mean {wanted.with_name(near)}?" if near else ""
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
     """`; did you mean x?`, or nothing where no known name is near."""
-    near = nearest(name, known)
+    near = nearest_name(name, known)
     return f"; did you mean {near}?" if near else ""
 
 

@@ -58,7 +58,7 @@ class PlanCache:
         """
         if stream or application.batch is not None or _reads_the_application(descriptions):
             return _written(statement_lineage(descriptions, application, stream))
-        key, ids = numbered(descriptions, application)
+        key, ids = number_ids(descriptions, application)
         known = self._known.get(key)
         if known is None:
             known = self._evaluated(descriptions, application, ids, _size_of(key))
@@ -104,7 +104,7 @@ def _written(lineage: StatementLineage | None) -> tuple[StatementLineage | None,
     return same, dumps(same)
 
 
-def numbered(descriptions: Sequence[str], application: Application) -> tuple[Key, list[int]]:
+def number_ids(descriptions: Sequence[str], application: Application) -> tuple[Key, list[int]]:
     """What tells plans apart but for their ids, and the ids in the order in which they first stand in the text."""
     names = application.names
     places: dict[str, int] = {}

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ingestion.model import TableName
 from ingestion.relational.form import Expression, Query, QuerySlot, Select, SetOperation, TableFunction
-from ingestion.relational.slots import all_slots, projected
+from ingestion.relational.slots import all_slots, projected_expressions
 
 
 def named_relations(query: Query) -> Iterator[TableName]:
@@ -18,7 +18,7 @@ def named_relations(query: Query) -> Iterator[TableName]:
         if isinstance(current, SetOperation):
             queries += current.branches
         elif isinstance(current, Select):
-            expressions += projected(current)
+            expressions += projected_expressions(current)
             for relation in current.relations:
                 source = relation.source
                 if isinstance(source, TableName):

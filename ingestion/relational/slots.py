@@ -16,7 +16,7 @@ def all_slots(expressions: Iterable[Expression]) -> Iterator[AnySlot]:
                 yield from all_slots((slot.value,))
 
 
-def projected(select: Select) -> Iterator[Expression]:
+def projected_expressions(select: Select) -> Iterator[Expression]:
     """The expressions of a select list, those of REPLACE and of a value before `.*` among them."""
     for item in select.projections:
         if isinstance(item, Projection):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from ingestion.entities import TableEntity
-from ingestion.isolation import FailureStage, Isolation, Probe, unprobed
+from ingestion.isolation import FailureStage, Isolation, Probe, no_probe
 from ingestion.model import NameKind, TableName
 from ingestion.names.engine_names import EngineNameRules
 from ingestion.names.fqn import build_fqn, split_fqn
@@ -100,7 +100,7 @@ class _Lookup:
 class Resolver:
     """Resolves names within one scope; safe to share between threads."""
 
-    def __init__(self, search: EntitySearch, scope: SearchScope, probe: Probe = unprobed) -> None:
+    def __init__(self, search: EntitySearch, scope: SearchScope, probe: Probe = no_probe) -> None:
         self._probe = probe
         self._catalog = search
         self._search = RememberedSearch(search)

@@ -56,7 +56,7 @@ def view_statement(definition: Definition, dialect: str) -> str:
         return definition.text
     database, schema, name = definition.place
     parts = (schema, name) if rules.two_level else (database, schema, name)
-    written = ".".join(quoted(part, rules) for part in parts if part)
+    written = ".".join(quote_name(part, rules) for part in parts if part)
     materialized = "MATERIALIZED " if definition.kind is DefinitionKind.MATERIALIZED_VIEW else ""
     return f"CREATE {materialized}VIEW {written} AS {definition.text.strip().rstrip(';').rstrip()}"
 
@@ -66,7 +66,7 @@ def defines(text: str, dialect: str) -> bool:
     return _first_word(text, dialect_of(dialect)) in _DEFINING_WORDS
 
 
-def quoted(name: str, dialect: Dialect) -> str:
+def quote_name(name: str, dialect: Dialect) -> str:
     """A name in the dialect's quotes, so that it means what it says."""
     opening = dialect.name_quotes[0]
     closing = "]" if opening == "[" else opening

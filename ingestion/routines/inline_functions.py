@@ -16,7 +16,7 @@ from ingestion.lexing.cursor import Code
 from ingestion.model import NameKind, TableName
 from ingestion.relational.form import RelationalStatement, WriteForm
 from ingestion.routines.body_reader import read_body
-from ingestion.routines.definition import quoted
+from ingestion.routines.definition import quote_name
 from ingestion.routines.signature import Header, read_header
 from ingestion.routines.variables import Variables, with_parameters
 from ingestion.symbolic import Symbolic
@@ -43,8 +43,8 @@ def function_as_view(text: str, dialect: str) -> str | None:
     query = _rows_of(header, rules) if header.returns_table else _value_of(header, rules)
     if query is None:
         return None
-    name = ".".join(quoted(part, rules) for part in header.name)
-    columns = ", ".join(quoted(column, rules) for column in header.columns)
+    name = ".".join(quote_name(part, rules) for part in header.name)
+    columns = ", ".join(quote_name(column, rules) for column in header.columns)
     return f"CREATE VIEW {name} {f'({columns}) ' if columns else ''}AS {query}"
 
 

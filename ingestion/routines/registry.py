@@ -12,7 +12,7 @@ from ingestion.model import TableName
 from ingestion.names.fqn import build_fqn
 from ingestion.names.namespaces import Namespace, candidates
 from ingestion.routines.bodies import Routine, block_steps, routines_in
-from ingestion.routines.definition import Definition, defines, quoted
+from ingestion.routines.definition import Definition, defines, quote_name
 from ingestion.routines.steps import RoutineStep
 from ingestion.routines.triggers import function_steps
 
@@ -108,7 +108,7 @@ class KnownRoutines:
         """A trigger's function, over the rows of the table that the trigger is on."""
         rules, table = dialect_of(self.dialect), trigger.routine.table
         if "." not in table and trigger.parts[1]:
-            table = f"{quoted(trigger.parts[1], rules)}.{table}"
+            table = f"{quote_name(trigger.parts[1], rules)}.{table}"
         steps = function_steps(function.text, rules, table)
         return replace(function, routine=replace(function.routine, steps=steps))
 

@@ -10,7 +10,7 @@ from ingestion.dialects.definition import Separator, keywords
 from ingestion.lexing import NAME, STRING, WORD
 from ingestion.lexing.cursor import Code
 from ingestion.lexing.patterns import DOLLAR
-from ingestion.routines.steps import unquoted
+from ingestion.routines.steps import unquote
 
 PROCEDURES = keywords("procedure proc")
 _SCHEDULED = keywords("task event")
@@ -130,7 +130,7 @@ def _body(code: Code, place: int, found: _Found, *, scheduled: bool) -> str | No
         elif word == "as" and code.word(place - 1) == "execute":
             place += 1
         elif body is None and token.kind in (DOLLAR, STRING) and code.word(place - 1) in ("as", "is", "n"):
-            body = unquoted(token.text, code.dialect)
+            body = unquote(token.text, code.dialect)
         elif body is None and (start := _inline_start(code, place, scheduled)) is not None:
             return code.text[code.start_of(start) :]
         place += 1
@@ -163,7 +163,7 @@ def _read_path(code: Code, place: int, found: _Found) -> int:
     while place < len(code.tokens):
         name = code.name(place)
         if not name and code.tokens[place].kind == STRING:
-            name = unquoted(code.tokens[place].text, code.dialect)
+            name = unquote(code.tokens[place].text, code.dialect)
         if not name:
             break
         found.path.append(name)

@@ -36,7 +36,7 @@ def constant(code: Code, first: int, last: int) -> str | None:
         token = code.tokens[place]
         if token.kind in (STRING, DOLLAR):
             freely = code.dialect.q_quotes and code.word(place - 1) in ("q", "nq")
-            pieces.append(token.text[2:-2] if freely else unquoted(token.text, code.dialect))
+            pieces.append(token.text[2:-2] if freely else unquote(token.text, code.dialect))
         elif token.kind == WORD and token.text.lower() in _PREFIXES and place + 1 < last:
             continue
         elif token.text not in ("|", "+", "(", ")"):
@@ -44,7 +44,7 @@ def constant(code: Code, first: int, last: int) -> str | None:
     return "".join(pieces) if pieces else None
 
 
-def unquoted(text: str, dialect: Dialect) -> str:
+def unquote(text: str, dialect: Dialect) -> str:
     """A string literal's content."""
     if text.startswith("$"):
         tag = text[: text.index("$", 1) + 1]

@@ -17,7 +17,7 @@ _CONDITION = re.compile(r"\{%-?\s*(?:if\s[^%]*|endif\s*-?)%\}")
 _PLAIN = re.compile(r"[A-Za-z_]\w*")
 
 
-def untemplated(text: str, model: str) -> str:
+def without_templates(text: str, model: str) -> str:
     """The text of the dbt model `model` with ref, source and this as names, on the same lines.
 
     config, comments and the tags of if go, what stands under an if stays. Other templates stay as they are, for what

@@ -12,8 +12,8 @@ from ingestion.lexing.templates import template_in_code, template_in_quotes
 from ingestion.parsing.parser_pool import ParseOutcome, ParseRequest
 from ingestion.parsing.shared_pool import warm_parser
 from ingestion.routines import RoutineStep, block_steps, routines_in
-from ingestion.routines.definition import quoted
-from ingestion.scripts.dbt_templates import untemplated
+from ingestion.routines.definition import quote_name
+from ingestion.scripts.dbt_templates import without_templates
 from ingestion.statements import SkipReason, StatementText, classify, split
 from ingestion.statements.skip_reasons import BLOCKS
 
@@ -46,11 +46,11 @@ def lone_query_as_view(text: str, name: str, dialect: Dialect) -> str:
 
     Of a dbt model the references are names (`ingestion.scripts.dbt_templates`).
     """
-    text = untemplated(text, name)
+    text = without_templates(text, name)
     statements = split(text, dialect.name)
     if len(statements) != 1 or not _LONE_QUERY.match(statements[0].text):
         return text
-    view = name if _PLAIN_NAME.fullmatch(name) else quoted(name, dialect)
+    view = name if _PLAIN_NAME.fullmatch(name) else quote_name(name, dialect)
     above = "\n" * (statements[0].line - 1)
     return f"{above}CREATE VIEW {view} AS {statements[0].text}"
 

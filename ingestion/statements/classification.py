@@ -11,11 +11,11 @@ from ingestion.dialects.definition import Separator, keywords
 from ingestion.lexing import tokens
 from ingestion.model import StatementKind as Kind
 from ingestion.statements import data_movement, ddl, session_changes
-from ingestion.statements.skip_reasons import Classification, Examined, SkipReason, parsed, skipped
+from ingestion.statements.skip_reasons import Classification, Examined, SkipReason, parse_as, skip_for
 
-_BLOCK = skipped(SkipReason.ANONYMOUS_BLOCK, Kind.CALL)
-_SETTING = skipped(SkipReason.SESSION_SETTING)
-_UNKNOWN = parsed(Kind.OTHER)
+_BLOCK = skip_for(SkipReason.ANONYMOUS_BLOCK, Kind.CALL)
+_SETTING = skip_for(SkipReason.SESSION_SETTING)
+_UNKNOWN = parse_as(Kind.OTHER)
 _TRANSACTION_WORDS = keywords(
     "tran transaction work name deferred immediate exclusive concurrent isolation read not distributed ;"
 )
@@ -34,7 +34,7 @@ def classify(text: str, dialect: Dialect | str) -> Classification:
     for token in tokens(text, dialect):
         if token.text not in "(;":
             return _by_verb(Examined(text, text.lower(), dialect, token.start), token.text.lower())
-    return skipped(SkipReason.EMPTY)
+    return skip_for(SkipReason.EMPTY)
 
 
 def _by_verb(statement: Examined, verb: str) -> Classification:
@@ -52,9 +52,9 @@ def _other(statement: Examined) -> Classification:
     if head[0] == statement.dialect.client_command:
         return _SETTING
     if head[0] == "%" and statement.dialect.separator is Separator.CELL:
-        return skipped(SkipReason.CALL, Kind.CALL)
+        return skip_for(SkipReason.CALL, Kind.CALL)
     if statement.dialect.separator is Separator.GO and _BARE_CALL.match(statement.text, statement.start):
-        return skipped(SkipReason.CALL, Kind.CALL)
+        return skip_for(SkipReason.CALL, Kind.CALL)
     return _UNKNOWN
 
 
@@ -69,7 +69,7 @@ def _use(statement: Examined) -> Classification:
 def _set(statement: Examined) -> Classification:
     head = statement.head(200)
     if any(token.text.lower() == "transaction" for token in head[1:3]):
-        return skipped(SkipReason.TRANSACTION)
+        return skip_for(SkipReason.TRANSACTION)
     return _session(session_changes.set_(head[1:], statement.dialect))
 
 
@@ -88,20 +88,20 @@ def _update(statement: Examined) -> Classification:
     """UPDATE: of a table, or of what the optimizer knows of one (UPDATE STATISTICS t); a table may have that name."""
     head = [token.text.lower() for token in statement.head(3)]
     of_statistics = head[1:2] == ["statistics"] and head[2:] not in (["set"], ["as"], ["."])
-    return skipped(SkipReason.MAINTENANCE) if of_statistics else parsed(Kind.UPDATE)
+    return skip_for(SkipReason.MAINTENANCE) if of_statistics else parse_as(Kind.UPDATE)
 
 
 def _begin(statement: Examined) -> Classification:
     head = [token.text.lower() for token in statement.head(2)]
     if len(head) < 2 or head[1] in _TRANSACTION_WORDS:
-        return skipped(SkipReason.TRANSACTION)
+        return skip_for(SkipReason.TRANSACTION)
     return _BLOCK
 
 
 def _declare(statement: Examined) -> Classification:
     if statement.has(_BEGIN) or (statement.dialect.declare_opens_script and statement.has(_SEPARATOR)):
         return _BLOCK
-    return skipped(SkipReason.CURSOR if statement.has(_CURSOR) else SkipReason.VARIABLE)
+    return skip_for(SkipReason.CURSOR if statement.has(_CURSOR) else SkipReason.VARIABLE)
 
 
 def _open(statement: Examined) -> Classification:
@@ -109,21 +109,21 @@ def _open(statement: Examined) -> Classification:
     head = statement.head(12)
     if len(head) > 2 and head[1].text.lower() == "schema":
         return _session(session_changes.use(head[1:], statement.dialect))
-    return skipped(SkipReason.CURSOR)
+    return skip_for(SkipReason.CURSOR)
 
 
 def _execute(statement: Examined) -> Classification:
     head = [token.text.lower() for token in statement.head(6)]
     if "sp_rename" in head:
-        return parsed(Kind.RENAME)
+        return parse_as(Kind.RENAME)
     dynamic = head[1:2] in (["immediate"], ["("]) or "sp_executesql" in head
-    return skipped(SkipReason.DYNAMIC_SQL if dynamic else SkipReason.CALL, Kind.CALL)
+    return skip_for(SkipReason.DYNAMIC_SQL if dynamic else SkipReason.CALL, Kind.CALL)
 
 
 def _cache(statement: Examined) -> Classification:
     """Spark's CACHE TABLE ... AS SELECT names a query's result."""
     words = {token.text.lower() for token in statement.head(12)}
-    return parsed(Kind.CREATE_TABLE_AS) if words & {"as", "select"} else skipped(SkipReason.MAINTENANCE)
+    return parse_as(Kind.CREATE_TABLE_AS) if words & {"as", "select"} else skip_for(SkipReason.MAINTENANCE)
 
 
 def _replace(statement: Examined) -> Classification:
@@ -138,7 +138,7 @@ def _locking(statement: Examined) -> Classification:
     for token in statement.head(12)[1:]:
         if token.text.lower() in _MAIN_VERBS:
             return _by_verb(replace(statement, start=token.start), token.text.lower())
-    return skipped(SkipReason.LOCK)
+    return skip_for(SkipReason.LOCK)
 
 
 _EXAMINED: Mapping[str, Callable[[Examined], Classification]] = {
@@ -204,16 +204,16 @@ def _plain() -> dict[str, Classification]:
     }
     kinds = {SkipReason.SELECT: Kind.SELECT}
     plain = {
-        verb: skipped(reason, kinds.get(reason, Kind.OTHER))
+        verb: skip_for(reason, kinds.get(reason, Kind.OTHER))
         for reason, verbs in by_reason.items()
         for verb in verbs.split()
     }
-    plain |= dict.fromkeys(("apply", "auto"), parsed(Kind.INSERT))  # APPLY CHANGES INTO, AUTO CDC INTO
-    plain |= dict.fromkeys(("unload", "bulk"), parsed(Kind.COPY))
+    plain |= dict.fromkeys(("apply", "auto"), parse_as(Kind.INSERT))  # APPLY CHANGES INTO, AUTO CDC INTO
+    plain |= dict.fromkeys(("unload", "bulk"), parse_as(Kind.COPY))
     plain |= dict.fromkeys(("do", "if", "while", "for", "loop", "repeat"), _BLOCK)
     return plain | {
-        "merge": parsed(Kind.MERGE),
-        "call": skipped(SkipReason.CALL, Kind.CALL),
+        "merge": parse_as(Kind.MERGE),
+        "call": skip_for(SkipReason.CALL, Kind.CALL),
         "discard": Classification(Kind.USE, SkipReason.SESSION_STATE, session_changes.SessionChange(reset=True)),
     }
 

@@ -8,7 +8,7 @@ from ingestion.dialects.definition import DollarQuotes, keywords
 from ingestion.lexing import Token
 from ingestion.model import StatementKind as Kind
 from ingestion.statements import session_changes
-from ingestion.statements.skip_reasons import Classification, Examined, SkipReason, parsed, skipped
+from ingestion.statements.skip_reasons import Classification, Examined, SkipReason, parse_as, skip_for
 
 _INTO = re.compile(r"\binto\b")
 _WRITES = re.compile(r"\b(?:insert|ins|update|upd|delete|del|merge|into|upsert|replace)\b")
@@ -33,7 +33,7 @@ _VERBS: dict[str, Kind] = {
 }
 _QUERIES = keywords("select sel values table from")
 
-SELECT = skipped(SkipReason.SELECT, Kind.SELECT)
+SELECT = skip_for(SkipReason.SELECT, Kind.SELECT)
 
 
 def select(statement: Examined) -> Classification:
@@ -56,9 +56,9 @@ def select(statement: Examined) -> Classification:
 def _into(following: tuple[Token, ...], statement: Examined) -> Classification:
     target = following[0].text.lower() if following else ""
     if target in ("outfile", "dumpfile"):
-        return parsed(Kind.COPY)
+        return parse_as(Kind.COPY)
     variable = target[:1] in (":", "@") or not statement.dialect.select_into_creates
-    return SELECT if variable else parsed(Kind.CREATE_TABLE_AS)
+    return SELECT if variable else parse_as(Kind.CREATE_TABLE_AS)
 
 
 def with_(statement: Examined) -> Classification:
@@ -70,12 +70,12 @@ def with_(statement: Examined) -> Classification:
     for token in statement.head(100_000):
         word = token.text.lower()
         if depth == 0 and before and word in _VERBS:
-            return parsed(_VERBS[word])
+            return parse_as(_VERBS[word])
         if depth == 0 and before != "as" and word in _QUERIES:
             main = select(statement) if word in ("select", "sel") else SELECT
             return inner or main
         if depth == 1 and before == "(" and word in _VERBS and inner is None:
-            inner = parsed(_VERBS[word])
+            inner = parse_as(_VERBS[word])
         depth += (word == "(") - (word == ")")
         before = word
     return inner or SELECT
@@ -85,31 +85,31 @@ def insert(statement: Examined) -> Classification:
     """INSERT: with no query in it, only rows of values."""
     rows = any(word in statement.lowered for word in _ROW_WORDS) and statement.has(_ROWS)
     rows_only = rows and not statement.has(_READS)
-    return skipped(SkipReason.INSERT_VALUES, Kind.INSERT) if rows_only else parsed(Kind.INSERT)
+    return skip_for(SkipReason.INSERT_VALUES, Kind.INSERT) if rows_only else parse_as(Kind.INSERT)
 
 
 def from_(statement: Examined) -> Classification:
     """Hive's FROM ... INSERT, or a query that begins with its FROM."""
-    return parsed(Kind.INSERT) if statement.has(_WRITES) else SELECT
+    return parse_as(Kind.INSERT) if statement.has(_WRITES) else SELECT
 
 
 def delete(statement: Examined) -> Classification:
     """DELETE: only with another table in it can lineage come of it."""
-    return parsed(Kind.DELETE) if statement.has(_OTHER_TABLE) else skipped(SkipReason.DELETE, Kind.DELETE)
+    return parse_as(Kind.DELETE) if statement.has(_OTHER_TABLE) else skip_for(SkipReason.DELETE, Kind.DELETE)
 
 
 def copy(statement: Examined) -> Classification:
     """COPY between a table and storage; rows that a client or a program sends or receives leave no name behind."""
-    return skipped(SkipReason.COPY_STDIO, Kind.COPY) if statement.has(_CLIENT_ROWS) else parsed(Kind.COPY)
+    return skip_for(SkipReason.COPY_STDIO, Kind.COPY) if statement.has(_CLIENT_ROWS) else parse_as(Kind.COPY)
 
 
 def export(statement: Examined) -> Classification:
     """EXPORT of rows to storage; BigQuery's EXPORT TABLE METADATA moves none."""
     words = [token.text.lower() for token in statement.head(3)]
-    return skipped(SkipReason.MAINTENANCE) if words[1:] == ["table", "metadata"] else parsed(Kind.COPY)
+    return skip_for(SkipReason.MAINTENANCE) if words[1:] == ["table", "metadata"] else parse_as(Kind.COPY)
 
 
 def load(statement: Examined) -> Classification:
     """LOAD DATA and its kin; DuckDB's and PostgreSQL's LOAD is for libraries."""
     words = [token.text.lower() for token in statement.head(2)]
-    return parsed(Kind.COPY) if words[1:] and words[1] in _LOADS else skipped(SkipReason.MAINTENANCE)
+    return parse_as(Kind.COPY) if words[1:] and words[1] in _LOADS else skip_for(SkipReason.MAINTENANCE)

@@ -12,7 +12,7 @@ from ingestion.dialects.definition import keywords
 from ingestion.lexing import WORD, Token
 from ingestion.model import StatementKind as Kind
 from ingestion.statements import session_changes
-from ingestion.statements.skip_reasons import Classification, Examined, SkipReason, parsed, skipped
+from ingestion.statements.skip_reasons import Classification, Examined, SkipReason, parse_as, skip_for
 from ingestion.statements.spellings import redefined_view
 
 _QUERY = re.compile(r"\b(?:select|sel)\b|\bas\b[\s(]*+(?:table|values|from|with|execute)\b")
@@ -42,18 +42,18 @@ _MOVES_PARTITIONS = re.compile(
 _NEW_BODY = re.compile(r"\bmodify\s+as\b")
 _APPENDS = re.compile(r"\bappend\s+from\b")
 
-_OTHER = skipped(SkipReason.DDL_OTHER)
-_ROUTINE = skipped(SkipReason.ROUTINE_DEFINITION, Kind.CREATE_ROUTINE)
-_STREAM = parsed(Kind.CREATE_VIEW)
-_DICTIONARY = parsed(Kind.CREATE_TABLE_AS)
+_OTHER = skip_for(SkipReason.DDL_OTHER)
+_ROUTINE = skip_for(SkipReason.ROUTINE_DEFINITION, Kind.CREATE_ROUTINE)
+_STREAM = parse_as(Kind.CREATE_VIEW)
+_DICTIONARY = parse_as(Kind.CREATE_TABLE_AS)
 _BY_OBJECT: Mapping[str, Classification] = {
     **dict.fromkeys(_OTHER_OBJECTS, _OTHER),
-    **dict.fromkeys(_ACCESS, skipped(SkipReason.GRANT)),
+    **dict.fromkeys(_ACCESS, skip_for(SkipReason.GRANT)),
     **dict.fromkeys(_ROUTINES, _ROUTINE),
-    "index": skipped(SkipReason.INDEX),
-    "flow": parsed(Kind.INSERT),
-    "pipe": parsed(Kind.COPY),
-    "view": parsed(Kind.CREATE_VIEW),
+    "index": skip_for(SkipReason.INDEX),
+    "flow": parse_as(Kind.INSERT),
+    "pipe": parse_as(Kind.COPY),
+    "view": parse_as(Kind.CREATE_VIEW),
 }
 
 
@@ -85,12 +85,12 @@ def _create_table(statement: Examined, after: Iterator[Token]) -> Classification
             return _ROUTINE
         ends_name = words and before != "." and word != "."
         if ends_name and (word in _COPIES or (before == "(" and word == "like")):
-            return parsed(Kind.CREATE_TABLE_LIKE)
+            return parse_as(Kind.CREATE_TABLE_LIKE)
         if ends_name and word != "(":
             break
         words += word not in _IF_NOT_EXISTS
         before = word
-    return parsed(Kind.CREATE_TABLE_AS if statement.has(_QUERY) else Kind.CREATE_TABLE)
+    return parse_as(Kind.CREATE_TABLE_AS if statement.has(_QUERY) else Kind.CREATE_TABLE)
 
 
 def alter(statement: Examined) -> Classification:
@@ -104,7 +104,7 @@ def alter(statement: Examined) -> Classification:
     if set(words[1:4]) & _ROUTINES:
         return _ROUTINE
     if redefined_view(statement.text, statement.dialect) is not None:
-        return parsed(Kind.CREATE_VIEW)
+        return parse_as(Kind.CREATE_VIEW)
     relation = next(
         (token for token in islice(statement.tokens(), 1, 4) if token.text.lower() in ("table", "view")), None
     )
@@ -113,23 +113,23 @@ def alter(statement: Examined) -> Classification:
     if relation is not None:
         return _alter_table(replace(statement, start=relation.start))
     if words[1:2] == ["schema"] and "transfer" in words:
-        return parsed(Kind.RENAME)
-    return skipped(SkipReason.GRANT if set(words[1:3]) & _ACCESS else SkipReason.DDL_OTHER)
+        return parse_as(Kind.RENAME)
+    return skip_for(SkipReason.GRANT if set(words[1:3]) & _ACCESS else SkipReason.DDL_OTHER)
 
 
 def _alter_table(statement: Examined) -> Classification:
     if statement.has(_SWAPS):
-        return parsed(Kind.SWAP)
+        return parse_as(Kind.SWAP)
     if statement.has(_APPENDS) or (statement.dialect.alter_moves_partitions and statement.has(_MOVES_PARTITIONS)):
-        return parsed(Kind.INSERT)
+        return parse_as(Kind.INSERT)
     if statement.has(_RENAMES):
-        return parsed(Kind.RENAME)
-    return parsed(Kind.ALTER_TABLE) if statement.has(_COLUMNS) and not statement.has(_POLICIES) else _OTHER
+        return parse_as(Kind.RENAME)
+    return parse_as(Kind.ALTER_TABLE) if statement.has(_COLUMNS) and not statement.has(_POLICIES) else _OTHER
 
 
 def _session(change: session_changes.SessionChange | None) -> Classification:
     if change is None:
-        return skipped(SkipReason.SESSION_SETTING)
+        return skip_for(SkipReason.SESSION_SETTING)
     return Classification(Kind.USE, SkipReason.SESSION_STATE, change)
 
 
@@ -137,19 +137,19 @@ def drop(statement: Examined) -> Classification:
     """DROP: of tables and views."""
     words = [token.text.lower() for token in statement.head(5)][1:]
     if {"table", "view"} & set(words[:3]) and not {"function", "macro"} & set(words[:2]):
-        return parsed(Kind.DROP)
+        return parse_as(Kind.DROP)
     if "index" in words[:3]:
-        return skipped(SkipReason.INDEX)
-    return skipped(SkipReason.GRANT) if set(words[:2]) & _ACCESS else _OTHER
+        return skip_for(SkipReason.INDEX)
+    return skip_for(SkipReason.GRANT) if set(words[:2]) & _ACCESS else _OTHER
 
 
 def exchange(statement: Examined) -> Classification:
     """ClickHouse's EXCHANGE TABLES."""
     words = [token.text.lower() for token in statement.head(2)]
-    return parsed(Kind.SWAP) if words[1:] == ["tables"] else _OTHER
+    return parse_as(Kind.SWAP) if words[1:] == ["tables"] else _OTHER
 
 
 def rename(statement: Examined) -> Classification:
     """RENAME as a verb of its own: of tables unless it says otherwise."""
     words = [token.text.lower() for token in statement.head(2)]
-    return _OTHER if words[1:] and words[1] in _OTHER_OBJECTS | _ACCESS else parsed(Kind.RENAME)
+    return _OTHER if words[1:] and words[1] in _OTHER_OBJECTS | _ACCESS else parse_as(Kind.RENAME)

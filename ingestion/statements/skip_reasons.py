@@ -89,11 +89,11 @@ def _blanked(match: re.Match[str]) -> str:
     return " " if match.lastgroup in (COMMENT, HINT) else "?"
 
 
-def parsed(kind: Kind) -> Classification:
+def parse_as(kind: Kind) -> Classification:
     """To be parsed as `kind`."""
     return Classification(kind)
 
 
-def skipped(reason: SkipReason, kind: Kind = Kind.OTHER) -> Classification:
+def skip_for(reason: SkipReason, kind: Kind = Kind.OTHER) -> Classification:
     """Not to be parsed, for `reason`."""
     return Classification(kind, reason)

@@ -29,7 +29,7 @@ from pyspark.sql import functions as F
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from connectors.spark_history import SparkHistoryOptions, read_spark_history
-from connectors.spark_history.event_logs.codecs import codec_of, decoded
+from connectors.spark_history.event_logs.codecs import codec_of, decode_stream
 
 START = b'{"Event":"org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart"'
 END = b'{"Event":"org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionEnd"'
@@ -42,7 +42,7 @@ def real_lines(history: Path) -> list[bytes]:
     """The events of the largest log of a directory."""
     path = max((p for p in history.rglob("events_1_*") if p.is_file()), key=lambda p: p.stat().st_size)
     with path.open("rb") as stream:
-        return b"".join(decoded(stream, codec_of(path.name, stream) or "")).splitlines(keepends=True)
+        return b"".join(decode_stream(stream, codec_of(path.name, stream) or "")).splitlines(keepends=True)
 
 
 def generate(directory: Path, lines: list[bytes], megabytes: int) -> tuple[int, int]:

@@ -9,7 +9,7 @@ from typing import Any, get_args
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from ingestion.names.suggestions import nearest, suggestion
+from ingestion.names.suggestions import nearest_name, suggestion
 from workflows.config.models.dbt import AnyWorkflow, DbtWorkflow
 from workflows.config.models.fields import Model
 from workflows.config.models.headwater import SparkHistoryWorkflow
@@ -85,7 +85,7 @@ def _known_part(path: Path, content: Any) -> Path:
 def _where_it_belongs(path: Path, model: type[Model]) -> str:
     *above, key = path
     parent = tuple(part for part in above if isinstance(part, str))
-    near = nearest(str(key), keys_at(model, parent))
+    near = nearest_name(str(key), keys_at(model, parent))
     if near:
         return f"; did you mean {near}?"
     others = list(known_paths(AnyWorkflow))

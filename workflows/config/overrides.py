@@ -10,7 +10,7 @@ from typing import Any
 from ingestion.names.suggestions import suggestion
 from workflows.config.explain import keys_at, known_paths
 from workflows.config.models.dbt import AnyWorkflow
-from workflows.config.yaml.document import Document, Path, dotted, parse_document, parse_scalar
+from workflows.config.yaml.document import Document, Path, dotted_path, parse_document, parse_scalar
 from workflows.config.yaml.problems import ConfigProblem, InvalidConfig
 
 ORIGIN = "--set"
@@ -56,7 +56,7 @@ def _path(key: str) -> tuple[str, ...]:
     if len(ends) == 1:
         return ends[0]
     if ends:
-        raise _invalid(key, "several keys end so: " + ", ".join(dotted(path) for path in ends))
+        raise _invalid(key, "several keys end so: " + ", ".join(dotted_path(path) for path in ends))
     names = {path[-1] for path in known} if len(parts) == 1 else keys_at(AnyWorkflow, parts[:-1])
     raise _invalid(key, "unknown key" + suggestion(parts[-1], names))
 
@@ -68,7 +68,7 @@ def _value(text: str, path: Path) -> Any:
     try:
         return parse_document("value: " + text, ORIGIN).content["value"]
     except InvalidConfig as error:
-        raise _invalid(dotted(path), error.problems[0].message) from None
+        raise _invalid(dotted_path(path), error.problems[0].message) from None
 
 
 def _put(content: dict[str, Any], path: tuple[str, ...], value: Any) -> None:

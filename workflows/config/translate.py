@@ -9,7 +9,7 @@ from pydantic import BaseModel, SecretStr
 
 from ingestion.dialects import dialect_of
 from ingestion.dialects.connection_types import CONNECTION_TYPES
-from ingestion.names.suggestions import nearest
+from ingestion.names.suggestions import nearest_name
 from ingestion.parsing.parser_pool import Limits, Parser
 from workflows.config.checks import Checks
 from workflows.config.dbt import adapter_type, dbt_artifacts
@@ -102,7 +102,7 @@ def _source(model: QuerySource, dbt: DbtArtifacts | None, checks: Checks) -> Sou
         name = _CONNECTION_TYPES.get(given.type.lower())
         path = ("source", "serviceConnection", "config", "type")
         if name is None:
-            near = nearest(given.type, CONNECTION_TYPES)
+            near = nearest_name(given.type, CONNECTION_TYPES)
             hint = f"did you mean {near}?" if near else "use CustomDatabase where nothing fits"
             checks.fail(path, f"unknown connection type; {hint}")
         elif implied is not None and kind is SourceKind.DATABASE and name != implied:
@@ -124,7 +124,7 @@ def _kind(written: str, checks: Checks) -> tuple[SourceKind, str | None]:
         return SourceKind.SPARK_HISTORY, "Spark"
     found = _CONNECTION_TYPES.get(lowered.removesuffix(_SUFFIX))
     if found is None or not lowered.endswith(_SUFFIX):
-        near = f"{found.lower()}{_SUFFIX}" if found else nearest(written, SOURCE_TYPES)
+        near = f"{found.lower()}{_SUFFIX}" if found else nearest_name(written, SOURCE_TYPES)
         hint = (
             f"did you mean {near}?" if near else "expected query-log-lineage, spark-history-lineage or postgres-lineage"
         )

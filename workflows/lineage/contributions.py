@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from ingestion.binding.binder import BoundLog
 from ingestion.binding.composition import FlowSources, RelationReference
-from ingestion.binding.temporary_tables import PersistedFlow, reached
+from ingestion.binding.temporary_tables import PersistedFlow, reachable_relations
 from ingestion.contribution import ColumnEvidence, Contribution, Producer, ProducerKind, merge_contributions
 from ingestion.entities import EntityReference, TableEntity
 from ingestion.isolation import Failure, FailureStage, Isolation, Probe
@@ -112,7 +112,10 @@ class ContributionBuilder:
     def _hops(self, flow: PersistedFlow, source: int) -> tuple[tuple[str, str], ...]:
         """The hops by which data came from one of the sources, and none by which it came from the others."""
         hops = flow.content.hops
-        after, before = reached({source}, hops), reached({flow.target}, ((b, a) for a, b in hops))
+        after, before = (
+            reachable_relations({source}, hops),
+            reachable_relations({flow.target}, ((b, a) for a, b in hops)),
+        )
         return tuple(sorted({(self._name(a), self._name(b)) for a, b in hops if a in after and b in before}))
 
     def _producer(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from connectors.openmetadata.entities.registration import RegistrationResult, register_each
-from ingestion.isolation import Isolation, Probe, unprobed
+from ingestion.isolation import Isolation, Probe, no_probe
 from ingestion.resolution.resolver import Resolver, SearchScope
 from workflows.config import RunConfig
 from workflows.config.namespaces import SourceSettings
@@ -29,7 +29,7 @@ class ResolvedNames:
 class NameResolution:
     """Takes a LineageSource, gives the entities of its names, which it registers in the target where that is wanted."""
 
-    def __init__(self, config: RunConfig, settings: SourceSettings, target: RunTarget, probe: Probe = unprobed) -> None:
+    def __init__(self, config: RunConfig, settings: SourceSettings, target: RunTarget, probe: Probe = no_probe) -> None:
         self._probe = probe
         self._config = config
         self.settings = settings

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ingestion.binding.binder import BoundLog, BoundStatement
 from ingestion.binding.temporary_tables import PersistedFlow, bind_and_fold, is_transient
 from ingestion.binding.timeline import Occurrence, Order, Relation, SchemaProvider
-from ingestion.isolation import Failure, Isolation, Probe, unprobed
+from ingestion.isolation import Failure, Isolation, Probe, no_probe
 from ingestion.model import ProblemKind
 from workflows.config.namespaces import SourceSettings, namespace_of
 from workflows.lineage.contributions import is_view
@@ -32,7 +32,7 @@ class LineageSource:
     log: BoundLog
     flows: tuple[PersistedFlow, ...]
     failures: Mapping[Order, Failure]
-    probe: Probe = unprobed
+    probe: Probe = no_probe
     """Is told of each subject before a stage works on it."""
 
     def statements(self) -> Iterator[tuple[OccurrenceGroup, BoundStatement]]:
@@ -70,7 +70,7 @@ def bind_occurrences(
     groups: Sequence[OccurrenceGroup],
     settings: SourceSettings,
     before: SchemaProvider,
-    probe: Probe = unprobed,
+    probe: Probe = no_probe,
 ) -> LineageSource:
     """The `groups` of the parsed `templates` (by fingerprint), bound over their time.
 

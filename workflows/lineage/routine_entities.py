@@ -12,7 +12,7 @@ from connectors.openmetadata.transport.platform import Platform
 from connectors.openmetadata.transport.responses import ServerFailed
 from ingestion.entities import EntityReference
 from ingestion.errors import Rejected
-from ingestion.isolation import Failure, FailureStage, Isolation, Probe, unprobed
+from ingestion.isolation import Failure, FailureStage, Isolation, Probe, no_probe
 from ingestion.model import Json
 from ingestion.names.fqn import build_fqn, encode_name, split_fqn
 from ingestion.routines.definition import code_of
@@ -46,7 +46,7 @@ class RoutineResolver:
     service: str
     service_type: str
     registers: bool
-    probe: Probe = unprobed
+    probe: Probe = no_probe
 
     def resolve(self, statements: Mapping[str, Sequence[str]], filters: Filters) -> RoutineEntities:
         """The entities of routines, given the masked statements of each."""

@@ -16,7 +16,7 @@ from ingestion.names.fqn import build_fqn
 from workflows.config import DbtArtifacts
 from workflows.config.namespaces import SourceSettings
 from workflows.lineage.lineage_source import LineageSource
-from workflows.publishing.warnings import lost
+from workflows.publishing.warnings import loss_warnings
 from workflows.sql_files.dbt_models import undeclared_reads
 from workflows.state.acknowledgements import PublishedState
 from workflows.target import RunTarget
@@ -64,7 +64,7 @@ class DbtPublishing:
             if one.own != Attributes() or one.columns:
                 with isolation.around(FailureStage.REGISTRATION, one.fqn):
                     describe(target.platform, one, classification, overwrite=self.artifacts.overwrite_descriptions)
-        return lost("descriptions could not be filed", isolation.failures.values())
+        return loss_warnings("descriptions could not be filed", isolation.failures.values())
 
     def warnings(self, source: LineageSource) -> Iterator[str]:
         """What the project and dbt's last results leave to tell, a line each."""

@@ -14,7 +14,7 @@ from ingestion.model import Json
 from ingestion.names.fqn import build_fqn
 from ingestion.names.namespaces import RelationKey
 from ingestion.resolution.resolver import Resolved, Resolver
-from workflows.publishing.warnings import lost
+from workflows.publishing.warnings import loss_warnings
 from workflows.target import RunTarget
 
 
@@ -35,7 +35,7 @@ def publish_ddl_events(
         resolver = resolver.without_memory()
     bodies = name_events(events, resolver)
     left = in_parts(bodies, lambda chosen: file_name_events(platform.http, chosen), FailureStage.NAMES, probe)
-    return lost("changes of names could not be filed", [*failed, *(failure for _event, failure in left)])
+    return loss_warnings("changes of names could not be filed", [*failed, *(failure for _event, failure in left)])
 
 
 def _renamed_tables(events: Sequence[NameEvent], resolver: Resolver, probe: Probe) -> tuple[list[Json], list[Failure]]:

@@ -12,7 +12,7 @@ from ingestion.isolation import FailureStage, in_parts
 from workflows.lineage.outcomes import EdgeOutcomes, published_flows
 from workflows.lineage.source_lineage import SourceLineage
 from workflows.lineage.table_entities import RelationEntities
-from workflows.publishing.warnings import lost
+from workflows.publishing.warnings import loss_warnings
 from workflows.target import RunTarget
 from workflows.templates.grouping import OccurrenceGroup
 
@@ -40,7 +40,7 @@ def file_log_queries(
 
     records = query_records(lineage, entities, edges, service)
     failed = in_parts(records, work, FailureStage.QUERIES, lineage.source.probe)
-    return lost("queries of published edges could not be filed", (failure for _query, failure in failed))
+    return loss_warnings("queries of published edges could not be filed", (failure for _query, failure in failed))
 
 
 def query_records(

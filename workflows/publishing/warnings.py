@@ -31,7 +31,7 @@ def warnings_of(config: RunConfig, counts: RunCounts, before: RecordedRun | None
     return tuple(warnings)
 
 
-def lost(what: str, failures: Iterable[Failure]) -> tuple[str, ...]:
+def loss_warnings(what: str, failures: Iterable[Failure]) -> tuple[str, ...]:
     """A warning of how many were given up on, and the first reason of it; none where none were."""
     places = [failure.place for failure in failures]
     return (f"{len(places)} {what} ({places[0]})",) if places else ()
@@ -67,7 +67,7 @@ def _left_out(config: RunConfig, counts: RunCounts) -> list[str]:
     ]
 
 
-def replayed(templates: int) -> tuple[str, ...]:
+def replay_warnings(templates: int) -> tuple[str, ...]:
     """A warning of dead templates whose masked texts stood in for their records; none where none did."""
     if not templates:
         return ()

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from connectors.dbt.model_statements import DbtProject
 from connectors.openmetadata.transport.platform import Platform
-from connectors.postgres import PostgresDatabase, PostgresOptions, connected
+from connectors.postgres import PostgresDatabase, PostgresOptions, connect
 from connectors.spark_catalog import SparkCatalog
 from ingestion.model import Column
 from ingestion.names.namespaces import RelationKey
@@ -44,7 +44,7 @@ def open_database(config: RunConfig) -> Iterator[PostgresDatabase | None]:
     if connection is None or not live or connection.type not in _SPEAK_POSTGRES:
         yield None
         return
-    with connected(PostgresOptions.of(connection.options)) as session:
+    with connect(PostgresOptions.of(connection.options)) as session:
         yield PostgresDatabase(session)
 
 

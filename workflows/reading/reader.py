@@ -26,7 +26,13 @@ from workflows.reading.called_routines import with_routines
 from workflows.reading.journal_frames import journal_frame, without_texts
 from workflows.reading.live_sources import LiveDefinitions
 from workflows.reading.statements import READ_BEFORE, to_statements
-from workflows.reading.statistics import BEARING, OUTSIDE_WINDOW, StatementStatistics, first_of_record, surveyed
+from workflows.reading.statistics import (
+    BEARING,
+    OUTSIDE_WINDOW,
+    StatementStatistics,
+    first_of_record,
+    statement_statistics,
+)
 from workflows.reading.stored_definitions import with_views
 from workflows.report.counts import RunCounts
 from workflows.state.journal import FileMarks, any_session_change
@@ -95,7 +101,7 @@ def read_statements(
     kept = to_statements(records, dialect, past.known).persist(StorageLevel.DISK_ONLY)
     journal = journal_frame(spark, past.journal, _since(config, past)).persist(StorageLevel.DISK_ONLY)
     try:
-        survey = surveyed(kept, past.latest)
+        survey = statement_statistics(kept, past.latest)
         read_before, ahead = survey.counts.records_read_before, survey.ahead
         read_now = kept.where(~F.col("skipped").eqNullSafe(READ_BEFORE)) if read_before else kept
         read_now = _with_possible_times(read_now, past) if ahead else read_now
@@ -104,7 +110,7 @@ def read_statements(
         if config.steps.procedures:
             frame = with_routines(frame, survey, definitions.definitions, dialect, settings)
         if frame is not read_now:
-            survey = surveyed(frame)
+            survey = statement_statistics(frame)
             counts = survey.counts + RunCounts(records_read_before=read_before)
             survey = replace(survey, counts=counts, ahead=ahead)
         survey = replace(survey, counts=survey.counts + RunCounts(exporters=source.exporters))

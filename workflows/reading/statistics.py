@@ -48,7 +48,7 @@ def first_of_record() -> Column:
     return (F.col("position") == 0) & (F.col("step") == 0)
 
 
-def surveyed(statements: DataFrame, latest: float = float("inf")) -> StatementStatistics:
+def statement_statistics(statements: DataFrame, latest: float = float("inf")) -> StatementStatistics:
     """The figures of STATEMENT_SCHEMA rows; those of records that were read before are in `records_read_before`.
 
     No time after `latest` can be right.

@@ -32,7 +32,7 @@ from workflows.publishing.dbt_project import DbtPublishing
 from workflows.publishing.name_warnings import name_warnings
 from workflows.publishing.openlineage_events import EventSink
 from workflows.publishing.stage import PublishedLineage, Publishing
-from workflows.publishing.warnings import ahead_of_time, lost, replayed
+from workflows.publishing.warnings import ahead_of_time, loss_warnings, replay_warnings
 from workflows.reading.called_routines import unread_routines
 from workflows.reading.dbt_definitions import main_database
 from workflows.reading.journal_frames import replaced_templates
@@ -119,10 +119,10 @@ class Pipeline:
         source, names = self._bind(statements, templates, groups)
         lineage, published = self._publish(statements, source, names)
         warnings = (
-            *replayed(len(texts)),
+            *replay_warnings(len(texts)),
             *name_warnings(names, source.log, self._names.settings),
             *self._send_events(lineage, names),
-            *lost("routines could not be filed", names.routines.failures.values()),
+            *loss_warnings("routines could not be filed", names.routines.failures.values()),
             *self._file_others(statements, lineage, published, names),
             *([TRUNCATION_ADVICE] if source.problems()[ProblemKind.INCOMPLETE] else []),
         )
@@ -191,7 +191,7 @@ class Pipeline:
             entities = {entity.id: entity for entity in names.entities.resolved.values()}
             sent, failures = self._events.send(lineage.requests, entities)
             stage.advance(sent)
-        return lost("events could not be made or sent", failures)
+        return loss_warnings("events could not be made or sent", failures)
 
     def _file_others(
         self, statements: Statements, lineage: SourceLineage, published: PublishedLineage, names: ResolvedNames

@@ -17,7 +17,7 @@ from workflows.reading.live_sources import open_database
 from workflows.report.counts import Pointer, RunCounts, RunSummary, report
 from workflows.runs.pipeline import Pipeline, RunContext
 from workflows.runtime.metrics import write_metrics
-from workflows.state.lease import Lease, leased
+from workflows.state.lease import Lease, hold_lease
 from workflows.state.runs import RecordedRun, RunOutcome, begin_run, end_run, last_done
 from workflows.state.store import StateStore, open_state
 from workflows.state.workflow_state import WorkflowState
@@ -29,7 +29,7 @@ def run_workflow(config: RunConfig, options: RunOptions, progress: Progress) -> 
 
     Raises ConfigError, TargetDown, LeaseHeld, SparkLost, Interrupted, and Unaccounted where the counts do not add up.
     """
-    with _state(config, options) as store, leased(store, config.state.workflow, options.run_id) as lease:
+    with _state(config, options) as store, hold_lease(store, config.state.workflow, options.run_id) as lease:
         run = RecordedRun(options.run_id, config.state.workflow, time.time(), None, RunOutcome.RUNNING)
         with store.write() as connection:
             begin_run(connection, run.workflow, run.run_id, run.started)

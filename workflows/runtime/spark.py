@@ -22,7 +22,7 @@ from workflows.config import SparkSettings
 from workflows.control.scratch import scratch_folder
 from workflows.control.signals import GracefulShutdown
 from workflows.runtime.java import find_java
-from workflows.runtime.spark_failures import lost, meaning_of
+from workflows.runtime.spark_failures import meaning_of, spark_lost
 
 logger = logging.getLogger(__name__)
 _GONE_SECONDS = 2.0
@@ -119,7 +119,7 @@ def explained_breakdowns(drain: GracefulShutdown) -> Iterator[None]:
             raise drain.interruption from None
         meaning = meaning_of(error)
         if meaning is None and _is_gone():
-            meaning = lost("its JVM ended (killed, or out of memory: headwater.spark.conf, spark.driver.memory)")
+            meaning = spark_lost("its JVM ended (killed, or out of memory: headwater.spark.conf, spark.driver.memory)")
         if meaning is None:
             raise
         raise meaning from error

@@ -90,11 +90,11 @@ def meaning_of(error: BaseException) -> LineageError | None:
     messages = [match["message"] for match in _EXCEPTION.finditer(text)]
     for sign, meaning in _MEANINGS:
         if any(re.search(sign, line) for line in messages):
-            return lost(meaning)
+            return spark_lost(meaning)
     return None
 
 
-def lost(meaning: str) -> SparkLost:
+def spark_lost(meaning: str) -> SparkLost:
     """The error for a Spark that broke down, given what that means."""
     return SparkLost(f"Spark broke down: {meaning}; what was noted is kept: run the same command again")
 

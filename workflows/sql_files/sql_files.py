@@ -11,7 +11,7 @@ from connectors.dbt.model_statements import DbtProject
 from ingestion.dialects import Dialect
 from ingestion.errors import ConfigError
 from ingestion.names.suggestions import nearest_file
-from ingestion.scripts.dbt_templates import untemplated
+from ingestion.scripts.dbt_templates import without_templates
 from ingestion.scripts.pieces import lone_query_as_view
 
 
@@ -53,7 +53,7 @@ def read_script(name: str, dialect: Dialect, before: Path | None = None) -> Scri
             raise ConfigError(f"{name} holds no *.sql file")
         parts += [(str(file), lone_query_as_view(sql_text(file), file.stem, dialect)) for file in files]
     else:
-        parts.append((name, untemplated(sql_text(Path(name)), Path(name).stem)))
+        parts.append((name, without_templates(sql_text(Path(name)), Path(name).stem)))
     return _joined(parts)
 
 

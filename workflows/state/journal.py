@@ -19,7 +19,7 @@ from sqlalchemy import Connection, delete, insert, select, update
 
 from workflows.state.record_digests import Digests, none_known
 from workflows.state.schema import journal, log_files
-from workflows.state.store import damaged
+from workflows.state.store import state_lost
 
 SMALL = 50_000
 """Segments of fewer statements are put together when there are many."""
@@ -49,7 +49,7 @@ def rows_of(content: bytes, columns: list[str] | None = None) -> pa.Table:
     try:
         return pq.read_table(io.BytesIO(content), columns=columns)
     except (pa.ArrowException, OSError) as error:
-        raise damaged("", "a segment of the journal cannot be read") from error
+        raise state_lost("", "a segment of the journal cannot be read") from error
 
 
 def append(connection: Connection, workflow: str, segments: Iterable[Segment]) -> None:

@@ -69,7 +69,7 @@ class Lease:
 
 
 @contextmanager
-def leased(
+def hold_lease(
     store: StateStore, workflow: str, run_id: str, heartbeat: float = HEARTBEAT_SECONDS, expiry: float = EXPIRY_SECONDS
 ) -> Iterator[Lease]:
     """The lease of a workflow, kept alive for the block. Raises LeaseHeld where another run has it."""

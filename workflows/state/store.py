@@ -130,7 +130,7 @@ def open_state(url: str) -> StateStore:
     return StateStore(engine, store.place)  # whose file is there by now
 
 
-def damaged(place: str, reason: str) -> StateLost:
+def state_lost(place: str, reason: str) -> StateLost:
     """The error for a store that cannot be read any more: repeating does not help."""
     error = StateLost(
         f"the state store{place} is damaged ({reason}): put back a copy, or take it away; "
@@ -142,7 +142,7 @@ def damaged(place: str, reason: str) -> StateLost:
 
 def _lost(place: str, reason: str) -> StateLost:
     if any(sign in reason for sign in _DAMAGE):
-        return damaged(f" {place}", reason)
+        return state_lost(f" {place}", reason)
     if _READ_ONLY in reason:
         error = StateLost(f"the state store {place} is read-only: let it be written, or set headwater.state.url")
         error.exit_code = ConfigError.exit_code

@@ -15,7 +15,7 @@ from pyspark.sql.types import BinaryType, BooleanType, StringType, StructField, 
 
 from ingestion.binding.external_tables import with_location
 from ingestion.errors import Unparsable
-from ingestion.isolation import Failure, FailureStage, Isolation, Probe, unprobed
+from ingestion.isolation import Failure, FailureStage, Isolation, Probe, no_probe
 from ingestion.masking import QueryMasker
 from ingestion.parsing.parser_pool import Limits, ParseOutcome, Parser, ParseRequest, ThreadedParser
 from ingestion.routines.inline_functions import as_function, function_as_view
@@ -43,7 +43,7 @@ class Parsing:
     limits: Limits
     threads: int
     parser: Parser = Parser.AUTO
-    probe: Probe = unprobed
+    probe: Probe = no_probe
 
 
 @dataclass(frozen=True, slots=True)

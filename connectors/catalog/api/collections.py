@@ -9,7 +9,7 @@ from fastapi import APIRouter, Body, Depends, Query
 from fastapi.responses import Response
 from pydantic import BaseModel, ValidationError
 
-from connectors.catalog.api.context import ERRORS, Include, Paging, PathText, Store, named, reply
+from connectors.catalog.api.context import ERRORS, Include, Paging, PathText, Store, reply, unescape_name
 from connectors.catalog.contract import models
 from connectors.catalog.contract.entity_types import BY_TYPE, EntityType
 from connectors.catalog.contract.errors import ApiError, bad_request
@@ -136,7 +136,7 @@ def _add_reads(kind: EntityType, path: str) -> None:
     def by_name(store: Store, name: PathText, include: Include = "non-deleted") -> Response:
         """The entity with this fully qualified name."""
         with store.read() as connection:
-            return reply(entities.answer(entities.get(connection, kind.type, named(name), include)))
+            return reply(entities.answer(entities.get(connection, kind.type, unescape_name(name), include)))
 
     @router.get(f"{path}/{{identifier}}", tags=[kind.type], name=f"get_{kind.type}")
     def by_id(store: Store, identifier: PathText, include: Include = "non-deleted") -> Response:
@@ -150,7 +150,7 @@ def _add_changes(kind: EntityType, path: str) -> None:
     def patch_name(store: Store, name: PathText, operations: Patch) -> Response:
         """Applies a JSON Patch to the entity with this name."""
         with store.read() as connection:
-            row = entities.get(connection, kind.type, named(name))
+            row = entities.get(connection, kind.type, unescape_name(name))
         return reply(_patched(store, kind, row, operations))
 
     @router.patch(f"{path}/{{identifier}}", tags=[kind.type], name=f"patch_{kind.type}")

@@ -36,7 +36,7 @@ def _database(request: Request) -> Database:
     return database
 
 
-def named(value: str) -> str:
+def unescape_name(value: str) -> str:
     """A name from a path, with the slashes and percent signs that the gate kept escaped."""
     return unquote(value)
 
@@ -65,6 +65,6 @@ def reply(value: object, status: int = 200) -> Response:
     return Response(dumps(value), status, media_type="application/json")
 
 
-def empty() -> Response:
+def empty_response() -> Response:
     """An answer without a body, as the contract's lineage writes give it."""
     return Response(b"", 200, media_type="application/json")

@@ -9,7 +9,7 @@ from fastapi.responses import Response
 from sqlalchemy import select
 from sqlalchemy.dialects.sqlite import insert as upsert
 
-from connectors.catalog.api.context import ERRORS, PathText, Store, empty, named, reply
+from connectors.catalog.api.context import ERRORS, PathText, Store, empty_response, reply, unescape_name
 from connectors.catalog.store.database import dumps, loads, tick
 from connectors.catalog.store.schema import pipeline_runs
 from ingestion.model import Json
@@ -22,11 +22,13 @@ _MAX_RUNS = 100
 def _file(store: Store, pipeline: str, run: str, part: str, report: Json) -> Json:
     with store.write() as connection:
         now = tick(connection)
-        where = (pipeline_runs.c.pipeline == named(pipeline), pipeline_runs.c.run_id == run)
+        where = (pipeline_runs.c.pipeline == unescape_name(pipeline), pipeline_runs.c.run_id == run)
         known = connection.scalar(select(pipeline_runs.c.document).where(*where))
         document = loads(known) if known is not None else {}
         document[part] = report
-        row = upsert(pipeline_runs).values(pipeline=named(pipeline), run_id=run, at=now, document=dumps(document))
+        row = upsert(pipeline_runs).values(
+            pipeline=unescape_name(pipeline), run_id=run, at=now, document=dumps(document)
+        )
         connection.execute(row.on_conflict_do_update(set_={"at": now, "document": row.excluded.document}))
     return report
 
@@ -41,7 +43,7 @@ def put_status(store: Store, pipeline: PathText, report: Report) -> Response:
 def statuses(store: Store, pipeline: PathText) -> Response:
     """The latest runs of a pipeline."""
     with store.read() as connection:
-        where = pipeline_runs.c.pipeline == named(pipeline)
+        where = pipeline_runs.c.pipeline == unescape_name(pipeline)
         latest = select(pipeline_runs.c.document).where(where).order_by(pipeline_runs.c.at.desc()).limit(_MAX_RUNS)
         found = [loads(document).get("status") for document in connection.scalars(latest)]
     data = [status for status in found if status is not None]
@@ -52,21 +54,21 @@ def statuses(store: Store, pipeline: PathText) -> Response:
 def status(store: Store, pipeline: PathText, run: PathText) -> Response:
     """The status of one run; nothing at all for a run that has reported none: clients take a 404 for a failure."""
     with store.read() as connection:
-        where = (pipeline_runs.c.pipeline == named(pipeline), pipeline_runs.c.run_id == named(run))
+        where = (pipeline_runs.c.pipeline == unescape_name(pipeline), pipeline_runs.c.run_id == unescape_name(run))
         document = connection.scalar(select(pipeline_runs.c.document).where(*where))
     found = loads(document).get("status") if document is not None else None
-    return empty() if found is None else reply(found)
+    return empty_response() if found is None else reply(found)
 
 
 @router.put("/progress/{pipeline}/{run}")
 def progress(store: Store, pipeline: PathText, run: PathText, report: Report) -> Response:
     """Files how far a run is."""
-    _file(store, pipeline, named(run), "progress", report)
-    return empty()
+    _file(store, pipeline, unescape_name(run), "progress", report)
+    return empty_response()
 
 
 @router.post("/metrics/{pipeline}/{run}")
 def metrics(store: Store, pipeline: PathText, run: PathText, report: Report) -> Response:
     """Files what a run measured."""
-    _file(store, pipeline, named(run), "metrics", report)
-    return empty()
+    _file(store, pipeline, unescape_name(run), "metrics", report)
+    return empty_response()

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Body, Depends, Query
 from fastapi.responses import Response
 from sqlalchemy import Connection
 
-from connectors.catalog.api.context import ERRORS, PathText, Store, empty, named, reply
+from connectors.catalog.api.context import ERRORS, PathText, Store, empty_response, reply, unescape_name
 from connectors.catalog.contract import lineage_models, models
 from connectors.catalog.contract.entity_types import BY_TYPE
 from connectors.catalog.contract.errors import ApiError, not_found
@@ -76,8 +76,8 @@ def _by_id(connection: Connection, kind: str, identifier: str) -> EntityRow:
 
 def _by_name(connection: Connection, kind: str, name: str) -> EntityRow:
     if kind not in BY_TYPE:
-        raise not_found(kind, named(name))
-    return entities.get(connection, kind, named(name))
+        raise not_found(kind, unescape_name(name))
+    return entities.get(connection, kind, unescape_name(name))
 
 
 @router.put("")
@@ -88,7 +88,7 @@ def add(store: Store, request: lineage_models.AddLineage) -> Response:
     with store.write() as connection:
         ends = tuple(_by_id(connection, ref.type, ref.id) for ref in (edge.fromEntity, edge.toEntity))
         rest_edges.put(connection, (ends[0], ends[1]), details.model_dump(exclude_none=True), edge.description)
-    return empty()
+    return empty_response()
 
 
 @router.put("/{from_type}/name/{from_name}/{to_type}/name/{to_name}")
@@ -96,7 +96,7 @@ def add_by_name(store: Store, names: ByName, request: lineage_models.LineageDeta
     """The same by name, the details bare."""
     with store.write() as connection:
         rest_edges.put(connection, names.rows(connection), request.model_dump(exclude_none=True), None)
-    return empty()
+    return empty_response()
 
 
 @router.get("/getLineageEdge/{from_id}/{to_id}")
@@ -133,7 +133,7 @@ def delete_source_by_name(store: Store, kind: PathText, name: PathText, source: 
     """Ends what one source said about the edges into an entity, by name."""
     with store.write() as connection:
         rest_edges.end_source(connection, _by_name(connection, kind, name), source)
-    return empty()
+    return empty_response()
 
 
 @router.delete("/{from_type}/name/{from_name}/{to_type}/name/{to_name}")
@@ -147,7 +147,7 @@ def delete_source(store: Store, kind: PathText, identifier: PathText, source: Pa
     """Ends what one source said about the edges into an entity."""
     with store.write() as connection:
         rest_edges.end_source(connection, _by_id(connection, kind, identifier), source)
-    return empty()
+    return empty_response()
 
 
 @router.delete("/{from_type}/{from_id}/{to_type}/{to_id}")
@@ -181,4 +181,4 @@ def _ended(store: Store, edge: EdgeNames | EdgeIds) -> Response:
         source, target = edge.rows(connection)
         if not rest_edges.end_edge(connection, (source.id, target.id)):
             raise ApiError(404, f"lineage edge from {source.fqn} to {target.fqn} not found")
-    return empty()
+    return empty_response()

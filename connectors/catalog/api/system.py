@@ -7,7 +7,7 @@ import time
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from connectors.catalog.api.context import ERRORS, PathText, Store, named, reply
+from connectors.catalog.api.context import ERRORS, PathText, Store, reply, unescape_name
 
 router = APIRouter(tags=["system"], responses=ERRORS)
 
@@ -21,7 +21,7 @@ def version(request: Request) -> Response:
 @router.get("/api/v1/services/testConnectionDefinitions/name/{name}")
 def test_connection_definition(name: PathText) -> Response:
     """No steps: the catalog itself opens no connection to a source."""
-    service = named(name).removesuffix(".testConnectionDefinition")
+    service = unescape_name(name).removesuffix(".testConnectionDefinition")
     return reply({"name": service, "steps": []})
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from sqlalchemy import Connection, select
 
 from connectors.catalog.contract.errors import ApiError
-from connectors.catalog.explorer.neighbourhood import NeighbourhoodStep, picture, whole
+from connectors.catalog.explorer.neighbourhood import NeighbourhoodStep, graph_document, picture
 from connectors.catalog.store.database import open_database
 from connectors.catalog.store.queries.explore import MAX_CARDS
 from connectors.catalog.store.queries.window import Window, window
@@ -49,7 +49,7 @@ def catalog_document(file: Path, extent: ExportScope) -> Json:
 def _document(connection: Connection, extent: ExportScope, span: Window) -> Json:
     if not extent.steps:
         everything = select(entities.c.id).where(entities.c.type.in_(_SHOWN), entities.c.deleted.is_(False))
-        return {**whole(connection, list(connection.scalars(everything)), span), "roots": []}
+        return {**graph_document(connection, list(connection.scalars(everything)), span), "roots": []}
     try:
         return picture(connection, extent.steps, MAX_CARDS, span)
     except ApiError as error:

@@ -50,11 +50,11 @@ def picture(connection: Connection, steps: Sequence[NeighbourhoodStep], limit: i
                     inside[identifier] = None
     if root is None:
         raise not_found("entity", steps[0].entity)
-    document = whole(connection, list(inside), window)
+    document = graph_document(connection, list(inside), window)
     return {**document, "roots": [root], "truncated": truncated}
 
 
-def whole(connection: Connection, identifiers: Sequence[str], window: Window) -> Json:
+def graph_document(connection: Connection, identifiers: Sequence[str], window: Window) -> Json:
     """The document of exactly the entities of these `identifiers` and the edges between them, as `window` has them."""
     rows = list(any_rows_of(connection, set(identifiers)).values())
     return explore.explore(connection, rows, explore.Reach(0, 0, len(rows)), window)

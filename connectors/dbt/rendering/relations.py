@@ -10,7 +10,7 @@ from typing import Any
 from connectors.dbt.rendering.failures import NotRenderable
 from ingestion.dialects import dialect_of
 from ingestion.dialects.definition import Fold
-from ingestion.routines.definition import quoted
+from ingestion.routines.definition import quote_name
 
 _BARE_NAME = re.compile(r"[A-Za-z_]\w*")
 _PARTS = ("database", "schema", "identifier", "metadata")
@@ -82,7 +82,7 @@ class TemplateRelation(Mapping[str, Any]):
         return self
 
     def quoted(self, identifier: str) -> str:
-        return quoted(identifier, dialect_of(self.dialect))
+        return quote_name(identifier, dialect_of(self.dialect))
 
 
 class _UnknownType:
@@ -113,7 +113,7 @@ class TemplateColumn:
 
     @property
     def quoted(self) -> str:
-        return quoted(self.name, dialect_of(self.dialect))
+        return quote_name(self.name, dialect_of(self.dialect))
 
     @property
     def data_type(self) -> _UnknownType:
@@ -131,4 +131,4 @@ def relation_name(place: tuple[str, str, str], dialect: str) -> str:
     rules = dialect_of(dialect)
     parts = place[1:] if rules.two_level and place[1] else place
     bare = rules.relations.bare is Fold.UPPER
-    return ".".join(part if bare and _BARE_NAME.fullmatch(part) else quoted(part, rules) for part in parts if part)
+    return ".".join(part if bare and _BARE_NAME.fullmatch(part) else quote_name(part, rules) for part in parts if part)

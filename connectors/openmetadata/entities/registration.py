@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from connectors.openmetadata.entities import extension
 from connectors.openmetadata.entities.crud import Collection, get_by_name, put
 from connectors.openmetadata.transport.platform import Platform
-from ingestion.isolation import Failure, FailureStage, Probe, in_parts, unprobed
+from ingestion.isolation import Failure, FailureStage, Probe, in_parts, no_probe
 from ingestion.model import Json
 from ingestion.names.fqn import build_fqn
 
@@ -60,7 +60,7 @@ def register(platform: Platform, groups: Mapping[str, Sequence[Json]], at: float
 
 
 def register_each(
-    platform: Platform, groups: Mapping[str, Sequence[Json]], probe: Probe = unprobed
+    platform: Platform, groups: Mapping[str, Sequence[Json]], probe: Probe = no_probe
 ) -> RegistrationResult:
     """As `register` with these `groups`, where what cannot be registered keeps nothing else from being.
 

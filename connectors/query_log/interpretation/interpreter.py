@@ -141,7 +141,7 @@ def _texts(columns: Columns, statuses: list[str | None], reading: ColumnReading)
     texts = _texts_of(columns[first])
     for position in others:
         texts = [text or other for text, other in zip(texts, _texts_of(columns[position]), strict=True)]
-    texts = [cleaned(text, reading.profile) for text in texts] if _needs_cleaning(reading.profile) else texts
+    texts = [clean_text(text, reading.profile) for text in texts] if _needs_cleaning(reading.profile) else texts
     for rewrite in reading.profile.rewrites:
         at = reading.position(rewrite.column)
         for row, kind in enumerate(columns[at] if at is not None else ()):
@@ -159,16 +159,16 @@ def _needs_cleaning(profile: ExportProfile) -> bool:
     return profile.escaped or profile.noise is not None
 
 
-def cleaned(text: str | None, profile: ExportProfile) -> str | None:
+def clean_text(text: str | None, profile: ExportProfile) -> str | None:
     """A statement as it was sent, without what its exporter made of it."""
     if text is not None and profile.escaped:
-        text = unescaped(text)
+        text = unescape(text)
     if text is not None and profile.noise is not None:
         text = profile.noise.sub("", text, count=1)
     return text if text and text.strip() else None
 
 
-def unescaped(text: str) -> str:
+def unescape(text: str) -> str:
     """With the line ends and tabs that stand as a backslash and a letter."""
     return _ESCAPE.sub(lambda match: _ESCAPES[match[1]], text) if "\\" in text else text
 

@@ -67,13 +67,13 @@ def reconcile(text: StatementLineage, plan: StatementLineage, views: KnownViews,
 
     `resolve` gives the full name of a name as the text has it.
     """
-    named = {folded(resolve(name)): resolve(name) for name in text.sources if name.kind is NameKind.TABLE}
+    named = {fold_name(resolve(name)): resolve(name) for name in text.sources if name.kind is NameKind.TABLE}
     named = {key: name for key, name in named.items() if name.table.casefold() not in views.temporary}
-    read = {folded(name): name for name in plan.sources if name.kind is NameKind.TABLE}
+    read = {fold_name(name): name for name in plan.sources if name.kind is NameKind.TABLE}
     only_text = [name for key, name in named.items() if key not in read]
     only_plan = [name for key, name in read.items() if key not in named]
-    stored = {folded(name): name for name in views.stored}
-    viewed = [stored[folded(name)] for name in only_text if folded(name) in stored]
+    stored = {fold_name(name): name for name in views.stored}
+    viewed = [stored[fold_name(name)] for name in only_text if fold_name(name) in stored]
     behind = {base for view in viewed for base in views.bases[view]}
     if len(viewed) == len(only_text) and all(name in behind for name in only_plan):
         plan = _through_views(plan, viewed, only_plan, views)
@@ -83,7 +83,7 @@ def reconcile(text: StatementLineage, plan: StatementLineage, views: KnownViews,
     return _with_problems(plan, (Problem(ProblemKind.DISAGREEMENT, name.dotted) for name in differing))
 
 
-def folded(name: TableName) -> tuple[str, ...]:
+def fold_name(name: TableName) -> tuple[str, ...]:
     return tuple(part.casefold() for part in name.parts)
 
 
@@ -144,12 +144,12 @@ def _column_differences(text: StatementLineage, plan: StatementLineage, resolve:
 
 def _differs(written: Output, planned: Output, resolve: Resolve) -> bool:
     candidates = [
-        {(folded(resolve(column.table)), column.column.casefold()) for column in reference.sources}
+        {(fold_name(resolve(column.table)), column.column.casefold()) for column in reference.sources}
         for reference in written.references
         if reference.transformation.type is LineageType.DIRECT
     ]
     read = {
-        (folded(column.table), column.column.casefold())
+        (fold_name(column.table), column.column.casefold())
         for reference in planned.references
         if reference.transformation.type is LineageType.DIRECT
         for column in reference.sources

@@ -67,7 +67,7 @@ def codec_of(name: str, stream: BinaryIO) -> str | None:
     return "" if beginning.lstrip().startswith(b"{") else named_codec(name)
 
 
-def decoded(stream: BinaryIO, codec: str) -> Iterator[bytes]:
+def decode_stream(stream: BinaryIO, codec: str) -> Iterator[bytes]:
     """The decompressed bytes in chunks; memory does not grow with the file.
 
     Raises:

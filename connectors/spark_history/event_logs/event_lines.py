@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Any
 
 from connectors.spark_history.event_logs.codecs import DamagedLog, TornLog
-from connectors.spark_history.event_logs.log_lines import EVENT, Blocks, compacted, first_bytes, is_rewritten
+from connectors.spark_history.event_logs.log_lines import EVENT, Blocks, compact_lines, first_bytes, is_rewritten
 from ingestion.names.jdbc_urls import jdbc_url
 
 PROBLEM, TORN, UNREAD, FOREIGN = "problem", "torn", "unread", "foreign"
@@ -96,7 +96,7 @@ def event_lines(chunks: Iterable[bytes]) -> Iterator[EventLine]:
         first = first_bytes(rest)
         rest = chain((first,), rest)
         if is_rewritten(first):
-            rest = compacted(rest)
+            rest = compact_lines(rest)
         elif not EVENT.startswith(first.lstrip()[: len(EVENT)]) and b"\n" + EVENT not in first:
             yield EventLine(1, FOREIGN)
             return

@@ -20,7 +20,7 @@ from urllib.parse import quote, urlparse
 import requests
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential
 
-from connectors.spark_history.event_logs.codecs import CHUNK, codec_of, decoded
+from connectors.spark_history.event_logs.codecs import CHUNK, codec_of, decode_stream
 from connectors.spark_history.event_logs.event_lines import FOREIGN, NO_EVENT, PROBLEM, UNREAD, EventLine, event_lines
 from connectors.spark_history.event_logs.log_files import ROLLING, EventLogFile
 from ingestion.errors import ConfigError, TargetDown
@@ -66,14 +66,14 @@ def list_applications(base: str, min_date: datetime | None, status: str | None) 
     try:
         answer = _get(root, parameters)
     except CONNECTION_ERRORS as error:
-        raise TargetDown(f"the history server at {shown(base)} does not answer: is it running?") from error
+        raise TargetDown(f"the history server at {url_without_user(base)} does not answer: is it running?") from error
     try:
         answer.raise_for_status()
         applications = answer.json()
         return [log for application in applications for log in _attempts(root, application)]
     except (requests.HTTPError, ValueError, KeyError, TypeError) as error:
         raise ConfigError(
-            f"{shown(base)} does not answer as a Spark history server does: check historyServer"
+            f"{url_without_user(base)} does not answer as a Spark history server does: check historyServer"
         ) from error
 
 
@@ -84,10 +84,10 @@ def _attempts(root: str, application: dict[str, Any]) -> Iterator[EventLogFile]:
         if attempt.get("attemptId"):
             place += f"/{quote(attempt['attemptId'])}"
         modified = attempt["lastUpdatedEpoch"] / 1000
-        yield EventLogFile(place, 0, modified, shown(place), 0, not attempt["completed"])
+        yield EventLogFile(place, 0, modified, url_without_user(place), 0, not attempt["completed"])
 
 
-def shown(url: str) -> str:
+def url_without_user(url: str) -> str:
     """A URL without the user that it may name."""
     return re.sub(r"//[^/@]*@", "//", url)
 
@@ -105,7 +105,7 @@ def _get(url: str, parameters: dict[str, str] | None = None, stream: bool = Fals
 
 def served_events(log: EventLogFile) -> Iterator[tuple[EventLogFile, EventLine]]:
     """The events of an application that a history server gives, as its log files or, failing that, as SQL pages."""
-    place = replace(log, path=shown(log.path))
+    place = replace(log, path=url_without_user(log.path))
     try:
         with _get(log.path + "/logs", stream=True) as answer, tempfile.SpooledTemporaryFile(SPOOL) as spool:
             if answer.ok:
@@ -132,7 +132,7 @@ def _zipped_events(log: EventLogFile, spool: Any) -> Iterator[tuple[EventLogFile
             file = replace(log, path=f"{log.log}/{entry.filename}", index=_entry_index(entry.filename))
             with archive.open(entry) as stream:
                 codec = codec_of(name, stream)  # type: ignore[arg-type]
-                for line in event_lines(decoded(stream, codec or "")):  # type: ignore[arg-type]
+                for line in event_lines(decode_stream(stream, codec or "")):  # type: ignore[arg-type]
                     yield file, EventLine(1, PROBLEM, problem=NO_EVENT) if line.kind == FOREIGN else line
 
 

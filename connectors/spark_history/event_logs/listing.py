@@ -8,8 +8,8 @@ from datetime import datetime
 
 from pyspark.sql import SparkSession
 
-from connectors.spark_history.event_logs.history_server import is_served, list_applications, shown
-from connectors.spark_history.event_logs.log_files import EventLogFile, list_log_files, recognised, to_read
+from connectors.spark_history.event_logs.history_server import is_served, list_applications, url_without_user
+from connectors.spark_history.event_logs.log_files import EventLogFile, event_log_files, list_log_files, to_read
 from ingestion.errors import ConfigError
 from ingestion.plans.text.name_mapping import NameMapping
 
@@ -63,6 +63,6 @@ def list_history(spark: SparkSession, options: SparkHistoryOptions) -> Listing:
 
 def _logs_of(known: Mapping[str, tuple[int, float]]) -> frozenset[str]:
     """The logs that files belong to, whatever became of the files since."""
-    served = {shown(path) for path in known if is_served(path)}
-    files = recognised((path, *mark) for path, mark in known.items() if not is_served(path))
+    served = {url_without_user(path) for path in known if is_served(path)}
+    files = event_log_files((path, *mark) for path, mark in known.items() if not is_served(path))
     return frozenset(served | {file.log for file in files})

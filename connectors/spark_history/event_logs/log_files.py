@@ -74,7 +74,7 @@ def list_log_files(spark: SparkSession, directory: str) -> list[EventLogFile]:
         raise ConfigError(
             f"the event log directory {clean_location(directory)} cannot be read: check eventLogDirectory"
         ) from error
-    return recognised(found)
+    return event_log_files(found)
 
 
 def local_files(directory: str) -> list[EventLogFile]:
@@ -101,7 +101,7 @@ def local_files(directory: str) -> list[EventLogFile]:
             status = path.stat() if path.exists() else path.lstat()
             if stat.S_ISREG(status.st_mode) or stat.S_ISLNK(status.st_mode):
                 found.append((_file_uri(str(path)), status.st_size, status.st_mtime))
-    return [*recognised(found), *unread]
+    return [*event_log_files(found), *unread]
 
 
 def _file_uri(path: str) -> str:
@@ -109,7 +109,7 @@ def _file_uri(path: str) -> str:
     return "file:" + quote(path, safe="/=:@+,~!$&'()*; ")
 
 
-def recognised(found: Iterable[tuple[str, int, float]]) -> list[EventLogFile]:
+def event_log_files(found: Iterable[tuple[str, int, float]]) -> list[EventLogFile]:
     """The files that may be event logs, in the order of logs and of files in a log.
 
     What a file is, only its content tells: as with Spark's history server, any name will do.

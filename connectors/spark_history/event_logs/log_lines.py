@@ -36,7 +36,7 @@ def is_rewritten(first: bytes) -> bool:
         return False
 
 
-def compacted(chunks: Iterable[bytes]) -> Iterator[bytes]:
+def compact_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
     """The lines as Spark would have written them; what is no JSON stays as it is."""
     blocks = Blocks(chunks)
     for block in blocks:

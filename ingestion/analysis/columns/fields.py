@@ -14,7 +14,7 @@ from ingestion.analysis.columns.values import (
     Entry,
     FieldColumns,
     UnexpandedStar,
-    combined,
+    combine,
     union_of,
 )
 from ingestion.dialects.types import struct_fields
@@ -74,7 +74,7 @@ def _played(value: ColumnValue, role: int, acting: dict[int, None], whole: Colum
     """The value of a field of `whole` where it plays a role and more acts on it."""
     if role == IDENTITY and not acting:
         return value
-    keys = combined([(role, value)]) | acting
+    keys = combine([(role, value)]) | acting
     if role == IDENTITY:
         made = ColumnValue(keys).known_as(value.text(), value.type())
     else:

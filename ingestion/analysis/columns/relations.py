@@ -14,7 +14,7 @@ from ingestion.model import Column, TableName
 SchemaLookup: TypeAlias = Callable[[TableName], "Sequence[Column] | None"]
 
 
-def spelled(names: Iterable[str], wanted: Collection[str]) -> frozenset[str]:
+def spellings(names: Iterable[str], wanted: Collection[str]) -> frozenset[str]:
     """What `wanted` names are called among `names`: as they are, else like the only one that differs in case alone."""
     if not wanted:
         return frozenset()
@@ -219,7 +219,7 @@ class FunctionColumns:
 
     def find(self, name: str) -> ColumnValue | None:
         """The column that is surely called `name`, whatever its case."""
-        (called,) = spelled(self.names(), (name,))
+        (called,) = spellings(self.names(), (name,))
         found = next((entry[1] for entry in self.entries if isinstance(entry, tuple) and entry[0] == called), None)
         return self.fields.find(name) if found is None and self.fields is not None else found
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ingestion.analysis.columns.relations import QueryColumns, spelled
+from ingestion.analysis.columns.relations import QueryColumns, spellings
 from ingestion.analysis.columns.runs import star_column
 from ingestion.analysis.columns.values import ColumnSources, ColumnValue, Entry, UnexpandedStar, union_of
 from ingestion.relational.form import SetOperation
@@ -101,7 +101,7 @@ def _brought_before(name: str, branch: QueryColumns, names: dict[str, None]) -> 
     """Whether an earlier branch has the column already, in another case."""
     if name in names:
         return True
-    (called,) = spelled(names, (name,))
+    (called,) = spellings(names, (name,))
     return called in names and called not in branch.names()
 
 

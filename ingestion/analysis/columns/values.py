@@ -170,7 +170,7 @@ class ColumnSources:
         return ColumnValue((number << SHIFT | role,)).known_as(name)
 
 
-def combined(values: Iterable[tuple[int, ColumnValue]]) -> dict[int, None]:
+def combine(values: Iterable[tuple[int, ColumnValue]]) -> dict[int, None]:
     """The keys of values that play the given roles in one result."""
     keys: dict[int, None] = {}
     for role, value in values:
@@ -230,7 +230,7 @@ class UnexpandedStar:
 
     def playing(self, role: int) -> UnexpandedStar:
         """This run where its columns play a role."""
-        value = None if self.value is None else ColumnValue(combined([(role, self.value)])).known_as(self.value.text())
+        value = None if self.value is None else ColumnValue(combine([(role, self.value)])).known_as(self.value.text())
         run = UnexpandedStar(self.table, self.excluded, self.renamed, self.others, value)
         run.role = COMPOSED[role][self.role]
         return run
@@ -239,13 +239,13 @@ class UnexpandedStar:
         """The value that stands for all of its columns."""
         if self.value is None:
             return self.own(sources, "*")
-        return ColumnValue(combined([(TRANSFORMATION, self.value)])).known_as(f"{self.value.text()}.*")
+        return ColumnValue(combine([(TRANSFORMATION, self.value)])).known_as(f"{self.value.text()}.*")
 
     def own(self, sources: ColumnSources, name: str) -> ColumnValue:
         """The value of a column of its table, in its role."""
         own = sources.column(self.table, name)
         return (
-            own if self.role == IDENTITY else ColumnValue(combined([(self.role, own)])).known_as(own.text(), own.type())
+            own if self.role == IDENTITY else ColumnValue(combine([(self.role, own)])).known_as(own.text(), own.type())
         )
 
     def without(self, names: frozenset[str]) -> UnexpandedStar:

@@ -19,7 +19,7 @@ from ingestion.model import StatementKind, TableChange, TableName, Target, Write
 from ingestion.names.storage_paths import location
 from ingestion.parsing.sqlglot_tier.names.identifiers import Names
 from ingestion.parsing.sqlglot_tier.queries.table_functions import is_function
-from ingestion.parsing.sqlglot_tier.repairs.apply import needs_repair, repaired
+from ingestion.parsing.sqlglot_tier.repairs.apply import needs_repair, repair_text
 from ingestion.parsing.sqlglot_tier.repairs.edits import REFUSALS
 from ingestion.parsing.sqlglot_tier.statements.commands import read_command, without_lineage
 from ingestion.parsing.sqlglot_tier.statements.definitions import altered_table, defined_table
@@ -117,7 +117,7 @@ def _rows_beside(text: str, rules: Dialect, depth: int) -> RelationalStatement |
 def _tree(text: str, rules: Dialect) -> exp.Expr:
     grammar = _grammar(rules.sqlglot)
     if needs_repair(text, rules.name):
-        text = repaired(text, rules.name, grammar) or text
+        text = repair_text(text, rules.name, grammar) or text
     try:
         nodes = grammar.parse(text)
     except REFUSALS as error:
@@ -131,7 +131,7 @@ def _tree(text: str, rules: Dialect) -> exp.Expr:
 
 def _repaired_trees(text: str, rules: Dialect, grammar: SqlglotDialect, error: Exception) -> list[exp.Expr | None]:
     msg = "sqlglot cannot read the statement"
-    mended = repaired(text, rules.name, grammar)
+    mended = repair_text(text, rules.name, grammar)
     if mended is None:
         word = text.split(None, 1)[0].upper() if text.split(None, 1) else ""
         if word in _OWN_COMMANDS:
@@ -174,7 +174,7 @@ def _command(text: str, node: exp.Expr, rules: Dialect, depth: int) -> Relationa
     if command is not None:
         return RelationalStatement(command.kind, rules.name, command.writes, command.changes)
     if word in _REPAIRED_COMMANDS and depth < _DYNAMIC_DEPTH:
-        plain = repaired(text, rules.name, _grammar(rules.sqlglot))
+        plain = repair_text(text, rules.name, _grammar(rules.sqlglot))
         if plain is not None:
             return _parse(plain, rules, _DYNAMIC_DEPTH)
     definition = _definition(text, rules)

@@ -12,7 +12,7 @@ from ingestion.plans.operators.step import PlanNodeInput
 from ingestion.plans.text.attributes import Element, attribute_list
 from ingestion.plans.text.expressions import AttributeScope
 from ingestion.plans.text.name_mapping import NameMapping
-from ingestion.plans.text.relation import MISSING, Attribute, PlanRelation, joined
+from ingestion.plans.text.relation import MISSING, Attribute, PlanRelation, join_relations
 from ingestion.plans.text.tree import PlanNode
 
 _PASSING = """
@@ -108,12 +108,12 @@ class Evaluation:
         if "Join" in kind or kind == "CartesianProduct":
             return logical.join(PlanNodeInput(node, inputs, outer, self))
         if kind in PASSING:
-            return joined(inputs)
+            return join_relations(inputs)
         return self.unknown(node, kind, inputs)
 
     def unknown(self, node: PlanNode, kind: str, inputs: list[PlanRelation]) -> PlanRelation:
         """A node of a kind that is not known here: what it passes on is kept, what it makes is incomplete."""
-        below = joined(inputs)
+        below = join_relations(inputs)
         text = node.fields.get("Output") or node.fields.get("Results") or ""
         attributes = below.attributes
         if text:
@@ -171,8 +171,8 @@ OPERATORS: dict[str, Callable[[PlanNodeInput], PlanRelation]] = {
     "MergeRows": row_operations.merge_rows,
     "ArrowEvalPython": physical.python_udf,
     "BatchEvalPython": physical.python_udf,
-    "InMemoryTableScan": physical.cached,
-    "Scan In-memory": physical.cached,
+    "InMemoryTableScan": physical.read_cached_frame,
+    "Scan In-memory": physical.read_cached_frame,
     "InMemoryRelation": physical.cached_relation,
     **dict.fromkeys(physical.OPAQUE, physical.opaque),
 }

@@ -23,8 +23,8 @@ from ingestion.plans.text.relation import (
     PlanRelation,
     base_column,
     influences,
-    joined,
-    united,
+    join_relations,
+    unite_lineages,
 )
 
 HINTS = re.compile(r"(?:, (?:left|right)Hint=\([^()]*\))+$")
@@ -68,7 +68,7 @@ def join(step: PlanNodeInput) -> PlanRelation:
         exists = attribute_list(kind.partition("(")[2].partition(")")[0])
         marker = AttributeLineage(indirect=frozenset(found) | right.indirect)
         made = [Attribute(item.id, item.name, marker) for item in exists]
-        rows = joined([left, PlanRelation([], frozenset(), right.sources, right.problems)])
+        rows = join_relations([left, PlanRelation([], frozenset(), right.sources, right.problems)])
         return rows.with_attributes([*left.attributes, *made], problems=problems)
     return step.below.with_attributes(step.below.attributes, found, problems)
 
@@ -95,7 +95,7 @@ def lateral_join(step: PlanNodeInput) -> PlanRelation:
     """The right side is a subquery over the left side's columns."""
     left = step.below
     inner = [step.evaluation.relation(tree, {**step.outer, **left.scope}) for tree in step.node.inner]
-    both = joined([left, *inner])
+    both = join_relations([left, *inner])
     _, _, condition = step.node.args.partition("], ")
     condition = condition.partition(", ")[2]
     scope = AttributeScope(both.scope, step.outer, known=step.evaluation.known)
@@ -134,7 +134,7 @@ def sort(step: PlanNodeInput) -> PlanRelation:
 def union(step: PlanNodeInput) -> PlanRelation:
     """UNION ALL by position; the ids are the first child's."""
     if not step.inputs or not step.inputs[0].attributes:
-        return joined(step.inputs)
+        return join_relations(step.inputs)
     if all(COUNTED.match(child.fields.get("Output", child.args)) for child in step.node.children):
         return set_operation(step)
     first = step.inputs[0].attributes
@@ -142,11 +142,11 @@ def union(step: PlanNodeInput) -> PlanRelation:
         Attribute(
             attribute.id,
             attribute.name,
-            united(each.attributes[i].lineage if i < len(each.attributes) else MISSING for each in step.inputs),
+            unite_lineages(each.attributes[i].lineage if i < len(each.attributes) else MISSING for each in step.inputs),
         )
         for i, attribute in enumerate(first)
     ]
-    return joined(step.inputs).with_attributes(columns)
+    return join_relations(step.inputs).with_attributes(columns)
 
 
 def set_operation(step: PlanNodeInput) -> PlanRelation:
@@ -163,7 +163,7 @@ def set_operation(step: PlanNodeInput) -> PlanRelation:
     given = step.inputs[0].attributes
     if "Intersect" in step.node.name and len(step.inputs) > 1:
         pairs = zip(given, step.inputs[1].attributes, strict=False)
-        given = [Attribute(one.id, one.name, united([one.lineage, other.lineage])) for one, other in pairs]
+        given = [Attribute(one.id, one.name, unite_lineages([one.lineage, other.lineage])) for one, other in pairs]
     return step.below.with_attributes(given, found)
 
 
@@ -227,7 +227,7 @@ def expand(step: PlanNodeInput) -> PlanRelation:
     made: list[Attribute] = []
     for position, column in enumerate(columns):
         parts = [row[position] for row in rows if position < len(row)]
-        lineage = united(read_expression(part, scope) for part in parts)
+        lineage = unite_lineages(read_expression(part, scope) for part in parts)
         if problems or any(len(row) != len(columns) for row in rows):
             lineage = AttributeLineage(lineage.direct, lineage.indirect, lineage.expression, lineage.opaque, True)
         made.append(Attribute(column.id, column.name, lineage))
@@ -251,7 +251,9 @@ def _expand_row(text: str, scope: dict[int, Attribute]) -> list[str]:
 
 def with_cte(step: PlanNodeInput) -> PlanRelation:
     """WITH: the definitions come first, the query last."""
-    rest = joined(PlanRelation([], frozenset(), relation.sources, relation.problems) for relation in step.inputs[:-1])
+    rest = join_relations(
+        PlanRelation([], frozenset(), relation.sources, relation.problems) for relation in step.inputs[:-1]
+    )
     query = step.inputs[-1]
     return PlanRelation(query.attributes, query.indirect, query.sources, (*query.problems, *rest.problems))
 

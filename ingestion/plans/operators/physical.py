@@ -25,8 +25,8 @@ from ingestion.plans.text.relation import (
     AttributeLineage,
     IndirectUse,
     PlanRelation,
-    joined,
-    united,
+    join_relations,
+    unite_lineages,
 )
 
 _OPAQUE = """
@@ -186,7 +186,7 @@ def python_udf(step: PlanNodeInput) -> PlanRelation:
 def opaque(step: PlanNodeInput) -> PlanRelation:
     """Code that the plan does not show: every output may come from every input."""
     below = step.below
-    everything = united(attribute.lineage for attribute in below.attributes)
+    everything = unite_lineages(attribute.lineage for attribute in below.attributes)
     direct: dict[ColumnRef, Transformation] = {
         column: Transformation(Subtype.TRANSFORMATION) for column in everything.direct
     }
@@ -226,20 +226,21 @@ def union_loop(step: PlanNodeInput) -> PlanRelation:
         evaluation.loop = so_far
         again = relation_with_columns(columns, evaluation.relation(queries[1], step.outer))
         both = [
-            united((one.lineage, other.lineage)) for one, other in zip(so_far.attributes, again.attributes, strict=True)
+            unite_lineages((one.lineage, other.lineage))
+            for one, other in zip(so_far.attributes, again.attributes, strict=True)
         ]
         before = [attribute.lineage.columns for attribute in so_far.attributes]
         made = [Attribute(item.id, item.name, lineage) for item, lineage in zip(columns, both, strict=True)]
-        so_far = joined([so_far, again]).with_attributes(made)
+        so_far = join_relations([so_far, again]).with_attributes(made)
         if before == [lineage.columns for lineage in both]:
             break
     evaluation.loop = outer
     return PlanRelation(made, so_far.indirect, so_far.sources, tuple(dict.fromkeys(so_far.problems)))
 
 
-def cached(step: PlanNodeInput) -> PlanRelation:
+def read_cached_frame(step: PlanNodeInput) -> PlanRelation:
     """A cached frame read again: its columns by id from the plan that filled the cache."""
-    below = joined([*step.inputs, *(step.evaluation.relation(tree) for tree in step.node.inner)])
+    below = join_relations([*step.inputs, *(step.evaluation.relation(tree) for tree in step.node.inner)])
     text = step.node.fields.get("Output") or two_lists(step.node.args)[0]
     scope = {**below.scope}
     found: set[IndirectUse] = set()
@@ -252,7 +253,7 @@ def cached(step: PlanNodeInput) -> PlanRelation:
 
 def cached_relation(step: PlanNodeInput) -> PlanRelation:
     """The relation in the cache: the attributes that it is read by stand, by position, for its plan's output."""
-    below = joined([*step.inputs, *(step.evaluation.relation(tree) for tree in step.node.inner)])
+    below = join_relations([*step.inputs, *(step.evaluation.relation(tree) for tree in step.node.inner)])
     columns = attribute_list(CACHE.split(step.node.args, 1)[0])
     made = [
         Attribute(item.id, item.name, below.attributes[i].lineage if i < len(below.attributes) else NOTHING)

@@ -8,9 +8,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from ingestion.model import ColumnRef, StatementKind, Subtype, TableName
 from ingestion.plans.operators.physical import opaque, unnamed_list
 from ingestion.plans.operators.step import CUT, PlanNodeInput, cut
-from ingestion.plans.text.attributes import Element, attribute_list, truncated
+from ingestion.plans.text.attributes import Element, attribute_list, is_truncated
 from ingestion.plans.text.expressions import AttributeScope, read_expression, read_influences
-from ingestion.plans.text.relation import MISSING, Attribute, AttributeLineage, IndirectUse, PlanRelation, united
+from ingestion.plans.text.relation import (
+    MISSING,
+    Attribute,
+    AttributeLineage,
+    IndirectUse,
+    PlanRelation,
+    unite_lineages,
+)
 
 METADATA = frozenset("_file _pos _spec_id _partition _deleted _row_id _last_updated_sequence_number".split())  # noqa: SIM905
 """Columns that a table format adds to rows which it rewrites."""
@@ -44,7 +51,7 @@ def merge_rows(step: PlanNodeInput) -> PlanRelation:
         for row in _rows_made(values, columns):
             for position, text in enumerate(row):
                 parts[position].append(read_expression(text, step.scope) if text is not None else MISSING)
-    made = [Attribute(item.id, item.name, united(parts[i])) for i, item in enumerate(columns)]
+    made = [Attribute(item.id, item.name, unite_lineages(parts[i])) for i, item in enumerate(columns)]
     return step.below.with_attributes(made, found, cut(step.node.args))
 
 
@@ -96,8 +103,8 @@ def delta_merge(args: str, made: Mapping[int, Attribute]) -> PlanRelation:
         found |= read_influences(test.removeprefix("condition: "), scope, Subtype.FILTER)
         for name, text in _assignments(actions.removesuffix("]")):
             columns.setdefault(name, []).append(read_expression(text, scope))
-    attributes = [Attribute(-1 - i, name, united(parts)) for i, (name, parts) in enumerate(columns.items())]
-    problems = (CUT,) if truncated(args) else ()
+    attributes = [Attribute(-1 - i, name, unite_lineages(parts)) for i, (name, parts) in enumerate(columns.items())]
+    problems = (CUT,) if is_truncated(args) else ()
     lineages = [lineage for parts in columns.values() for lineage in parts]
     tables = {c.table: None for lineage in lineages for c in lineage.columns} | {c.table: None for c, _ in found}
     return PlanRelation(attributes, frozenset(found), tables, problems)

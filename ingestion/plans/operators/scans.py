@@ -6,10 +6,10 @@ import re
 
 from ingestion.model import ColumnRef, Problem, ProblemKind, Subtype, TableName
 from ingestion.plans.operators.step import CUT, EvaluationContext
-from ingestion.plans.text.attributes import Element, attribute_list, truncated
+from ingestion.plans.text.attributes import Element, attribute_list, is_truncated
 from ingestion.plans.text.expressions import AttributeScope, read_influences
 from ingestion.plans.text.name_mapping import NameMapping, plain_parts, quoted_parts
-from ingestion.plans.text.relation import MISSING, NOTHING, Attribute, PlanRelation, base_column, united
+from ingestion.plans.text.relation import MISSING, NOTHING, Attribute, PlanRelation, base_column, unite_lineages
 from ingestion.plans.text.tree import PlanNode
 
 _ROWS = """
@@ -62,7 +62,7 @@ def leaf(node: PlanNode, kind: str, evaluation: EvaluationContext) -> PlanRelati
     if kind in ("LogicalRDD", "ExternalRDD") or node.name.startswith(("Scan ExistingRDD", "Scan[obj")):
         return _remembered(columns, evaluation)
     found_names = _source_names(node, kind, columns, evaluation)
-    problems = [CUT] if truncated(node.fields.get("Output", "") or node.args) else []
+    problems = [CUT] if is_truncated(node.fields.get("Output", "") or node.args) else []
     if not found_names:
         problems = [*problems, Problem(ProblemKind.UNSUPPORTED, kind)]
         return PlanRelation([Attribute(item.id, item.name, MISSING) for item in columns], problems=tuple(problems))
@@ -70,7 +70,7 @@ def leaf(node: PlanNode, kind: str, evaluation: EvaluationContext) -> PlanRelati
         problems = [*problems, MORE_PATHS]
     sources = {name: None for name in found_names if name is not None}
     made = [
-        Attribute(item.id, item.name, united(base_column(ColumnRef(name, item.name)) for name in sources))
+        Attribute(item.id, item.name, unite_lineages(base_column(ColumnRef(name, item.name)) for name in sources))
         for item in columns
     ]
     relation = PlanRelation(made, frozenset(), sources, tuple(problems))

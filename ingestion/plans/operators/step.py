@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ingestion.model import Problem, ProblemKind
-from ingestion.plans.text.attributes import Element, arguments, truncated
+from ingestion.plans.text.attributes import Element, arguments, is_truncated
 from ingestion.plans.text.expressions import AttributeScope, read_expression
 from ingestion.plans.text.name_mapping import NameMapping
-from ingestion.plans.text.relation import MISSING, Attribute, AttributeLineage, PlanRelation, joined
+from ingestion.plans.text.relation import MISSING, Attribute, AttributeLineage, PlanRelation, join_relations
 from ingestion.plans.text.tree import PlanNode
 
 CUT = Problem(ProblemKind.INCOMPLETE, "more fields")
@@ -54,7 +54,7 @@ class PlanNodeInput:
 
     @property
     def below(self) -> PlanRelation:
-        return self.inputs[0] if len(self.inputs) == 1 else joined(self.inputs)
+        return self.inputs[0] if len(self.inputs) == 1 else join_relations(self.inputs)
 
     @property
     def scope(self) -> AttributeScope:
@@ -88,4 +88,4 @@ def _with_fields(lineage: AttributeLineage, expression: str, scope: AttributeSco
 
 
 def cut(text: str) -> list[Problem]:
-    return [CUT] if truncated(text) else []
+    return [CUT] if is_truncated(text) else []

@@ -42,7 +42,7 @@ def inside(text: str) -> str:
     return text[1:-1] if text.startswith("[") and text.endswith("]") else text
 
 
-def truncated(text: str) -> bool:
+def is_truncated(text: str) -> bool:
     """Whether Spark cut this text."""
     return MORE_FIELDS.search(text) is not None
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from ingestion.dialects.functions import WITH_USES, argument_uses
 from ingestion.model import ColumnRef, NameKind, Subtype, TableName, Transformation
 from ingestion.plans.text import vocabulary
-from ingestion.plans.text.attributes import ID, SUBQUERY, arguments, attribute_spans, nesting, truncated
+from ingestion.plans.text.attributes import ID, SUBQUERY, arguments, attribute_spans, is_truncated, nesting
 from ingestion.plans.text.brackets import OpenBracket, field_behind, text_inside
 from ingestion.plans.text.relation import (
     LONGEST_EXPRESSION,
@@ -107,7 +107,7 @@ class _ExpressionReading:
         self.places = [OpenBracket(None, False, False)]
         self.pieces: list[str] = []
         self.words: list[str] = ["", ""]  # the last two tokens that are not space
-        self.doubtful = truncated(text)
+        self.doubtful = is_truncated(text)
         self.roles_set = False
         self.spans = {start: (end, attribute) for start, end, attribute in attribute_spans(text, visible)}
         self.skip = self._names_of_aliases()

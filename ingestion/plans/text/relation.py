@@ -88,7 +88,7 @@ class PlanRelation:
         )
 
 
-def joined(relations: Iterable[PlanRelation]) -> PlanRelation:
+def join_relations(relations: Iterable[PlanRelation]) -> PlanRelation:
     """Columns side by side, influences and sources together; one relation alone is itself."""
     relations = list(relations)
     if len(relations) == 1:
@@ -117,7 +117,7 @@ def stronger(one: Transformation | None, other: Transformation) -> Transformatio
     return Transformation(subtype, one.masking or other.masking)
 
 
-def united(lineages: Iterable[AttributeLineage]) -> AttributeLineage:
+def unite_lineages(lineages: Iterable[AttributeLineage]) -> AttributeLineage:
     """The lineage of a column of a UNION: either side may have given the value."""
     direct: dict[ColumnRef, Transformation] = {}
     indirect: frozenset[IndirectUse] = frozenset()

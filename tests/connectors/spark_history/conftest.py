@@ -15,9 +15,9 @@ import pytest
 
 from connectors.spark_history.applications.application_log import ApplicationLog
 from connectors.spark_history.applications.statement_text import TextReader
-from connectors.spark_history.event_logs.codecs import codec_of, decoded
+from connectors.spark_history.event_logs.codecs import codec_of, decode_stream
 from connectors.spark_history.event_logs.event_lines import event_lines
-from connectors.spark_history.event_logs.log_files import EventLogFile, recognised
+from connectors.spark_history.event_logs.log_files import EventLogFile, event_log_files
 from connectors.spark_history.records import DIALECT, RecordWriter, Row, problem_row
 from ingestion.plans.cache import PlanCache
 from ingestion.plans.text.name_mapping import NameMapping
@@ -135,7 +135,7 @@ def started(kind: str, root: Path) -> subprocess.Popen[bytes]:
 def log_files(directory: Path) -> list[EventLogFile]:
     """The event logs of a local directory, as the reader lists them."""
     found = [path for path in directory.rglob("*") if path.is_file()]
-    return recognised((path.as_uri(), path.stat().st_size, path.stat().st_mtime) for path in found)
+    return event_log_files((path.as_uri(), path.stat().st_size, path.stat().st_mtime) for path in found)
 
 
 def read_directory(
@@ -154,7 +154,7 @@ def read_directory(
             for file in files:
                 path = Path(file.path.removeprefix("file://"))
                 with path.open("rb") as stream:
-                    for line in event_lines(decoded(stream, codec_of(path.name, stream) or "")):
+                    for line in event_lines(decode_stream(stream, codec_of(path.name, stream) or "")):
                         if line.kind == "problem":
                             rows.append(problem_row(f"{file.path}:{line.number}", line.problem or ""))
                         elif line.kind != "ignored":

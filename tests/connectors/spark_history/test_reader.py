@@ -67,11 +67,11 @@ def test_all_layouts_of_one_directory_give_what_each_gives_alone(
 def test_rolled_files_are_put_together_over_their_borders(
     spark: SparkSession, history: History, tmp_path: Path
 ) -> None:
-    from connectors.spark_history.event_logs.codecs import decoded
+    from connectors.spark_history.event_logs.codecs import decode_stream
 
     source = next(history.logs("sql").rglob("events_1_*"))
     with source.open("rb") as stream:
-        lines = b"".join(decoded(stream, "zstd")).splitlines(keepends=True)
+        lines = b"".join(decode_stream(stream, "zstd")).splitlines(keepends=True)
     log = tmp_path / source.parent.name
     log.mkdir()
     application = source.parent.name.removeprefix("eventlog_v2_")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from connectors.spark_history.event_logs.codecs import decoded
+from connectors.spark_history.event_logs.codecs import decode_stream
 from connectors.spark_history.records import Row
 from ingestion.model import ProblemKind, StatementKind, StatementLineage
 from ingestion.symbolic import loads
@@ -96,7 +96,7 @@ def described(history: History, folder: Path, *descriptions: tuple[bytes, bytes]
     """The command line's log as if a user had set each statement's description, with some of them replaced."""
     (log,) = history.logs("cli").iterdir()
     with log.open("rb") as stream:
-        content = b"".join(decoded(stream, "snappy")).replace(b"SparkSQLCLIDriver", b"Job")
+        content = b"".join(decode_stream(stream, "snappy")).replace(b"SparkSQLCLIDriver", b"Job")
     for before, after in descriptions:
         assert before in content
         content = content.replace(before, after)

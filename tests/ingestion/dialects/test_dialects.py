@@ -4,7 +4,7 @@ import pytest
 import sqlfluff
 from sqlglot.dialects.dialect import Dialect as SqlglotDialect
 
-from ingestion.dialects import DIALECTS, dialect_of, fold, fold_column, nearest
+from ingestion.dialects import DIALECTS, dialect_of, fold, fold_column, nearest_dialect
 from ingestion.dialects.connection_types import CONNECTION_TYPES
 from ingestion.errors import ConfigError
 
@@ -91,13 +91,13 @@ def test_no_character_opens_both_a_name_and_a_string() -> None:
     ("wrong", "right"), [("Postgress", "Postgres"), ("snowflke", "Snowflake"), ("big-query", "BigQuery")]
 )
 def test_an_unknown_type_names_the_nearest(wrong: str, right: str) -> None:
-    assert nearest(wrong) == right
+    assert nearest_dialect(wrong) == right
     with pytest.raises(ConfigError, match=right):
         dialect_of(wrong)
 
 
 def test_an_unknown_type_with_nothing_near_says_what_to_use() -> None:
-    assert nearest("xyzzy") is None
+    assert nearest_dialect("xyzzy") is None
     with pytest.raises(ConfigError, match="ansi"):
         dialect_of("xyzzy")
 

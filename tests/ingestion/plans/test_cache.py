@@ -75,10 +75,10 @@ def test_all_jobs_of_an_application_give_the_same_when_they_run_again(kind: str,
 
 
 def test_ids_are_renumbered_in_their_order() -> None:
-    from ingestion.plans.cache import numbered
+    from ingestion.plans.cache import number_ids
 
     text = PLAN % {"a": 10, "b": 11, "name": "status"} + "Exchange, [plan_id=7]"
     other = re.sub(r"#1(\d)", r"#92\1", text).replace("plan_id=7", "plan_id=9012")
-    (key, ids), (other_key, other_ids) = numbered([text], Application()), numbered([other], Application())
+    (key, ids), (other_key, other_ids) = number_ids([text], Application()), number_ids([other], Application())
     assert key == other_key
     assert (ids, other_ids) == ([10, 11], [920, 921])

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ingestion import lineage_graph
-from ingestion.scripts.dbt_templates import untemplated
+from ingestion.scripts.dbt_templates import without_templates
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ from ingestion.scripts.dbt_templates import untemplated
     ],
 )
 def test_references_are_names_and_what_only_dbt_reads_goes(text: str, expected: str) -> None:
-    assert untemplated(text, "model") == expected
+    assert without_templates(text, "model") == expected
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_references_are_names_and_what_only_dbt_reads_goes(text: str, expected: 
     ],
 )
 def test_a_template_whose_result_is_not_known_stays(text: str) -> None:
-    assert untemplated(text, "model") == text
+    assert without_templates(text, "model") == text
 
 
 def test_a_directory_of_models_is_one_graph(tmp_path: Path) -> None:

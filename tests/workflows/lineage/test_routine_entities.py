@@ -13,7 +13,7 @@ from ingestion.routines.definition import Definition, DefinitionKind
 from workflows.config.namespaces import SourceSettings
 from workflows.reading.called_routines import UNKNOWN_ROUTINE, with_routines
 from workflows.reading.statements import STATEMENT_SCHEMA, rows_of
-from workflows.reading.statistics import surveyed
+from workflows.reading.statistics import statement_statistics
 
 pytestmark = pytest.mark.spark
 LOAD = "create procedure mart.load() language plpgsql as $$ begin insert into mart.t select a from {source}; end $$"
@@ -43,7 +43,7 @@ def expanded(
 ) -> list[dict[str, Any]]:
     settings = SourceSettings("db", "public")
     statements = frame(spark, log, dialect)
-    whole = with_routines(statements, surveyed(statements), definitions, dialect, settings)
+    whole = with_routines(statements, statement_statistics(statements), definitions, dialect, settings)
     return [row.asDict() for row in whole.orderBy("time", "line", "position", "step").collect()]
 
 

@@ -10,7 +10,7 @@ import pytest
 from ingestion.binding.temporary_tables import PersistedFlow
 from ingestion.binding.timeline import Occurrence, SchemaProvider
 from ingestion.entities import TableEntity
-from ingestion.isolation import FailureStage, unprobed
+from ingestion.isolation import FailureStage, no_probe
 from ingestion.model import Column
 from ingestion.parsing.sqlglot_tier.tier import parse
 from workflows.config.namespaces import SourceSettings
@@ -35,7 +35,7 @@ LOG = (
 Probe = Callable[[FailureStage, object], None]
 
 
-def source_of(log: tuple[str, ...] = LOG, probe: Probe = unprobed) -> LineageSource:
+def source_of(log: tuple[str, ...] = LOG, probe: Probe = no_probe) -> LineageSource:
     """A log of one session, a statement a second, all of it of one routine."""
     templates = {
         text: ParsedTemplate(text, "postgres", "sqlglot", parse(text, "postgres"), text, None, False) for text in log
@@ -62,7 +62,7 @@ def entities_of(source: LineageSource, fates: Mapping[str, EntityFate] | None = 
     return RelationEntities(resolved, found)
 
 
-def lineage(fates: Mapping[str, EntityFate] | None = None, probe: Probe = unprobed) -> SourceLineage:
+def lineage(fates: Mapping[str, EntityFate] | None = None, probe: Probe = no_probe) -> SourceLineage:
     source = source_of(probe=probe)
     return lineage_of(source, entities_of(source, fates))
 

@@ -15,7 +15,7 @@ import pytest
 import yaml
 from pyspark.sql import SparkSession
 
-from connectors.postgres import PostgresDatabase, PostgresOptions, connected
+from connectors.postgres import PostgresDatabase, PostgresOptions, connect
 from tests.support import live_postgres as live
 from tests.support.catalog_contents import opened
 from workflows.config import load_config
@@ -91,7 +91,7 @@ def changed(socket: Path, text: str) -> None:
 @pytest.mark.parametrize("version", VERSIONS)
 def test_each_version_s_columns_are_read(place: Path, version: str) -> None:
     changed(place, "DROP VIEW IF EXISTS public.pg_stat_statements; " + VIEW.format(columns=VERSIONS[version]))
-    with connected(PostgresOptions(str(place))) as session:
+    with connect(PostgresOptions(str(place))) as session:
         rows = PostgresDatabase(session).statements(100)
     assert rows is not None
     assert {row["text"] for row in rows} == set(STATEMENTS) - {"<insufficient privilege>"}

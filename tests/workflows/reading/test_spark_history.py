@@ -12,7 +12,7 @@ import pytest
 from pyspark.sql import SparkSession
 from sqlalchemy import select, update
 
-from connectors.spark_history.event_logs.codecs import decoded
+from connectors.spark_history.event_logs.codecs import decode_stream
 from tests.connectors.spark_history.conftest import History
 from tests.support.growing_log import told_by
 from tests.support.spark_history_runs import configuration, edges_of, run
@@ -65,7 +65,7 @@ def test_a_later_run_reads_what_is_new_and_counts_nothing_twice(
 ) -> None:
     whole = next(sources.logs("sources").rglob("events_1_*.zstd"))
     with whole.open("rb") as stream:
-        lines = b"".join(decoded(stream, "zstd")).splitlines(keepends=True)
+        lines = b"".join(decode_stream(stream, "zstd")).splitlines(keepends=True)
     middle = places_of_starts(lines)[12]
     at_once, grown = tmp_path / "at_once", tmp_path / "grown"
     for folder in (at_once, grown):

@@ -7,7 +7,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from connectors.base import RECORD_SCHEMA
 from workflows.reading.statements import READ_BEFORE, STATEMENT_SCHEMA, Row, rows_of
-from workflows.reading.statistics import surveyed
+from workflows.reading.statistics import statement_statistics
 
 pytestmark = pytest.mark.spark
 TEXTS = (
@@ -35,7 +35,7 @@ def logged() -> list[Row]:
 
 
 def test_every_statement_is_counted_once_by_what_became_of_it(spark: SparkSession) -> None:
-    survey = surveyed(frame(spark, *logged()))
+    survey = statement_statistics(frame(spark, *logged()))
     assert survey.counts.statements == 8
     assert survey.counts.records_read == survey.records == 6
     assert survey.counts.skipped == {"call": 1, "select": 1, "session_state": 1, "routine_definition": 1}
@@ -44,7 +44,7 @@ def test_every_statement_is_counted_once_by_what_became_of_it(spark: SparkSessio
 
 
 def test_times_are_those_of_the_records_that_have_one(spark: SparkSession) -> None:
-    survey = surveyed(frame(spark, *logged()))
+    survey = statement_statistics(frame(spark, *logged()))
     assert (survey.oldest, survey.newest) == (10.0, 50.0)
     assert survey.last == (50.0, "log.csv:7")
 
@@ -52,11 +52,11 @@ def test_times_are_those_of_the_records_that_have_one(spark: SparkSession) -> No
 def test_what_was_read_before_and_definitions_of_the_catalog_are_no_records_of_this_run(spark: SparkSession) -> None:
     before = {**logged()[0], "skipped": READ_BEFORE, "line": 41, "fingerprint": None, "digest": None}
     definition = {**logged()[0], "digest": None, "time": 99.0}
-    survey = surveyed(frame(spark, before, definition))
+    survey = statement_statistics(frame(spark, before, definition))
     assert (survey.counts.records_read_before, survey.counts.records_read, survey.counts.statements) == (41, 0, 1)
     assert survey.last is None
 
 
 def test_of_nothing_there_is_nothing(spark: SparkSession) -> None:
-    survey = surveyed(frame(spark))
+    survey = statement_statistics(frame(spark))
     assert (survey.counts.statements, survey.newest, survey.oldest, survey.last) == (0, None, None, None)

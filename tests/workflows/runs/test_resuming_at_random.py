@@ -36,7 +36,7 @@ from workflows.control.options import Backfill, RunOptions
 from workflows.publishing.delivery import Publisher
 from workflows.reading.journal_frames import JOURNAL_SCHEMA
 from workflows.state.journal import rows_of, segment_of
-from workflows.state.lease import leased
+from workflows.state.lease import hold_lease
 from workflows.state.store import StateStore, open_state
 from workflows.state.workflow_state import RunCheckpoint, WorkflowState
 
@@ -111,7 +111,7 @@ class Workflow:
     ) -> None:
         run_id = uuid.uuid4().hex
         asked = extent or Backfill()
-        with leased(self.store, "w", run_id, heartbeat=60) as lease:
+        with hold_lease(self.store, "w", run_id, heartbeat=60) as lease:
             memory = WorkflowState(self.store, lease, self.config, asked)
             known = set(memory.past.known.tolist())
             begin, end = asked.between or (float("-inf"), float("inf"))

@@ -14,7 +14,7 @@ import pytest
 from sqlalchemy import text, update
 
 from ingestion.errors import LeaseHeld, TargetDown
-from workflows.state.lease import Lease, Owner, leased
+from workflows.state.lease import Lease, Owner, hold_lease
 from workflows.state.runs import RunOutcome, begin_run, recorded_runs
 from workflows.state.schema import leases
 from workflows.state.store import StateStore, clock, open_state
@@ -79,11 +79,11 @@ def test_the_lease_of_a_killed_process_is_taken_over_at_once(url: str, store: St
     process = racer(url, "killed", 60)
     go(process)
     assert said(process) == "held"
-    with pytest.raises(LeaseHeld, match="run killed"), leased(store, "w", "kept-out"):
+    with pytest.raises(LeaseHeld, match="run killed"), hold_lease(store, "w", "kept-out"):
         pass
     process.send_signal(signal.SIGKILL)
     process.wait()
-    with leased(store, "w", "next"), store.read() as connection:
+    with hold_lease(store, "w", "next"), store.read() as connection:
         (crashed,) = recorded_runs(connection, "w")
         assert crashed.outcome is RunOutcome.CRASHED
     assert ended(process) == -signal.SIGKILL
@@ -91,25 +91,25 @@ def test_the_lease_of_a_killed_process_is_taken_over_at_once(url: str, store: St
 
 def test_another_machine_s_lease_is_taken_over_when_its_heart_stops(store: StateStore) -> None:
     far = str(Owner("elsewhere:1:pid", 7, "42"))
-    with leased(store, "w", "far", heartbeat=60):
+    with hold_lease(store, "w", "far", heartbeat=60):
         with store.write() as connection:
             connection.execute(update(leases).values(owner=far))
-        with pytest.raises(LeaseHeld, match="elsewhere"), leased(store, "w", "near"):
+        with pytest.raises(LeaseHeld, match="elsewhere"), hold_lease(store, "w", "near"):
             pass
         with store.write() as connection:
             connection.execute(update(leases).values(heartbeat=leases.c.heartbeat - 61))
-        with leased(store, "w", "near"):
+        with hold_lease(store, "w", "near"):
             pass
 
 
 def test_a_heart_beat_of_a_clock_that_was_set_back_keeps_nobody_out_for_long(store: StateStore) -> None:
     far = str(Owner("elsewhere:1:pid", 7, "42"))
-    with leased(store, "w", "far", heartbeat=60):
+    with hold_lease(store, "w", "far", heartbeat=60):
         for ahead, free in ((30, False), (86_400, True)):
             with store.write() as connection:
                 beat = clock(connection) + ahead
                 connection.execute(update(leases).values(owner=far, heartbeat=beat))
-            with nullcontext() if free else pytest.raises(LeaseHeld), leased(store, "w", "near"):
+            with nullcontext() if free else pytest.raises(LeaseHeld), hold_lease(store, "w", "near"):
                 pass
 
 
@@ -117,7 +117,7 @@ def test_a_store_that_breaks_down_hides_nothing_that_ended_the_run(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     store = open_state(str(tmp_path / "state.db"))
-    with pytest.raises(TargetDown), leased(store, "w", "run", heartbeat=0.05):
+    with pytest.raises(TargetDown), hold_lease(store, "w", "run", heartbeat=0.05):
         with store.write() as connection:
             connection.execute(text("alter table headwater_lease rename to gone"))
             connection.execute(text("create view headwater_lease as select * from gone"))
@@ -129,7 +129,7 @@ def test_a_store_that_breaks_down_hides_nothing_that_ended_the_run(
 
 
 def test_a_run_that_lost_its_lease_writes_nothing_more(store: StateStore) -> None:
-    with leased(store, "w", "slow", heartbeat=60) as lease:
+    with hold_lease(store, "w", "slow", heartbeat=60) as lease:
         with store.write() as connection:
             connection.execute(update(leases).values(run_id="quick"))
         with pytest.raises(LeaseHeld, match="took over"), store.write() as connection:
@@ -140,16 +140,16 @@ def test_a_run_that_lost_its_lease_writes_nothing_more(store: StateStore) -> Non
 
 
 def test_a_heart_that_beats_keeps_the_lease(store: StateStore) -> None:
-    with leased(store, "w", "long", heartbeat=0.1):
+    with hold_lease(store, "w", "long", heartbeat=0.1):
         time.sleep(0.8)
         with store.write() as connection:
             connection.execute(update(leases).values(owner=str(Owner("elsewhere:1:pid", 7, "42"))))
-        with pytest.raises(LeaseHeld), leased(store, "w", "other", expiry=5):
+        with pytest.raises(LeaseHeld), hold_lease(store, "w", "other", expiry=5):
             pass
 
 
 def test_other_workflows_are_not_kept_out(store: StateStore) -> None:
-    with leased(store, "one", "a"), leased(store, "two", "b") as second:
+    with hold_lease(store, "one", "a"), hold_lease(store, "two", "b") as second:
         assert isinstance(second, Lease)
 
 
@@ -158,12 +158,12 @@ def test_threads_of_one_process_are_told_apart(store: StateStore) -> None:
 
     def other() -> None:
         try:
-            with leased(store, "w", "second"):
+            with hold_lease(store, "w", "second"):
                 pass
         except LeaseHeld as error:
             refused.append(error)
 
-    with leased(store, "w", "first"):
+    with hold_lease(store, "w", "first"):
         thread = threading.Thread(target=other)
         thread.start()
         thread.join()

@@ -11,7 +11,7 @@ from sqlalchemy import select, text, update
 from ingestion.errors import ConfigError, StateLost
 from workflows.state import schema
 from workflows.state.journal import rows_of
-from workflows.state.lease import leased
+from workflows.state.lease import hold_lease
 from workflows.state.runs import begin_run, recorded_runs
 from workflows.state.schema import SCHEMA_VERSION, meta
 from workflows.state.store import StateStore, clock, open_state
@@ -143,7 +143,7 @@ def test_a_read_only_file_can_be_looked_at_and_is_refused_to_a_run(tmp_path: Pat
     store = open_state(f"sqlite:///file:{tmp_path}/state.db?mode=ro&uri=true")
     with store.read() as connection:
         assert recorded_runs(connection) == []
-    with pytest.raises(StateLost, match=r"read-only.*headwater\.state\.url") as caught, leased(store, "w", "run"):
+    with pytest.raises(StateLost, match=r"read-only.*headwater\.state\.url") as caught, hold_lease(store, "w", "run"):
         pass
     assert caught.value.exit_code == 2
     store.close()

@@ -15,7 +15,7 @@ from workflows.config import load_config
 from workflows.control.options import Backfill
 from workflows.state import journal
 from workflows.state.acknowledgements import ContributionDigest, ContributionKey
-from workflows.state.lease import leased
+from workflows.state.lease import hold_lease
 from workflows.state.schema import positions, templates
 from workflows.state.store import StateStore
 from workflows.state.workflow_state import RunCheckpoint, WorkflowState
@@ -30,10 +30,10 @@ def opened(store: StateStore, workflow_file: Callable[[], Path]) -> Callable[[],
     """The state as the next run finds it, of a run before that read one record and parsed its template."""
 
     def state() -> WorkflowState:
-        with leased(store, "w", "run") as lease:
+        with hold_lease(store, "w", "run") as lease:
             return WorkflowState(store, lease, load_config(workflow_file()), Backfill())
 
-    with leased(store, "w", "run") as lease:
+    with hold_lease(store, "w", "run") as lease:
         first = WorkflowState(store, lease, load_config(workflow_file()), Backfill())
         first.remember([TEMPLATE])
         rows = {"digest": [7], "fingerprint": ["one"], "dialect": ["postgres"], "time": [10.0], "sets": [False]}

@@ -58,8 +58,8 @@ class Document:
     def problem(self, path: Path, message: str) -> ConfigProblem:
         """What is wrong at the path, at its place."""
         if any(path[: len(given)] == given for given in self.overridden):
-            return ConfigProblem("--set", None, dotted(path), message)
-        return ConfigProblem(self.origin, self.line_of(path), dotted(path), message)
+            return ConfigProblem("--set", None, dotted_path(path), message)
+        return ConfigProblem(self.origin, self.line_of(path), dotted_path(path), message)
 
     def line_of(self, path: Path) -> int | None:
         """The line of the path, or of the nearest thing around it that the file has."""
@@ -198,10 +198,10 @@ def _saying(problem: str, line: int, text: str) -> str:
 
 
 def _invalid(origin: str, line: int | None, message: str, path: Path = ()) -> InvalidConfig:
-    return InvalidConfig([ConfigProblem(origin, line, dotted(path), message)])
+    return InvalidConfig([ConfigProblem(origin, line, dotted_path(path), message)])
 
 
-def dotted(path: Path) -> str:
+def dotted_path(path: Path) -> str:
     """A path as people write it: `headwater.schemaFiles[0].path`."""
     written = ""
     for part in path:

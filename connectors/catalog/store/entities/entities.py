@@ -94,7 +94,7 @@ def listing(connection: Connection, kind: EntityType, page: Page) -> Json:
     """One page in order of name, with cursors that survive insertions. Raises ApiError (400) for a bad cursor."""
     scope = and_(entities.c.type == kind.type, _included(page.include))
     if page.under is not None:
-        scope = and_(scope, *under(page.under))
+        scope = and_(scope, *lies_under(page.under))
     if page.query_ids is not None:
         scope = and_(scope, entities.c.id.in_(page.query_ids))
     total = connection.scalar(select(func.count()).select_from(entities).where(scope)) or 0
@@ -119,7 +119,7 @@ def _page_rows(connection: Connection, scope: ColumnElement[bool], page: Page, w
     return list(connection.execute(select(entities).where(where).order_by(entities.c.fqn).limit(wanted)).all())
 
 
-def under(ancestor: str) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
+def lies_under(ancestor: str) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
     """The condition that an entity lies under `ancestor`: a range, so that nothing of the name is a pattern."""
     return entities.c.fqn > f"{ancestor}.", entities.c.fqn < f"{ancestor}/"
 

@@ -28,7 +28,7 @@ def remove(connection: Connection, kind: EntityType, identifier: str, *, hard: b
 
 def remove_stale(connection: Connection, kind: EntityType, scope: str, seen: set[str]) -> Json:
     """Soft-deletes the entities of a collection under `scope` whose names are not in `seen`."""
-    where = (rows.c.type == kind.type, rows.c.deleted.is_(False), *entities.under(scope))
+    where = (rows.c.type == kind.type, rows.c.deleted.is_(False), *entities.lies_under(scope))
     gone = [row for row in connection.execute(select(rows).where(*where)).all() if row.fqn not in seen]
     for row in gone:
         if entities.find_id(connection, row.id) is not None:

@@ -103,12 +103,14 @@ def read_contributions(
 _WIRE_FIRST = case((contributions.c.kind == "wire", 0), else_=1)
 
 
-def between(connection: Connection, edge: tuple[str, str], moment: Moment = NOW) -> list[ContributionView]:
+def contributions_between(
+    connection: Connection, edge: tuple[str, str], moment: Moment = NOW
+) -> list[ContributionView]:
     """What is said about one edge."""
     return read_contributions(connection, and_(intervals.c.from_id == edge[0], intervals.c.to_id == edge[1]), moment)
 
 
-def around(
+def contributions_around(
     connection: Connection, entities: Iterable[str], *, upstream: bool, moment: Moment = NOW
 ) -> dict[tuple[str, str], list[ContributionView]]:
     """What is said about the edges into (upstream) or out of `entities`, by edge."""
@@ -136,7 +138,7 @@ def neighbours(
     return found
 
 
-def seen(connection: Connection, identifiers: Sequence[int], until: int | None = None) -> dict[int, Seen]:
+def sights_of(connection: Connection, identifiers: Sequence[int], until: int | None = None) -> dict[int, Seen]:
     """First and last sight and the count of distinct records of each contribution, by its id.
 
     Of what was first seen `until` then (milliseconds since the epoch); None: of all.

@@ -42,7 +42,7 @@ def put(connection: Connection, ends: tuple[EntityRow, EntityRow], details: Json
 
 def read(connection: Connection, ends: tuple[EntityRow, EntityRow]) -> Json:
     """The details of one edge. Raises ApiError (404) when nothing is said about it."""
-    found = reads.between(connection, (ends[0].id, ends[1].id))
+    found = reads.contributions_between(connection, (ends[0].id, ends[1].id))
     if not found:
         raise ApiError(404, f"lineage edge from {ends[0].fqn} to {ends[1].fqn} not found")
     return details_of(found, (ends[0].fqn, ends[1].fqn))
@@ -63,7 +63,7 @@ def patch(connection: Connection, ends: tuple[EntityRow, EntityRow], operations:
     before = read(connection, ends)
     after = _valid(apply_patch(before, operations))
     edge = (ends[0].id, ends[1].id)
-    found = reads.between(connection, edge)
+    found = reads.contributions_between(connection, edge)
     own = [one for one in found if one.wire]
     content = _content(connection, ends, after)
     _leave_to_others(content, own, [one for one in found if not one.wire])
@@ -82,7 +82,7 @@ def _valid(details: Json) -> Json:
 
 def end_edge(connection: Connection, edge: tuple[str, str]) -> bool:
     """Ends everything said about an edge; whether there was anything."""
-    found = reads.between(connection, edge)
+    found = reads.contributions_between(connection, edge)
     if found:
         _end(connection, found, {"from_id": edge[0], "to_id": edge[1]})
     return bool(found)

@@ -174,8 +174,8 @@ def _lineage_changes(connection: Connection, start: int, end: int) -> list[Json]
     pairs = select(intervals.c.from_id, intervals.c.to_id).where(or_(began, ended)).distinct()
     touched = sorted({(row[0], row[1]) for row in connection.execute(pairs)})[: MAX_CHANGES + 1]
     targets = {target for _, target in touched}
-    before = reads.around(connection, targets, upstream=True, moment=Moment(start))
-    after = reads.around(connection, targets, upstream=True, moment=Moment(end))
+    before = reads.contributions_around(connection, targets, upstream=True, moment=Moment(start))
+    after = reads.contributions_around(connection, targets, upstream=True, moment=Moment(end))
     rows = any_rows_of(connection, {identifier for edge in touched for identifier in edge})
     changes: list[Json] = []
     for edge in touched:

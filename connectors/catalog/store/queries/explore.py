@@ -43,7 +43,7 @@ def explore(connection: Connection, roots: Sequence[EntityRow], reach: Reach, wi
     found = walk.complete()
     neighbours = _hidden(connection, inside, window.moment)
     identifiers = sorted({one.contribution_id for views in found.values() for one in views})
-    times = reads.seen(connection, identifiers, window.moment.as_of)
+    times = reads.sights_of(connection, identifiers, window.moment.as_of)
     usage = uses(connection, sorted(inside))
     past = columns_at(connection, sorted(inside), window.moment.as_of)
     nodes = []
@@ -91,7 +91,7 @@ class _Walk:
 
     def complete(self) -> Edges:
         """Every edge between the entities that were taken in."""
-        found = reads.around(self._connection, self.inside, upstream=False, moment=self._moment)
+        found = reads.contributions_around(self._connection, self.inside, upstream=False, moment=self._moment)
         return {edge: views for edge, views in found.items() if edge[1] in self.inside}
 
 

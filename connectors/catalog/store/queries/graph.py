@@ -35,7 +35,7 @@ def _hops(connection: Connection, root: str, depth: int, *, upstream: bool) -> E
     visited, frontier = {root}, {root}
     found: Edges = {}
     for _ in range(min(depth, MAX_DEPTH)):
-        step = reads.around(connection, frontier, upstream=upstream)
+        step = reads.contributions_around(connection, frontier, upstream=upstream)
         found.update(step)
         frontier = {edge[0 if upstream else 1] for edge in step} - visited
         visited |= frontier

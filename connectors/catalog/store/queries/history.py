@@ -66,7 +66,7 @@ def of_edge(connection: Connection, ends: tuple[EntityRow, EntityRow]) -> Json:
         .where(where)
         .order_by(intervals.c.start, versions.c.id)
     ).all()
-    times = reads.seen(connection, sorted({row.contribution_id for row in rows}))
+    times = reads.sights_of(connection, sorted({row.contribution_id for row in rows}))
     answers = []
     for row in rows:
         one = ContributionView(

@@ -84,7 +84,9 @@ class Downstream:
             return
         for identifier in missing:
             self._known[identifier] = []
-        for edge, views in reads.around(self.connection, missing, upstream=False, moment=self.moment).items():
+        for edge, views in reads.contributions_around(
+            self.connection, missing, upstream=False, moment=self.moment
+        ).items():
             self._known[edge[0]] += views
 
     def _hops(self, node: Node) -> Iterator[ImpactHop]:

@@ -205,7 +205,7 @@ def _hits(connection: Connection, rows: list[EntityRow], total: int, query: Quer
 
 def _upstream(connection: Connection, rows: list[EntityRow]) -> dict[str, list[Json]]:
     found: dict[str, list[Json]] = {}
-    for source, target in reads.around(connection, [row.id for row in rows], upstream=True):
+    for source, target in reads.contributions_around(connection, [row.id for row in rows], upstream=True):
         found.setdefault(target, []).append({"fromEntity": {"id": source}})
     return found
 

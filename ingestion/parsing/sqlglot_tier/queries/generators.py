@@ -24,7 +24,7 @@ class Generated:
     cells: tuple[tuple[exp.Expr, ...], ...]
 
 
-def generated(function: exp.Expr, dialect: Dialect) -> Generated | None:
+def generated_columns(function: exp.Expr, dialect: Dialect) -> Generated | None:
     """The columns of a generator whose arguments tell which column each of them goes to."""
     if not dialect.row_generators:
         return None
@@ -42,11 +42,12 @@ def generated(function: exp.Expr, dialect: Dialect) -> Generated | None:
 def generated_expressions(queries: QueryContext, made: Generated) -> tuple[Expression, ...]:
     """The expression of each column; one that only literals go to uses nothing."""
     return tuple(
-        merged(made.label, [queries.expression(cell, TRANSFORMATION) for cell in column]) for column in made.cells
+        merge_expressions(made.label, [queries.expression(cell, TRANSFORMATION) for cell in column])
+        for column in made.cells
     )
 
 
-def merged(function: str, expressions: list[Expression]) -> Expression:
+def merge_expressions(function: str, expressions: list[Expression]) -> Expression:
     """One function over several expressions."""
     parts: list[str | int] = [function + "("]
     slots: list[AnySlot] = []

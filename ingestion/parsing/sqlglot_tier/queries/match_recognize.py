@@ -19,7 +19,9 @@ from ingestion.relational.form import (
 from ingestion.relational.roles import FILTER, WINDOW
 
 
-def matched(queries: QueryContext, node: exp.Expr, relations: tuple[RelationSource, ...]) -> tuple[RelationSource, ...]:
+def match_rows(
+    queries: QueryContext, node: exp.Expr, relations: tuple[RelationSource, ...]
+) -> tuple[RelationSource, ...]:
     """What MATCH_RECOGNIZE makes of the relations of FROM."""
     args = node.args
     variables = {queries.names.relation(item.args["alias"]) for item in args.get("define") or ()}

@@ -12,7 +12,12 @@ from ingestion.parsing.sqlglot_tier.expressions.context import QueryContext
 from ingestion.parsing.sqlglot_tier.expressions.writer import column_expression
 from ingestion.parsing.sqlglot_tier.names.identifiers import Names
 from ingestion.parsing.sqlglot_tier.names.output_names import output_name
-from ingestion.parsing.sqlglot_tier.queries.generators import Generated, generated, generated_expressions, merged
+from ingestion.parsing.sqlglot_tier.queries.generators import (
+    Generated,
+    generated_columns,
+    generated_expressions,
+    merge_expressions,
+)
 from ingestion.relational.form import Projection, Star
 from ingestion.relational.roles import IDENTITY, TRANSFORMATION
 
@@ -40,7 +45,7 @@ def translate_projections(queries: QueryContext, nodes: list[exp.Expr]) -> Itera
         elif kind is exp.Star:
             yield _star(queries, node, ())
         else:
-            made = generated(node.this if kind is exp.Aliases else node, names.dialect)
+            made = generated_columns(node.this if kind is exp.Aliases else node, names.dialect)
             yield from _unnamed(queries, node, number) if made is None else _made(queries, node, made)
 
 
@@ -62,7 +67,7 @@ def _unnamed(queries: QueryContext, node: exp.Expr, number: int) -> Iterator[Pro
             yield Projection(queries.names.column(alias), expression._replace(type=None))
     elif kind is exp.QueryTransform:
         expressions = [queries.expression(item, TRANSFORMATION) for item in node.expressions]
-        transformed = merged("TRANSFORM", expressions)
+        transformed = merge_expressions("TRANSFORM", expressions)
         schema = node.args.get("schema")
         for column in schema.expressions if schema is not None else ():
             yield Projection(

@@ -18,7 +18,7 @@ from ingestion.parsing.sqlglot_tier.names.function_tables import (
     table_elsewhere,
 )
 from ingestion.parsing.sqlglot_tier.names.paths import function_as_written, function_name, is_reader, path_of
-from ingestion.parsing.sqlglot_tier.queries.generators import generated, generated_expressions
+from ingestion.parsing.sqlglot_tier.queries.generators import generated_columns, generated_expressions
 from ingestion.parsing.sqlglot_tier.queries.remote import is_remote, remote_relation
 from ingestion.relational.form import Expression, Pivot, QuerySlot, RelationSource, TableFunction, TypeRule, Values
 from ingestion.relational.roles import ATOM, TRANSFORMATION
@@ -46,7 +46,7 @@ def translate_function(
         function = function.expressions[0]
     if type(function) in (exp.Column, exp.Parameter) or (type(function) is exp.Identifier):
         return _array_relation(queries, function, alias, columns)
-    made = generated(function, queries.names.dialect)
+    made = generated_columns(function, queries.names.dialect)
     if made is not None:
         cells = Values((generated_expressions(queries, made),), made.names)
         return RelationSource(cells, alias, columns, lateral=True, pivots=pivots)

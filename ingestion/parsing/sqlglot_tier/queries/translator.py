@@ -12,7 +12,7 @@ from ingestion.model import Problem, ProblemKind
 from ingestion.parsing.sqlglot_tier.expressions.handlers import translate_expression
 from ingestion.parsing.sqlglot_tier.names.identifiers import Names
 from ingestion.parsing.sqlglot_tier.queries.clauses import order_clauses, select_clauses
-from ingestion.parsing.sqlglot_tier.queries.match_recognize import matched
+from ingestion.parsing.sqlglot_tier.queries.match_recognize import match_rows
 from ingestion.parsing.sqlglot_tier.queries.projections import fields_of, translate_projections
 from ingestion.parsing.sqlglot_tier.queries.relations import translate_relations
 from ingestion.relational.form import CommonTable, Expression, Projection, Query, Select, SetOperation, Star, Values
@@ -161,7 +161,7 @@ class QueryTranslator:
         relations += args.get("laterals") or ()
         translated = translate_relations(self, relations) if relations else ()
         if args.get("match") is not None:
-            translated = matched(self, args["match"], translated)
+            translated = match_rows(self, args["match"], translated)
         return Select(
             tuple(translate_projections(self, fields_of(items) if args.get("kind") == "VALUE" else items)),
             translated,

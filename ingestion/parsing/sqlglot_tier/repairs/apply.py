@@ -46,7 +46,7 @@ _MISREAD = {
 }
 
 
-def repaired(text: str, dialect: str, grammar: SqlglotDialect) -> str | None:
+def repair_text(text: str, dialect: str, grammar: SqlglotDialect) -> str | None:
     """The text without what sqlglot does not know of the dialect; None where there is nothing to mend."""
     try:
         tokens = list(grammar.tokenize(text))

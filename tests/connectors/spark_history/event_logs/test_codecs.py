@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from connectors.spark_history.event_logs import log_lines
-from connectors.spark_history.event_logs.codecs import LZ4_HEADER, DamagedLog, codec_of, decoded
+from connectors.spark_history.event_logs.codecs import LZ4_HEADER, DamagedLog, codec_of, decode_stream
 from connectors.spark_history.event_logs.event_lines import EventLine, event_lines
 from tests.connectors.spark_history.conftest import History
 
@@ -32,7 +32,7 @@ def read(data: bytes, codec: str) -> tuple[bytes, bool]:
     """What is given of the data, and whether the end was damaged."""
     given_bytes = b""
     try:
-        for chunk in decoded(io.BytesIO(data), codec):
+        for chunk in decode_stream(io.BytesIO(data), codec):
             given_bytes += chunk
     except DamagedLog:
         return given_bytes, True
@@ -178,7 +178,7 @@ def test_a_file_that_grows_without_end_costs_one_line_and_little_memory(
 
     tracemalloc.start()
     try:
-        found: list[EventLine] = list(event_lines(decoded(Growing(pieces()), codec)))  # type: ignore[arg-type]
+        found: list[EventLine] = list(event_lines(decode_stream(Growing(pieces()), codec)))  # type: ignore[arg-type]
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

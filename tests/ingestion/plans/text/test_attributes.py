@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingestion.plans.text.attributes import Element, attribute_list, element_list, truncated
+from ingestion.plans.text.attributes import Element, attribute_list, element_list, is_truncated
 from ingestion.plans.text.relation import Attribute
 
 
@@ -27,8 +27,8 @@ def test_attributes_may_have_any_name() -> None:
 def test_a_cut_list_gives_what_is_left_and_says_so() -> None:
     text = "[a#1, b#2, ... 23 more fields]"
     assert [item.name for item in attribute_list(text)] == ["a", "b"]
-    assert truncated(text)
-    assert not truncated("[a#1, b#2]")
+    assert is_truncated(text)
+    assert not is_truncated("[a#1, b#2]")
 
 
 def test_expressions_end_where_a_new_attribute_is_named() -> None:

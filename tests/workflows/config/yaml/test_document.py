@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workflows.config.yaml.document import dotted, parse_document
+from workflows.config.yaml.document import dotted_path, parse_document
 from workflows.config.yaml.problems import InvalidConfig
 
 
@@ -97,4 +97,4 @@ def test_any_text_is_a_document_or_one_problem(text: str) -> None:
 
 
 def test_paths_read_as_people_write_them() -> None:
-    assert dotted(("headwater", "schemaFiles", 0, "path")) == "headwater.schemaFiles[0].path"
+    assert dotted_path(("headwater", "schemaFiles", 0, "path")) == "headwater.schemaFiles[0].path"
