@@ -75,10 +75,7 @@ def _aggregate_expression(node: Node, scope: Scope) -> Uses:
 
 def _window(node: Node, scope: Scope) -> Uses:
     function, spec = node.child("windowFunction"), node.child("windowSpec")
-    if function.name == "AggregateExpression" and function.children[0].name in ("First", "Last"):
-        value = playing("TRANSFORMATION", _merged(function.children[0].children, scope))  # another row's value
-    else:
-        value = uses_of(function, scope)
+    value = uses_of(function, scope)
     keys = [child for child in spec.children if child.name != "SpecifiedWindowFrame"]
     return value | playing("WINDOW", _merged(keys, scope))
 

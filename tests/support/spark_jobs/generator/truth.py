@@ -91,6 +91,12 @@ class Oracle:
             conditions, direct = direct[:1], direct[1:]
         elif kind == "WindowExpression" or kind == "AggregateExpression":
             direct, conditions = direct[:1], direct[1:]
+        elif kind in ("MinBy", "MaxBy"):
+            direct, conditions = direct[:1], direct[1:]
+        elif kind == "PivotFirst":
+            direct, conditions = direct[1:], direct[:1]
+        elif kind == "Coalesce":
+            conditions = direct
         elif kind in NO_DIRECT:
             direct = []
         out = Column("")
@@ -270,7 +276,10 @@ def leaf_name(leaf: Any) -> str:
 
 
 def lineage_of(plan: Any) -> dict[str, Any]:
-    """Columns, direct pairs and indirect pairs of a JVM logical plan."""
+    """Columns, direct pairs and indirect pairs of a JVM logical plan.
+
+    `intersects`: what only decides rows here may be direct too, as a row of an INTERSECT stands in both its sides.
+    """
     rows = rows_of(plan)
     columns = list(rows.columns.values())
     return {
@@ -278,6 +287,7 @@ def lineage_of(plan: Any) -> dict[str, Any]:
         "direct": sorted([i, t, n] for i, c in enumerate(columns) for t, n in c.direct),
         "indirect": sorted([i, t, n] for i, c in enumerate(columns) for t, n in c.indirect | rows.indirect),
         "opaque": any(c.opaque for c in columns),
+        "intersects": '.Intersect"' in plan.toJSON(),
     }
 
 
