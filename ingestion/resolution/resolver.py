@@ -78,7 +78,7 @@ class SearchScope:
     databases. `places` has the services that the first of four parts may name by itself, and those that storage
     paths belong to. `two_level`: the platform has no schemas below databases (MySQL, Hive, ClickHouse), so that a
     session's database is what OpenMetadata calls a schema. `guessed_database` stands where nothing tells a session's
-    database: a table of that schema and name in any database is what a name means, if there is but one.
+    database: where that has no table of that schema and name, the one of any database is meant, if there is but one.
     """
 
     service: str
@@ -183,10 +183,10 @@ class Resolver:
             return Unresolved(Missing.UNKNOWN_SERVER, name.dotted)
         written = PartialName(database, schema, table or "")
         others = [_Lookup(other, written, found_by=FoundBy.OTHER_SERVICE) for other in self._scope.others]
+        own = [_lookup(self._scope.service, PartialName(database or default, schema, table or ""), path)]
         if database is None and default == self._scope.guessed_database:
-            return [_Lookup(self._scope.service, written, () if schema else path, FoundBy.ONLY_ONE), *others]
-        own = PartialName(database or default, schema, table or "")
-        return [_lookup(self._scope.service, own, path), *others]
+            own.append(_Lookup(self._scope.service, written, () if schema else path, FoundBy.ONLY_ONE))
+        return [*own, *others]
 
     def _defaults(self, namespace: Namespace) -> tuple[str | None, tuple[str, ...]]:
         """The database and the schemas that a session stands for, in OpenMetadata's levels."""

@@ -13,6 +13,7 @@ MOST_LINES_OF_A_FUNCTION = 40
 LONG_FILES: dict[str, int] = {
     "connectors/dbt/rendering/renderer.py": 320,
     "ingestion/analysis/columns/values.py": 305,
+    "ingestion/analysis/scopes.py": 306,
     "ingestion/parsing/sqlglot_tier/statements/definitions.py": 310,
     "ingestion/routines/body_reader.py": 330,
 }
@@ -20,7 +21,7 @@ LONG_FILES: dict[str, int] = {
 
 LONG_FUNCTIONS: dict[str, int] = {
     "connectors.dbt.manifest_project.project_from_manifest": 41,
-    "ingestion.analysis.stars.pivot_rows": 41,
+    "ingestion.analysis.stars.pivot_rows": 43,
     "ingestion.parsing.sqlglot_tier.queries.table_functions.translate_function": 46,
 }
 """Functions that are longer, likewise."""

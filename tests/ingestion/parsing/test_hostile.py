@@ -19,7 +19,7 @@ SECONDS = 3.0
 PATIENT_SECONDS = 15.0
 """For what has to be answered: several times what it takes, as machines differ."""
 
-HURRIED_SECONDS = 2.0
+HURRIED_SECONDS = 3.0
 RESTART_SECONDS = 5.0
 """A killed process is replaced, and warmed up again, once for each tier."""
 

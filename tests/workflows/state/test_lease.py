@@ -22,7 +22,7 @@ from workflows.state.store import StateStore, clock, open_state
 RACER = """
 import sys, time
 from ingestion.errors import LeaseHeld
-from workflows.state.lease import leased
+from workflows.state.lease import hold_lease
 from workflows.state.runs import begin_run
 from workflows.state.store import open_state
 url, run, seconds = sys.argv[1], sys.argv[2], float(sys.argv[3])
@@ -30,7 +30,7 @@ store = open_state(url)
 print("ready", flush=True)
 sys.stdin.readline()
 try:
-    with leased(store, "w", run):
+    with hold_lease(store, "w", run):
         with store.write() as connection:
             begin_run(connection, "w", run, time.time())
         print("held", flush=True)

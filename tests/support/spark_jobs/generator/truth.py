@@ -89,9 +89,7 @@ class Oracle:
             direct = direct[1 : 2 * pairs : 2] + direct[2 * pairs :]
         elif kind == "If":
             conditions, direct = direct[:1], direct[1:]
-        elif kind == "WindowExpression" or kind == "AggregateExpression":
-            direct, conditions = direct[:1], direct[1:]
-        elif kind in ("MinBy", "MaxBy"):
+        elif kind in ("WindowExpression", "AggregateExpression", "MinBy", "MaxBy"):
             direct, conditions = direct[:1], direct[1:]
         elif kind == "PivotFirst":
             direct, conditions = direct[1:], direct[:1]
