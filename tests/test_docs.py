@@ -73,10 +73,12 @@ def test_yaml_of_a_page_is_accepted(page: str, block: str, tmp_path: Path) -> No
         source["eventLogDirectory"] = str(tmp_path)
     else:
         source["queryLogFilePath"] = str(REPOSITORY / "config/sample/query_log.csv")
+    if not {"queryLogTable", "queryLogJdbc"}.isdisjoint(shown["headwater"]):
+        del source["queryLogFilePath"]
     content["headwater"].pop("schemaFiles", None)
     for file in shown["headwater"].get("schemaFiles", ()):
         (tmp_path / file["path"]).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file["path"]).write_text("CREATE TABLE orders (oid int);")
         file["path"] = str(tmp_path / file["path"])
     (tmp_path / "page.yaml").write_text(yaml.safe_dump(merged(content, shown)))
-    load_config(tmp_path / "page.yaml")
+    load_config(tmp_path / "page.yaml", (), dict.fromkeys(re.findall(r"\$\{(\w+)\}", block), "given"))
