@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,7 +15,7 @@ from connectors.query_log.interpretation.column_reading import ReadingHints, col
 from connectors.query_log.interpretation.exporters import PROFILES
 from connectors.query_log.profiles.export_profile import ExportProfile
 from tests.connectors.query_log.profiles.test_exports import HERE, sections
-from tests.support.query_log_exports import layout_of
+from tests.support.query_log_exports import Record, layout_of, read_export, read_file
 
 PAGE = (Path(__file__).parents[4] / "docs" / "query_logs.md").read_text("utf-8")
 BY_NAME = {profile.name: profile for profile in PROFILES if "text" in profile.columns}
@@ -120,3 +124,73 @@ def test_an_export_statement_tells_all_that_the_export_in_the_tests_does(name: s
         known = {field for one in whole if one is not None for field in one.fields} & profile.columns.keys()
         assert known - told.fields.keys() <= TELL_LESS.get(name, set())
         assert profile.pieces is None or {profile.pieces.order} <= set(columns)
+
+
+WAYS: dict[str, dict[str, Any]] = {
+    "Export-Csv": {"quoting": csv.QUOTE_ALL, "lineterminator": "\r\n"},
+    "FIELD_OPTIONALLY_ENCLOSED_BY": {"quoting": csv.QUOTE_ALL, "lineterminator": "\n"},
+    "sqlformat csv": {"quoting": csv.QUOTE_NONNUMERIC, "lineterminator": "\n"},
+}
+"""How the tools of the page write CSV, by what stands in the block; the others as `psql --csv` does."""
+
+
+def block_of(name: str) -> str:
+    return PAGE.partition(f"### {name}\n")[2].partition("\n#")[0]
+
+
+def rows_of(file: Path) -> list[dict[str, Any]]:
+    if file.suffix == ".csv":
+        with file.open(encoding="utf-8", newline="") as lines:
+            return [{plain_name(key): value for key, value in row.items()} for row in csv.DictReader(lines)]
+    return [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+
+
+def with_line_end(value: Any) -> Any:
+    """A line end in each text, which not every way of writing a file survives."""
+    return value.replace(" SELECT", "\n SELECT") if isinstance(value, str) else value
+
+
+def rewritten(name: str, columns: list[str], file: Path) -> bytes:
+    """The rows of an export as the statement on the page writes them, in its tool's form."""
+    rows = [[row.get(column, "") for column in columns] for row in rows_of(file)]
+    if BY_NAME[name].pieces is None:
+        rows = [[with_line_end(value) for value in row] for row in rows]
+    if file.suffix != ".csv":
+        objects = [json.dumps(dict(zip(columns, row, strict=True))) for row in rows]
+        return (f"[{','.join(objects)}]" if "--format=json" in block_of(name) else "\n".join(objects)).encode()
+    if "mysql --batch" in block_of(name):
+        escapes = str.maketrans({"\\": "\\\\", "\n": "\\n", "\t": "\\t"})
+        return "".join("\t".join(str(v).translate(escapes) for v in row) + "\n" for row in (columns, *rows)).encode()
+    way = next((way for mark, way in WAYS.items() if mark in block_of(name)), {"lineterminator": "\n"})
+    written = io.StringIO()
+    csv.writer(written, **way).writerows([columns, *rows])
+    return written.getvalue().encode("utf-8-sig" if "Export-Csv" in block_of(name) else "utf-8")
+
+
+def shown(record: Record, left_out: set[str]) -> dict[str, Any]:
+    fields = {*FIELDS} - left_out
+    text = " ".join((record["text"] or "").split())
+    return {"text": text} | {field: record[field] for field in fields}
+
+
+FIELDS = ("start_time", "end_time", "duration", "user", "session", "database", "schema", "status", "problem", "job")
+WRITTEN = [
+    (name, selects[0], file)
+    for name, selects in exports().items()
+    for file in files_of(name)
+    if selects and "general_file" not in file.name and name != "Trino trino_queries"  # read over JDBC, as it is
+]
+
+
+@pytest.mark.parametrize(("name", "columns", "file"), WRITTEN, ids=[file.name for _name, _columns, file in WRITTEN])
+def test_an_export_in_the_form_of_its_statement_gives_the_same_records(
+    name: str, columns: list[str], file: Path
+) -> None:
+    content = rewritten(name, columns, file)
+    layout = layout_of(content, "export")
+    assert layout.reading is not None
+    assert layout.reading.profile.name == name
+    less = TELL_LESS.get(name, set())
+    expected = [shown(record, less) for record in read_file(file)]
+    assert [shown(record, less) for record in read_export(content, "export")] == expected
+    assert any(record["text"] for record in expected)
