@@ -147,7 +147,7 @@ def rows_of(file: Path) -> list[dict[str, Any]]:
 
 def with_line_end(value: Any) -> Any:
     """A line end in each text, which not every way of writing a file survives."""
-    return value.replace(" SELECT", "\n SELECT") if isinstance(value, str) else value
+    return re.sub(r" (?=select )", "\n", value, flags=re.IGNORECASE) if isinstance(value, str) else value
 
 
 def rewritten(name: str, columns: list[str], file: Path) -> bytes:
