@@ -183,10 +183,11 @@ class Resolver:
             return Unresolved(Missing.UNKNOWN_SERVER, name.dotted)
         written = PartialName(database, schema, table or "")
         others = [_Lookup(other, written, found_by=FoundBy.OTHER_SERVICE) for other in self._scope.others]
-        own = [_lookup(self._scope.service, PartialName(database or default, schema, table or ""), path)]
+        own_lookup = _lookup(self._scope.service, PartialName(database or default, schema, table or ""), path)
         if database is None and default == self._scope.guessed_database:
-            own.append(_Lookup(self._scope.service, written, () if schema else path, FoundBy.ONLY_ONE))
-        return [*own, *others]
+            anywhere = _Lookup(self._scope.service, written, () if schema else path, FoundBy.ONLY_ONE)
+            return [own_lookup, anywhere, *others]
+        return [own_lookup, *others]
 
     def _defaults(self, namespace: Namespace) -> tuple[str | None, tuple[str, ...]]:
         """The database and the schemas that a session stands for, in OpenMetadata's levels."""
