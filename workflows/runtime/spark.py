@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from py4j.protocol import Py4JError, Py4JJavaError
+from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
 from pyspark import SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
@@ -49,6 +49,7 @@ _REFUSAL = re.compile(r"^: (?:[\w.$]+: )?(?P<why>.+)$", re.MULTILINE)
 """Where Py4JJavaError quotes the exception of the JVM: its class and its message."""
 
 _TROUBLES = (Py4JError, PySparkException, OSError, EOFError)
+_JVM_ENDED = "its JVM ended (killed, or out of memory: headwater.spark.conf, spark.driver.memory)"
 
 
 @contextmanager
@@ -78,7 +79,7 @@ def spark_session(settings: SparkSettings, drain: GracefulShutdown) -> Iterator[
         started: list[SparkSession] = []
         try:
             with explained_breakdowns(drain):
-                with drain.hold(), _quiet_jvm(), _refused_settings():
+                with drain.hold(), _quiet_jvm(), explained_start():
                     started.append(builder.getOrCreate())
                 if not settings.master.startswith("local["):
                     started[0].sparkContext.addPyFile(str(_own_code(scratch)))
@@ -118,16 +119,19 @@ def explained_breakdowns(drain: GracefulShutdown) -> Iterator[None]:
         if drain.interruption is not None:
             raise drain.interruption from None
         meaning = meaning_of(error)
-        if meaning is None and _is_gone():
-            meaning = spark_lost("its JVM ended (killed, or out of memory: headwater.spark.conf, spark.driver.memory)")
+        if meaning is None and (isinstance(error, Py4JNetworkError) or _is_gone()):
+            meaning = spark_lost(_JVM_ENDED)
         if meaning is None:
             raise
         raise meaning from error
 
 
 @contextmanager
-def _refused_settings() -> Iterator[None]:
-    """What Spark says of its settings while it starts, as a mistake in them."""
+def explained_start() -> Iterator[None]:
+    """What Spark says of its settings while it starts, as a mistake in them.
+
+    Raises ConfigError for that; Py4JNetworkError where its JVM ends before it has answered at all.
+    """
     try:
         yield
     except Py4JJavaError as error:
@@ -135,6 +139,11 @@ def _refused_settings() -> Iterator[None]:
         if refusal is None:
             raise
         raise ConfigError(f"Spark does not start with headwater.spark: {refusal['why']}") from error
+    except (Py4JError, ConnectionError) as error:
+        # PySpark keeps the gateway only once it has spoken with the JVM: until then its process cannot be asked for.
+        if SparkContext._gateway is not None:
+            raise
+        raise Py4JNetworkError(str(error)) from error
 
 
 def _is_gone() -> bool:

@@ -23,8 +23,11 @@ _PARENTS: Mapping[str, str] = {
     "synapse": "sqlserver",
     "risingwave": "postgres",
 }
-_COMMENT = re.compile(r"\{#[\s\S]*?#\}")
-_MACRO = re.compile(r"\{%-?\s*macro\s+(\w+)[\s\S]*?\{%-?\s*endmacro\s*-?%\}")
+# After one that has no end none has: the rest of the text is taken at once.
+_COMMENT = re.compile(r"\{#[\s\S]*?#\}|(\{#[\s\S]*+)")
+_MACRO = re.compile(
+    r"\{%-?\s*+macro\s++(\w++)(?:[\s\S]*?\{%-?\s*+endmacro\s*+-?%\}|(?P<without_end>[\s\S]*+))",
+)
 
 Globals = Callable[[str], dict[str, Any]]
 """The names that templates of a package see."""
@@ -45,8 +48,9 @@ def hand_back(value: Any = None) -> None:
 
 def macros_in(text: str, package: str) -> list[TemplateMacro]:
     """The macro blocks of a file; what stands around them is nothing to dbt either."""
-    plain = _COMMENT.sub("", text)
-    return [TemplateMacro(package, match[1], match.group()) for match in _MACRO.finditer(plain)]
+    plain = _COMMENT.sub(r"\1", text)
+    blocks = (match for match in _MACRO.finditer(plain) if match["without_end"] is None)
+    return [TemplateMacro(package, match[1], match.group()) for match in blocks]
 
 
 class MacroLibrary:

@@ -13,9 +13,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote
 
-_COMMENT = re.compile(r"/\*(.*?)\*/|--([^\n]*)", re.DOTALL)
-_PAIR = re.compile(r"([A-Za-z_][\w.-]*)\s*=\s*'((?:[^'\\]|\\.)*)'")
-_BAND = re.compile(r"([A-Za-z]\w*)=([^;]*);")
+_COMMENT = re.compile(r"/\*|--")
+"""What begins one."""
+# A word is entered once, at its start: what stands before its first letter is passed over there.
+_PAIR = re.compile(r"(?<![\w.-])(?:[^\WA-Za-z_]|[.-])*+([A-Za-z_][\w.-]*+)\s*+=\s*+'((?:[^'\\]|\\.)*+)'")
+_BAND_KEY = re.compile(r"(?<!\w)[^\WA-Za-z]*+([A-Za-z]\w*+)=")
 _LOOKED_AT = 4096
 """Characters at either end of a statement, where such comments stand."""
 
@@ -45,8 +47,14 @@ def _of_tag(tag: str) -> str | None:
     if plain[0] in "{[":
         return _of_json(plain)
     if plain.startswith("=") and ";" in plain:  # Teradata's query band: of the session, of the transaction
-        return _named(dict(_BAND.findall(plain)))
+        return _named(dict(_band(plain)))
     return plain if len(plain) <= _LONGEST else None
+
+
+def _band(written: str) -> Iterator[tuple[str, str]]:
+    for pair in written.split(";")[:-1]:
+        if key := _BAND_KEY.search(pair):
+            yield key[1], pair[key.end() :]
 
 
 def _of_text(text: str) -> str | None:
@@ -60,8 +68,17 @@ def _of_text(text: str) -> str | None:
 
 
 def _comments(text: str) -> Iterator[str]:
-    for match in _COMMENT.finditer(text):
-        yield (match[1] if match[1] is not None else match[2]).strip()
+    last_end, place = text.rfind("*/"), 0
+    while found := _COMMENT.search(text, place):
+        begin = place = found.end()
+        if found.group() == "--":
+            line_end = text.find("\n", begin)
+            place = line_end if line_end >= 0 else len(text)
+            yield text[begin:place].strip()
+        elif begin <= last_end:
+            end = text.index("*/", begin)
+            place = end + 2
+            yield text[begin:end].strip()
 
 
 def _of_comment(comment: str) -> str | None:

@@ -7,19 +7,23 @@ import logging
 import os
 import re
 import signal
+import socket
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 
 import py4j.java_gateway
 import pytest
-from py4j.protocol import Py4JError
+from py4j.protocol import Py4JError, Py4JNetworkError
 from pyarrow import RecordBatch
+from pyspark import SparkContext
 from pyspark.errors import PySparkRuntimeError, PythonException
+from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from ingestion.errors import Interrupted, ParserUnavailable, SparkLost
 from workflows.control.signals import GracefulShutdown, interrupted_by_signals
-from workflows.runtime.spark import explained_breakdowns, quiet_py4j
+from workflows.runtime.spark import explained_breakdowns, explained_start, quiet_py4j
 
 
 def test_a_signal_that_breaks_off_an_answer_is_told_and_not_what_came_of_it() -> None:
@@ -45,6 +49,54 @@ def test_a_lack_of_room_is_told_with_the_setting_that_helps(sign: str) -> None:
 def test_what_a_job_does_wrong_stays_what_it_is() -> None:
     with pytest.raises(Py4JError, match="anything else"), explained_breakdowns(GracefulShutdown()):
         raise Py4JError("anything else")
+
+
+def hang_up(listening: socket.socket) -> None:
+    """Takes connections, and ends each without an answer, as the system does for a JVM that is killed."""
+    with suppress(OSError):
+        while True:
+            listening.accept()[0].close()
+
+
+@pytest.mark.parametrize("listens", [True, False], ids=["hangs up", "is gone"])
+def test_a_jvm_that_is_killed_while_spark_starts_is_told_as_a_breakdown(
+    listens: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(SparkContext, "_gateway", None)  # as it is until the gateway has been launched
+    monkeypatch.setenv("PYSPARK_GATEWAY_SECRET", "canary")
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        monkeypatch.setenv("PYSPARK_GATEWAY_PORT", str(listening.getsockname()[1]))
+        if listens:
+            threading.Thread(target=hang_up, args=(listening,), daemon=True).start()
+        else:
+            listening.close()
+        with (
+            pytest.raises(SparkLost, match=r"^Spark broke down: its JVM ended .*run the same command again"),
+            explained_breakdowns(GracefulShutdown()),
+            explained_start(),
+        ):
+            launch_gateway()  # type: ignore[no-untyped-call]
+        if listens:
+            listening.shutdown(socket.SHUT_RDWR)
+
+
+def test_a_jvm_that_does_not_answer_any_more_is_told_as_a_breakdown() -> None:
+    with pytest.raises(SparkLost, match="its JVM ended"), explained_breakdowns(GracefulShutdown()):
+        raise Py4JNetworkError("Answer from Java side is empty")
+
+
+def test_a_signal_is_told_before_the_jvm_that_ended_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(SparkContext, "_gateway", None)
+    drain = GracefulShutdown()
+    with (
+        pytest.raises(Interrupted),
+        interrupted_by_signals(drain),
+        explained_breakdowns(drain),
+        drain.hold(),
+        explained_start(),
+    ):
+        os.kill(os.getpid(), signal.SIGTERM)
+        raise ConnectionRefusedError
 
 
 @pytest.mark.parametrize("name", ["root", "py4j.java_gateway"])

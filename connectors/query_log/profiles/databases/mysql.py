@@ -19,7 +19,7 @@ from connectors.query_log.profiles.export_profile import (
 )
 
 _SERVICES = frozenset({"Mysql", "MariaDB", "SingleStore", "Doris", "StarRocks", "Domodatabase"})
-_USER_HOST = re.compile(r"([^\[\]@\s]+)[\[\]]")  # privileges[user] @ host [address]
+_USER_HOST = re.compile(r"(?<![^\[\]@\s])([^\[\]@\s]++)[\[\]]")  # privileges[user] @ host [address]
 _USE = "USE `{}`"
 
 GENERAL_LOG = ExportProfile(
@@ -37,7 +37,7 @@ GENERAL_LOG = ExportProfile(
     patterns={"user_host": _USER_HOST},
     states={"command_type": {"query": None, "execute": None, OTHERWISE: NOT_A_STATEMENT}},
     rewrites=(
-        Rewrite("command_type", "init db", re.compile(r"^\s*(\S.*?)\s*$", re.DOTALL), _USE),
+        Rewrite("command_type", "init db", re.compile(r"^\s*+(\S(?:.*\S)?)", re.DOTALL), _USE),
         Rewrite("command_type", "connect", re.compile(r"^\S+ on (\S+) using "), _USE),
     ),
 )

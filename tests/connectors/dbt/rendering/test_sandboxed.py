@@ -218,6 +218,20 @@ def test_a_rule_of_schemas_that_asks_the_warehouse_costs_no_config(process: Rend
         assert found.config["materialized"] == "ephemeral"
 
 
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("{% macro a() %}1{% endmacro %} {%- macro b() -%}2{%- endmacro -%}", ["a", "b"]),
+        ("{# {% macro a() %}1{% endmacro %} #}{% macro b() %}2{% endmacro %}", ["b"]),
+        ("{% macro a() %}1{% endmacro %}{# {% macro b() %}2{% endmacro %}", ["a", "b"]),
+        ("{% macro a() %}1{% endmacro %}{% macro b() %}2", ["a"]),
+        ("{% macro a", []),
+    ],
+)
+def test_the_macros_of_a_file_are_its_blocks_that_end(text: str, names: list[str]) -> None:
+    assert [macro.name for macro in macros_in(text, "shop")] == names
+
+
 def test_the_projects_own_rule_of_schemas_holds(process: RenderingProcess) -> None:
     rule = "{% macro generate_schema_name(custom, node) %}  {{ custom or target.schema }}  {% endmacro %}"
     node = TemplateNode("model.shop.n", "model", "n", "shop", layers=({"schema": "marts"},))

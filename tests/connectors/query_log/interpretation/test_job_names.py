@@ -34,6 +34,8 @@ def test_a_tag_names_the_job(tag: str | None, job: str | None) -> None:
         ("select 1 /* the daily job */", None),
         ("select 'no comment'", None),
         ("select 1 /* {not json */", None),
+        ("select '/*' from t -- Metabase:: userID: 1", "metabase"),
+        ("select 1 /*1é.dag_id = 'shop' task_id='load*/", "airflow shop"),
     ],
 )
 def test_a_comment_of_a_tool_names_the_job(text: str, job: str | None) -> None:
