@@ -91,10 +91,13 @@ class SearchScope:
 
 @dataclass(frozen=True, slots=True)
 class _Lookup:
+    """What to look for in a service; `likely` is a narrower one, whose answer comes first where it has one."""
+
     service: str
     name: PartialName
     path: tuple[str, ...] = ()
     found_by: FoundBy = FoundBy.QUALIFICATION
+    likely: _Lookup | None = None
 
 
 class Resolver:
@@ -177,17 +180,16 @@ class Resolver:
         target = self._catalogs.get((server or database or default or "").casefold())
         if target is not None:
             service, *known = split_fqn(target)
-            own = PartialName(database if server else next(iter(known), None), schema, table or "")
-            return [_lookup(service, own, path)]
+            known_name = PartialName(database if server else next(iter(known), None), schema, table or "")
+            return [_lookup(service, known_name, path)]
         if server:
             return Unresolved(Missing.UNKNOWN_SERVER, name.dotted)
         written = PartialName(database, schema, table or "")
         others = [_Lookup(other, written, found_by=FoundBy.OTHER_SERVICE) for other in self._scope.others]
-        own_lookup = _lookup(self._scope.service, PartialName(database or default, schema, table or ""), path)
+        own = _lookup(self._scope.service, PartialName(database or default, schema, table or ""), path)
         if database is None and default == self._scope.guessed_database:
-            anywhere = _Lookup(self._scope.service, written, () if schema else path, FoundBy.ONLY_ONE)
-            return [own_lookup, anywhere, *others]
-        return [own_lookup, *others]
+            own = _Lookup(self._scope.service, written, own.path, FoundBy.ONLY_ONE, likely=own)
+        return [own, *others]
 
     def _defaults(self, namespace: Namespace) -> tuple[str | None, tuple[str, ...]]:
         """The database and the schemas that a session stands for, in OpenMetadata's levels."""
@@ -199,9 +201,24 @@ class Resolver:
         return None, path
 
     def _look_up(self, lookup: _Lookup) -> Resolution:
-        if lookup.name.schema is not None or not lookup.path:
-            return self._strictly(lookup)
         everywhere = self._search.candidates(lookup.service, lookup.name)
+        if lookup.likely is not None:
+            likely = self._along_path(lookup.likely, self._in_database(everywhere, lookup.likely))
+            if not isinstance(likely, Unresolved):
+                return likely
+        return self._along_path(lookup, everywhere)
+
+    def _in_database(self, everywhere: Hits, lookup: _Lookup) -> Hits:
+        """What one database has of the name, read off the hits in all of them where they are all there."""
+        if not everywhere.complete:
+            return self._search.candidates(lookup.service, lookup.name)
+        database = (lookup.name.database or "").casefold()
+        here = tuple(fqn for fqn in everywhere.fqns if split_fqn(fqn)[1].casefold() == database)
+        return Hits(here, current=everywhere.current)
+
+    def _along_path(self, lookup: _Lookup, everywhere: Hits) -> Resolution:
+        if lookup.name.schema is not None or not lookup.path:
+            return self._chosen(everywhere, lookup)
         for schema in lookup.path:
             placed = PartialName(lookup.name.database, schema, lookup.name.table)
             found = self._placed(_Lookup(lookup.service, placed, found_by=lookup.found_by), everywhere)

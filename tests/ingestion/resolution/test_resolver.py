@@ -254,6 +254,18 @@ def test_a_database_that_nobody_named_is_any_as_long_as_one_alone_has_the_table(
     assert isinstance(_resolve(catalog, "web.hits", Namespace("default"), SearchScope("svc")), Unresolved)
 
 
+def test_names_whose_database_nobody_told_are_asked_for_once_and_the_guessed_one_comes_first() -> None:
+    fqns = [f"svc.{'default' if number % 2 else 'prod'}.web.t{number}" for number in range(40)]
+    catalog = Catalog(*fqns, "svc.prod.web.t1", "other.prod.web.t0", bulk=True)
+    resolver = Resolver(catalog, SearchScope("svc", ("other",), guessed_database="default"))
+    nowhere = Namespace("default", ("web",))
+    found = resolver.resolve_all((_name(f"t{number}"), nowhere) for number in range(40))
+    assert [_fqn(one) for one in found] == fqns
+    by = [one.found_by for one in found if isinstance(one, Resolved)]
+    assert by == [FoundBy.ONLY_ONE, FoundBy.SESSION] * 20
+    assert catalog.calls == ["bulk 40"]
+
+
 def test_a_table_function_is_no_table() -> None:
     function = TableName(("generate_series",), kind=NameKind.FUNCTION)
     found = Resolver(Catalog(), SearchScope("svc")).resolve(function, Namespace())
