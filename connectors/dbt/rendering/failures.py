@@ -17,6 +17,21 @@ class NotRenderable(Exception):
     """The template asks for what is not here; the message names it, and quotes nothing else."""
 
 
+TEMPLATE_ERRORS: tuple[type[Exception], ...] = (
+    jinja2.TemplateError,
+    NotRenderable,
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    MemoryError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+    re.error,
+)
+"""What a template can raise by what it says."""
+
+
 def failure_of(error: Exception) -> tuple[int, str]:
     """The line of the model (0: unknown) and the reason why it cannot be rendered."""
     if isinstance(error, jinja2.TemplateSyntaxError):

@@ -33,11 +33,11 @@ Globals = Callable[[str], dict[str, Any]]
 """The names that templates of a package see."""
 
 
-class _Returned(Exception):
+class _Returned(NotRenderable):
     """What `return` was given."""
 
     def __init__(self, value: Any) -> None:
-        super().__init__()
+        super().__init__("return is called outside of a macro")
         self.value = value
 
 

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from types import CodeType
 from typing import Any
 
 from jinja2.sandbox import SandboxedEnvironment
 
 from connectors.dbt.rendering.cross_database import DBTS_MACROS
-from connectors.dbt.rendering.failures import MODEL, NotRenderable
+from connectors.dbt.rendering.failures import MODEL, TEMPLATE_ERRORS, NotRenderable
 from connectors.dbt.rendering.functions import Members, MissingName, Warehouse, common_functions
 from connectors.dbt.rendering.macros import DBT, Globals, MacroLibrary, MacroName, dispatch, hand_back, macros_in
 from connectors.dbt.rendering.relations import TemplateColumn, TemplateRelation, relation_name
-from connectors.dbt.rendering.scope import COLUMNS_OF, TemplateNode, TemplateScope
+from connectors.dbt.rendering.scope import COLUMNS_OF, TemplateNode, TemplateScope, TemplateSource
+from connectors.dbt.rendering.settings import ConfigCall, ProjectVariables
 from connectors.dbt.target.nodes import EPHEMERAL_PREFIX
 
 _OURS = {"get_intervals_between": 1}
@@ -51,61 +52,6 @@ class Rendering:
     ephemeral: dict[str, None] = field(default_factory=dict)
 
 
-class _ConfigCall:
-    """`config`: called, it sets; `get` and `require` read."""
-
-    def __init__(self, rendering: Rendering) -> None:
-        self._config = rendering.config
-
-    def __call__(self, *args: Any, **kwargs: Any) -> str:
-        for given in (*args, kwargs):
-            if isinstance(given, Mapping):
-                self._config.update(given)
-        return ""
-
-    def get(self, name: str, default: Any = None, **_validator: Any) -> Any:
-        return self._config.get(name, default)
-
-    def require(self, name: str, **_validator: Any) -> Any:
-        if name not in self._config:
-            raise NotRenderable(f"config {name} is needed and not given")
-        return self._config[name]
-
-    def set(self, name: str, value: Any) -> str:
-        self._config[name] = value
-        return ""
-
-    def persist_relation_docs(self) -> bool:
-        return False
-
-    def persist_column_docs(self) -> bool:
-        return False
-
-
-class _ProjectVariables:
-    """`var`: of the root project, then of the package's own file."""
-
-    def __init__(self, renderer: TemplateRenderer, package: str) -> None:
-        self._renderer, self._package = renderer, package
-
-    def __call__(self, name: str, default: Any = None) -> Any:
-        for values in self._values():
-            if name in values:
-                return self._renderer.value(values[name], self._package)
-        if default is None:
-            raise NotRenderable(f"var {name} is given nowhere")
-        return default
-
-    def has_var(self, name: str) -> bool:
-        return any(name in values for values in self._values())
-
-    def _values(self) -> list[Mapping[str, Any]]:
-        scope = self._renderer.scope
-        of_root, of_package = scope.variables, scope.package_variables.get(self._package, {})
-        own = [values[self._package] for values in (of_root, of_package) if isinstance(values.get(self._package), dict)]
-        return [*own[:1], of_root, *own[1:], of_package]
-
-
 class TemplateRenderer:
     """Renders the templates of one scope. Its errors are those of `failure_of`."""
 
@@ -119,13 +65,14 @@ class TemplateRenderer:
         for node in scope.nodes:
             self._refs.setdefault(node.name, []).append(node)
         self._sources = {(source.source, source.table): source for source in scope.sources}
+        self._sources_by_id = {source.unique_id: source for source in scope.sources}
 
     def configured(self, unique_id: str, text: str) -> tuple[dict[str, Any], tuple[str, str, str]]:
         """A node's config, with what its own text says in it as far as that gets, and its place."""
         node = self._nodes[unique_id]
         rendering = Rendering(node, self._layered(node))
         if "config" in text:
-            with suppress(Exception):  # what cannot be rendered says so when it is rendered for its SQL
+            with suppress(*TEMPLATE_ERRORS):  # what cannot be rendered says so when it is rendered for its SQL
                 self._text_of(text, rendering)
         return rendering.config, node.place or self._place_of(node, rendering.config)
 
@@ -150,8 +97,10 @@ class TemplateRenderer:
 
     def source_place(self, unique_id: str) -> tuple[str, str, str]:
         """The place of a source's table."""
-        found = next(source for source in self.scope.sources if source.unique_id == unique_id)
-        database, schema, identifier = (str(self.value(part, found.package)) for part in found.place)
+        return self._place_of_source(self._sources_by_id[unique_id])
+
+    def _place_of_source(self, source: TemplateSource) -> tuple[str, str, str]:
+        database, schema, identifier = (str(self.value(part, source.package)) for part in source.place)
         return database or self.scope.target.get("database", ""), schema, identifier
 
     def _text_of(self, text: str, rendering: Rendering) -> str:
@@ -190,7 +139,7 @@ class TemplateRenderer:
             return default
         rendering = Rendering(TemplateNode("", "", "", root), {})
         given = default  # where the project's rule asks for what is not here
-        with suppress(Exception):
+        with suppress(*TEMPLATE_ERRORS):
             given = MacroName(self._library, root, macro, lambda package: self._names(rendering, package))(*args)
         return given.strip() if isinstance(given, str) else given
 
@@ -254,7 +203,7 @@ class TemplateRenderer:
         }
         return {
             "api": Members({"Relation": Members({"create": self._relation})}),
-            "config": _ConfigCall(rendering),
+            "config": ConfigCall(rendering.config),
             "database": database,
             "is_incremental": is_incremental,
             "model": model,
@@ -265,7 +214,7 @@ class TemplateRenderer:
             "source": lambda source, table: self._source(rendering, source, table),
             "target": {**target, "profile_name": "", "threads": 1},
             "this": TemplateRelation(database, schema, identifier, self.scope.dialect),
-            "var": _ProjectVariables(self, rendering.node.package),
+            "var": ProjectVariables(self.scope, node.package, partial(self.value, package=node.package)),
         }
 
     def _relation(self, **parts: Any) -> TemplateRelation:
@@ -306,7 +255,7 @@ class TemplateRenderer:
         if found is None:
             raise NotRenderable(f"source {source}.{table}, which no file here describes")
         rendering.read[found.unique_id] = None
-        return TemplateRelation(*self.source_place(found.unique_id), self.scope.dialect)
+        return TemplateRelation(*self._place_of_source(found), self.scope.dialect)
 
 
 def _is_incremental(rendering: Rendering) -> bool:

@@ -81,6 +81,8 @@ class RenderingProcess:
         return {unique_id: _rendered(told) for unique_id, told in zip(texts, answers, strict=True)}
 
     def _ask(self, scope: TemplateScope, asked: Sequence[Mapping[str, str]]) -> list[dict[str, Any]]:
+        if not asked:
+            return []
         self._scopes += 1
         file = Path(self._folder.name) / f"scope_{self._scopes}.json"
         file.write_text(scope.to_json(), "utf-8")

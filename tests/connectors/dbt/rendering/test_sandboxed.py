@@ -131,6 +131,7 @@ REFUSED = {
     "the environment": ("{{ env_var('HOME') }}", 1, "env_var HOME has no default"),
     "an error of its own": ("{{ exceptions.raise_compiler_error('secret') }}", 1, "the project itself refuses it"),
     "no Jinja": ("a\n{% if %}", 2, "not valid Jinja"),
+    "a return of its own": ("x\n{{ return(1) }}", 2, "return is called outside of a macro"),
     "another file": ("{% include '/etc/passwd' %}", 1, "TypeError"),
 }
 
