@@ -47,7 +47,8 @@ class Artifact:
     @classmethod
     def of(cls, file: Path, kind: str) -> Artifact:
         """Raises UnreadableArtifact where it cannot be read, is not JSON, or is something else than dbt's `kind`."""
-        found = dict(_pairs(file, "metadata"))
+        with _opened(file) as stream, _located(file):  # no further than to its end: a file may have 100 MB
+            found = mapping_of(next(ijson.items(stream, "metadata", use_float=True, buf_size=_CHUNK), {}))
         schema = found.get("dbt_schema_version")
         match = _SCHEMA.search(schema) if isinstance(schema, str) else None
         if match is None:
@@ -59,10 +60,11 @@ class Artifact:
 
     def entries(self, section: str) -> Iterator[tuple[str, dict[str, Any]]]:
         """The entries of a mapping at the top of the file, one at a time. Raises UnreadableArtifact."""
-        for name, value in _pairs(self.file, section):
-            if not isinstance(value, dict):
-                raise UnreadableArtifact(f"{self.file}: {section}.{name} is no mapping: is this file complete?")
-            yield name, value
+        with _opened(self.file) as stream, _located(self.file):
+            for name, value in ijson.kvitems(stream, section, use_float=True, buf_size=_CHUNK):
+                if not isinstance(value, dict):
+                    raise UnreadableArtifact(f"{self.file}: {section}.{name} is no mapping: is this file complete?")
+                yield name, value
 
     def items(self, section: str) -> Iterator[dict[str, Any]]:
         """The items of a list at the top of the file, one at a time. Raises UnreadableArtifact."""
@@ -87,11 +89,6 @@ def texts_of(value: object) -> tuple[str, ...]:
 def mapping_of(value: object) -> dict[str, Any]:
     """A mapping of an artifact, an empty one for anything else."""
     return value if isinstance(value, dict) else {}
-
-
-def _pairs(file: Path, section: str) -> Iterator[tuple[str, Any]]:
-    with _opened(file) as stream, _located(file):
-        yield from ijson.kvitems(stream, section, use_float=True, buf_size=_CHUNK)
 
 
 def _opened(file: Path) -> BinaryIO:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from connectors.dbt.target.json_stream import UnreadableArtifact
+from connectors.dbt.target.json_stream import Artifact, UnreadableArtifact
 from connectors.dbt.target.manifest import read_manifest
 from connectors.dbt.target.nodes import DbtExposure, DbtTest, ResourceKind
 from tests.support.dbt_project import BUILT
@@ -156,10 +156,15 @@ def test_a_broken_manifest_is_one_line_with_its_place(case: str, tmp_path: Path)
 
 
 def test_the_place_of_what_is_no_json_is_exact_behind_many_chunks(tmp_path: Path) -> None:
-    before = '{"metadata": {}, "nodes": {\n"a": "' + "x" * 200_000 + '",\n'
+    before = f'{{"metadata": {json.dumps(content()["metadata"])}, "nodes": {{\n"a": "' + "x" * 200_000 + '",\n'
     file = written(tmp_path, before + "oops}}")
     with pytest.raises(UnreadableArtifact, match=rf":3: not valid JSON \(byte {len(before) + 1}\)$"):
         read_manifest(file)
+
+
+def test_what_an_artifact_is_needs_no_more_of_it_than_its_head(tmp_path: Path) -> None:
+    file = written(tmp_path, f'{{"metadata": {json.dumps(content()["metadata"])}, "nodes": {{' + "\0" * 200_000)
+    assert Artifact.of(file, "manifest").metadata.adapter == "duckdb"
 
 
 def test_a_missing_manifest_names_the_nearest(tmp_path: Path) -> None:
