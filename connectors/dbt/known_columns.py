@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from connectors.dbt.model_statements import DbtProject
-from connectors.dbt.target.nodes import DbtNode
 from ingestion.errors import RecordError
 from ingestion.scripts.lineage_parser import LineageParser
 
@@ -25,7 +24,7 @@ def known_columns(relations: Iterable[str], project: DbtProject) -> dict[str, tu
         needed.update(dict.fromkeys(new))
         waiting += new
     text = "\n;\n".join(one.text for one in project.statements if one.node.unique_id in needed)
-    told = {_dotted(nodes[unique_id]) for unique_id in needed}
+    told = {nodes[unique_id].dotted for unique_id in needed}
     schema = {name: {column.name: column.type for column in known} for name, known in columns.items() if name in told}
     made: dict[str, tuple[str, ...]] = {name.lower(): tuple(known) for name, known in schema.items()}
     if text:
@@ -34,9 +33,5 @@ def known_columns(relations: Iterable[str], project: DbtProject) -> dict[str, tu
         except RecordError:
             return {}
         made |= {str(table).lower(): names for table, names in parser.whole_columns.items()}
-    found = {relation: made.get(_dotted(nodes[unique_id]).lower()) for relation, unique_id in wanted.items()}
+    found = {relation: made.get(nodes[unique_id].dotted.lower()) for relation, unique_id in wanted.items()}
     return {relation: names for relation, names in found.items() if names}
-
-
-def _dotted(node: DbtNode) -> str:
-    return ".".join(part for part in node.place if part)

@@ -71,7 +71,7 @@ def _compiled_file(target: Path, node: DbtNode) -> str | None:
 
 
 def _columns(nodes: Mapping[str, DbtNode], known: Mapping[str, tuple[Column, ...]]) -> dict[str, tuple[Column, ...]]:
-    return {".".join(filter(None, nodes[key].place)): columns for key, columns in known.items() if key in nodes}
+    return {nodes[key].dotted: columns for key, columns in known.items() if key in nodes}
 
 
 def _scope(file: Path, manifest: Manifest, root: Path, language: str) -> TemplateScope:

@@ -173,11 +173,7 @@ def _dbt_node(one: SourceFile, told: NodeConfig, rendered: RenderedModel | None,
 
 
 def _seed_columns(files: Mapping[str, SourceFile], nodes: Mapping[str, DbtNode]) -> dict[str, tuple[Column, ...]]:
-    return {
-        ".".join(filter(None, nodes[key].place)): tuple(Column(name) for name in one.columns)
-        for key, one in files.items()
-        if one.columns
-    }
+    return {nodes[key].dotted: tuple(Column(name) for name in one.columns) for key, one in files.items() if one.columns}
 
 
 def _notes(found: SourceFiles, scope: TemplateScope) -> tuple[str, ...]:

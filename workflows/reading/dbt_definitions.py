@@ -63,5 +63,5 @@ def columns_by_place(project: DbtProject) -> dict[tuple[str, str, str], tuple[Co
     return {
         node.place: columns
         for node in project.nodes.values()
-        if (columns := project.columns.get(".".join(part for part in node.place if part))) is not None
+        if (columns := project.columns.get(node.dotted)) is not None
     }

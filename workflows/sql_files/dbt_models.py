@@ -49,13 +49,13 @@ def in_warehouse(project: DbtProject, column: str) -> str:
         for node in project.nodes.values()
         if node.name == model and node.relation and node.kind is not ResourceKind.SOURCE
     ]
-    return f"{_shown(found[0])}.{last}" if len(found) == 1 else column
+    return f"{found[0].dotted}.{last}" if len(found) == 1 else column
 
 
 def table_edges(project: DbtProject) -> TableEdges:
     """What Python models read, of which nothing but that is known."""
     return tuple(
-        (_shown(project.nodes[source]), _shown(node))
+        (project.nodes[source].dotted, node.dotted)
         for node in project.nodes.values()
         if node.language == "python" and node.kind is ResourceKind.MODEL
         for source in node.depends_on
@@ -68,9 +68,9 @@ def undeclared_reads(project: DbtProject, read: TableEdges) -> UndeclaredReads:
 
     An ephemeral model stands for what it reads itself.
     """
-    by_name = {_shown(node).lower(): node for node in project.nodes.values() if node.relation}
-    told = {_shown(node).lower(): _declared(project, node) for node in project.nodes.values() if node.relation}
-    models = {_shown(statement.node).lower() for statement in project.statements}
+    by_name = {node.dotted.lower(): node for node in project.nodes.values() if node.relation}
+    told = {node.dotted.lower(): _declared(project, node) for node in project.nodes.values() if node.relation}
+    models = {statement.node.dotted.lower() for statement in project.statements}
     found: dict[str, set[str]] = {}
     for source, target in read:
         found.setdefault(target.lower(), set()).add(source.lower())
@@ -96,9 +96,5 @@ def _declared(project: DbtProject, node: DbtNode) -> set[str]:
         if found is not None and found.ephemeral:
             waiting += [other for other in found.depends_on if other not in waiting]
         elif found is not None:
-            names.add(_shown(found).lower())
+            names.add(found.dotted.lower())
     return names
-
-
-def _shown(node: DbtNode) -> str:
-    return ".".join(part for part in node.place if part)

@@ -118,12 +118,11 @@ def manifest_diff(base: Path, head: Path, dialect: str | None, timeout_seconds: 
 
 
 def _lineage(project: DbtProject, timeout_seconds: float) -> _Lineage:
-    tables = {_shown(node.place): node for node in project.nodes.values() if node.relation}
     exposures: dict[str, list[str]] = {}
     for exposure in project.manifest.exposures if project.manifest is not None else ():
         for unique_id in exposure.depends_on:
             if unique_id in project.nodes:
-                exposures.setdefault(_shown(project.nodes[unique_id].place), []).append(exposure.name)
+                exposures.setdefault(_lower(project.nodes[unique_id].dotted), []).append(exposure.name)
     unread = [str(failure) for failure in project.failures]
     made_of: dict[str, set[tuple[str, str]]] = {}
     uses: dict[str, set[str]] = {}
@@ -148,8 +147,8 @@ def _lineage(project: DbtProject, timeout_seconds: float) -> _Lineage:
         columns,
         {name: frozenset(sources) for name, sources in made_of.items()},
         {name: frozenset(targets) for name, targets in uses.items()},
-        frozenset(tables),
-        {_shown(statement.node.place): statement.body for statement in project.statements},
+        frozenset(_lower(node.dotted) for node in project.nodes.values() if node.relation),
+        {_lower(statement.node.dotted): statement.body for statement in project.statements},
         frozenset(unknown),
         {name: tuple(names) for name, names in exposures.items()},
         tuple(unread),
@@ -204,13 +203,8 @@ def _table(column: str) -> str:
     return column.rpartition(".")[0]
 
 
-def _shown(place: tuple[str, str, str]) -> str:
-    """A place in lower case: whether dbt or the dialect writes it otherwise tells no two relations apart."""
-    return ".".join(part for part in place if part).lower()
-
-
 def _lower(name: object) -> str:
-    """The table of a column, or a table, likewise."""
+    """A table or a column in lower case: whether dbt or the dialect writes it otherwise tells no two apart."""
     return str(name).lower()
 
 

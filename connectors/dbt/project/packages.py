@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from connectors.dbt.project.yaml_files import mapping, mappings, read_mapping, texts
+from connectors.dbt.project.yaml_files import mappings, read_mapping, texts
 from connectors.dbt.rendering.macros import macros_in
 from connectors.dbt.rendering.scope import TemplateMacro
+from connectors.dbt.target.json_stream import mapping_of
 from ingestion.errors import ConfigError
 
 PROJECT_FILE = "dbt_project.yml"
@@ -56,8 +57,8 @@ def read_package(root: Path) -> Package:
             "seed": texts(told.get("seed-paths", told.get("data-paths")), ("seeds",)),
             "snapshot": texts(told.get("snapshot-paths"), ("snapshots",)),
         },
-        variables=mapping(told.get("vars")),
-        configs={kind: mapping(told.get(f"{kind}s")) for kind in ("model", "seed", "snapshot", "source")},
+        variables=mapping_of(told.get("vars")),
+        configs={kind: mapping_of(told.get(f"{kind}s")) for kind in ("model", "seed", "snapshot", "source")},
         dispatch={
             str(one.get("macro_namespace")): texts(one.get("search_order")) for one in mappings(told.get("dispatch"))
         },
@@ -87,11 +88,11 @@ def target_of(project: Package, dialect: str | None) -> dict[str, str]:
     A profiles.yml is read where it lies in the project, and nothing of it kept but these.
     """
     file = project.root / "profiles.yml"
-    profile = mapping(read_mapping(file).get(project.profile)) if file.is_file() else {}
+    profile = mapping_of(read_mapping(file).get(project.profile)) if file.is_file() else {}
     name = profile.get("target")
-    outputs = mapping(profile.get("outputs"))
+    outputs = mapping_of(profile.get("outputs"))
     name = name if isinstance(name, str) and name in outputs else next(iter(outputs), "default")
-    output = {key: str(value) for key, value in mapping(outputs.get(name)).items() if key in _KEPT_OF_TARGET}
+    output = {key: str(value) for key, value in mapping_of(outputs.get(name)).items() if key in _KEPT_OF_TARGET}
     schema = _plain(output.get("schema") or output.get("dataset"))
     database = _plain(output.get("database") or output.get("project") or output.get("catalog") or output.get("dbname"))
     return {

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from connectors.dbt.project.packages import Package
-from connectors.dbt.project.yaml_files import mapping, mappings, read_mapping, texts
+from connectors.dbt.project.yaml_files import mappings, read_mapping, texts
 from connectors.dbt.rendering.scope import TemplateSource
+from connectors.dbt.target.json_stream import mapping_of
 from connectors.dbt.target.nodes import DbtColumn, DbtExposure
 
 
@@ -58,8 +59,8 @@ def read_properties(package: Package) -> PackageProperties:
 
 def _versions(told: Mapping[str, Any]) -> Iterator[NodeProperties]:
     name = str(told.get("name"))
-    config = {**mapping(told.get("config"))}
-    meta = {**mapping(told.get("meta")), **mapping(config.get("meta"))}
+    config = {**mapping_of(told.get("config"))}
+    meta = {**mapping_of(told.get("meta")), **mapping_of(config.get("meta"))}
     described = NodeProperties(
         name,
         file=name,
@@ -77,7 +78,7 @@ def _versions(told: Mapping[str, Any]) -> Iterator[NodeProperties]:
         version = str(one["v"])
         file = str(one.get("defined_in") or f"{name}_v{version}")
         alias = {"alias": one["alias"]} if "alias" in one else {}
-        whole = {**config, **alias, **mapping(one.get("config"))}
+        whole = {**config, **alias, **mapping_of(one.get("config"))}
         yield replace(described, version=version, latest=version == latest, file=file, config=whole)
 
 
@@ -87,7 +88,7 @@ def _number(version: object) -> tuple[float, str]:
 
 
 def _column(told: Mapping[str, Any]) -> DbtColumn:
-    tags = texts(told.get("tags")) or texts(mapping(told.get("config")).get("tags"))
+    tags = texts(told.get("tags")) or texts(mapping_of(told.get("config")).get("tags"))
     return DbtColumn(str(told.get("name")), str(told.get("description") or ""), str(told.get("data_type") or ""), tags)
 
 
@@ -101,7 +102,7 @@ def _tables(told: Mapping[str, Any], package: str) -> Iterator[TemplateSource]:
 
 
 def _exposure(told: Mapping[str, Any], package: str) -> DbtExposure:
-    name, owner = str(told.get("name")), mapping(told.get("owner"))
+    name, owner = str(told.get("name")), mapping_of(told.get("owner"))
     return DbtExposure(
         unique_id=f"exposure.{package}.{name}",
         name=name,

@@ -11,8 +11,8 @@ from typing import Any
 
 from connectors.dbt.project.packages import Package, installed_packages, target_of, text_of
 from connectors.dbt.project.properties import NodeProperties, PackageProperties, read_properties
-from connectors.dbt.project.yaml_files import mapping
 from connectors.dbt.rendering.scope import TemplateNode, TemplateScope, TemplateSource
+from connectors.dbt.target.json_stream import mapping_of
 
 _SNAPSHOT = re.compile(r"\{%-?\s*snapshot\s+(\w+)\s*-?%\}([\s\S]*?)\{%-?\s*endsnapshot\s*-?%\}")
 
@@ -99,8 +99,7 @@ def _node(package: Package, project: Package, file: Path, kind: str, told: NodeP
     layers: list[Mapping[str, Any]] = []
     for owner in (package, project) if package is not project else (project,):
         tree = owner.configs.get(kind, {})
-        own = {key: value for key, value in tree.items() if key.startswith("+") or not isinstance(value, dict)}
-        layers += [_plain(own), *_along(mapping(tree.get(package.name)), path)]
+        layers += [_own_config(tree), *_along(mapping_of(tree.get(package.name)), path)]
     version = f".v{told.version}" if told.version else ""
     return TemplateNode(
         unique_id=f"{kind}.{package.name}.{told.name}{version}",
@@ -115,13 +114,15 @@ def _node(package: Package, project: Package, file: Path, kind: str, told: NodeP
 
 def _along(tree: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[dict[str, Any]]:
     """The configs of the folders on the way to a node, from the top down."""
-    yield _plain({key: value for key, value in tree.items() if key.startswith("+") or not isinstance(value, dict)})
+    yield _own_config(tree)
     for name in path:
-        tree = mapping(tree.get(name))
-        yield _plain({key: value for key, value in tree.items() if key.startswith("+") or not isinstance(value, dict)})
+        tree = mapping_of(tree.get(name))
+        yield _own_config(tree)
 
 
-def _plain(config: Mapping[str, Any]) -> dict[str, Any]:
+def _own_config(tree: Mapping[str, Any]) -> dict[str, Any]:
+    """What a folder's mapping sets for the nodes in it; its other keys are folders and nodes."""
+    config = {key: value for key, value in tree.items() if key.startswith("+") or not isinstance(value, dict)}
     return {key.removeprefix("+"): value for key, value in config.items()}
 
 

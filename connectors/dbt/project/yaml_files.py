@@ -7,6 +7,7 @@ from typing import Any
 
 import yaml
 
+from connectors.dbt.target.json_stream import mapping_of
 from ingestion.errors import ConfigError
 
 _LOADER: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -24,17 +25,12 @@ def read_mapping(file: Path) -> dict[str, Any]:
         raise ConfigError(f"{file}: not valid YAML") from None
     except OSError as error:
         raise ConfigError(f"{file} cannot be read ({error.strerror})") from None
-    return content if isinstance(content, dict) else {}
+    return mapping_of(content)
 
 
 def mappings(value: object) -> list[dict[str, Any]]:
     """The mappings of a list."""
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
-
-
-def mapping(value: object) -> dict[str, Any]:
-    """A mapping, an empty one for anything else."""
-    return value if isinstance(value, dict) else {}
 
 
 def texts(value: object, default: tuple[str, ...] = ()) -> tuple[str, ...]:

@@ -59,6 +59,11 @@ class DbtNode:
     def ephemeral(self) -> bool:
         return self.materialized == "ephemeral"
 
+    @property
+    def dotted(self) -> str:
+        """Its place as a name without quotes: `database.schema.identifier`, without the parts that it lacks."""
+        return ".".join(filter(None, self.place))
+
 
 @dataclass(frozen=True, slots=True)
 class DbtTest:
