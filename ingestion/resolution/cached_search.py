@@ -92,7 +92,7 @@ class RememberedSearch:
         self._count(field_searches=1)
         pattern = search_pattern(service, name.database, name.schema, name.table)
         found = self._search.field_search(pattern)
-        hits = Hits(tuple(fqn for fqn in found.fqns if _agrees(fqn, service, name)), found.complete, found.current)
+        hits = Hits(tuple(fqn for fqn in found.fqns if agrees(fqn, service, name)), found.complete, found.current)
         self._remember(self._hits, (service, name), hits)
         return hits
 
@@ -131,7 +131,7 @@ class RememberedSearch:
             for entity in entities:
                 self._remember(self._entities, entity.fully_qualified_name, entity)
             fqns = (entity.fully_qualified_name for entity in entities)
-            agreeing = tuple(fqn for fqn in fqns if _agrees(fqn, service, name))
+            agreeing = tuple(fqn for fqn in fqns if agrees(fqn, service, name))
             self._remember(self._hits, (service, name), Hits(agreeing, complete=True, current=True))
 
     def _remembered_in(self, cache: LRUCache[Key, Value], key: Key) -> tuple[Value] | None:
@@ -151,7 +151,8 @@ class RememberedSearch:
             self._remembered += remembered
 
 
-def _agrees(fqn: str, service: str, name: PartialName) -> bool:
+def agrees(fqn: str, service: str, name: PartialName) -> bool:
+    """Whether an FQN is that of a table of the service, and has the parts of the name that are known, case ignored."""
     try:
         parts = split_fqn(fqn)
     except ValueError:

@@ -17,7 +17,7 @@ from ingestion.names.engine_names import EngineNameRules
 from ingestion.names.fqn import build_fqn, split_fqn
 from ingestion.names.namespaces import QUALIFIED_PARTS, Namespace
 from ingestion.names.storage_paths import canonical_path, containers_of
-from ingestion.resolution.cached_search import EntitySearch, Hits, LookupCounts, PartialName, RememberedSearch
+from ingestion.resolution.cached_search import EntitySearch, Hits, LookupCounts, PartialName, RememberedSearch, agrees
 
 PREFETCHED = 250
 
@@ -203,36 +203,28 @@ class Resolver:
     def _look_up(self, lookup: _Lookup) -> Resolution:
         everywhere = self._search.candidates(lookup.service, lookup.name)
         if lookup.likely is not None:
-            likely = self._along_path(lookup.likely, self._in_database(everywhere, lookup.likely))
+            likely = self._along_path(lookup.likely, self._narrowed(everywhere, lookup.likely))
             if not isinstance(likely, Unresolved):
                 return likely
         return self._along_path(lookup, everywhere)
 
-    def _in_database(self, everywhere: Hits, lookup: _Lookup) -> Hits:
-        """What one database has of the name, read off the hits in all of them where they are all there."""
+    def _narrowed(self, everywhere: Hits, lookup: _Lookup) -> Hits:
+        """What one database or schema has of the name, read off the hits in all of them where they are all there."""
         if not everywhere.complete:
             return self._search.candidates(lookup.service, lookup.name)
-        database = (lookup.name.database or "").casefold()
-        here = tuple(fqn for fqn in everywhere.fqns if split_fqn(fqn)[1].casefold() == database)
+        here = tuple(fqn for fqn in everywhere.fqns if agrees(fqn, lookup.service, lookup.name))
         return Hits(here, current=everywhere.current)
 
     def _along_path(self, lookup: _Lookup, everywhere: Hits) -> Resolution:
         if lookup.name.schema is not None or not lookup.path:
             return self._chosen(everywhere, lookup)
         for schema in lookup.path:
-            placed = PartialName(lookup.name.database, schema, lookup.name.table)
-            found = self._placed(_Lookup(lookup.service, placed, found_by=lookup.found_by), everywhere)
+            name = PartialName(lookup.name.database, schema, lookup.name.table)
+            placed = _Lookup(lookup.service, name, found_by=lookup.found_by)
+            found = self._chosen(self._narrowed(everywhere, placed), placed)
             if not isinstance(found, Unresolved):
                 return found
         return self._chosen(everywhere, _Lookup(lookup.service, lookup.name, found_by=FoundBy.ONLY_ONE))
-
-    def _placed(self, lookup: _Lookup, everywhere: Hits) -> Resolution:
-        """One schema of a search path, read off the hits in all schemas where they are all there."""
-        if not everywhere.complete:
-            return self._strictly(lookup)
-        schema = lookup.name.schema or ""
-        here = tuple(fqn for fqn in everywhere.fqns if split_fqn(fqn)[2].casefold() == schema.casefold())
-        return self._chosen(Hits(here, current=everywhere.current), lookup)
 
     def _strictly(self, lookup: _Lookup) -> Resolution:
         return self._chosen(self._search.candidates(lookup.service, lookup.name), lookup)
