@@ -6,6 +6,8 @@ import io
 from collections.abc import Iterator
 
 import pyarrow as pa
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import BinaryType, StringType, StructField, StructType
 
 from connectors.query_log.csvlog import CsvlogReader, Failures, FailureScan
 from connectors.query_log.interpretation.interpreter import interpret, unescape
@@ -24,8 +26,10 @@ from connectors.query_log.streams import SliceStream
 
 _BLOCK_CHARS = 1 << 20
 
-_FAILURE_SCHEMA = pa.schema([("session", pa.string()), ("statement", pa.binary())])
-FAILURE_DDL = "session string, statement binary"
+FAILURE_SCHEMA = StructType([StructField("session", StringType()), StructField("statement", BinaryType())])
+"""A failed statement's key, and its session."""
+
+_FAILURE_ARROW_SCHEMA = to_arrow_schema(FAILURE_SCHEMA)
 
 
 def record_batches(
@@ -51,15 +55,13 @@ def _interpreted(records: Records, layout: Layout) -> Table:
 
 
 def failure_batches(part: FileSlice, stream: SliceStream) -> Iterator[pa.RecordBatch]:
-    """The failed statements of a slice of a csvlog, with the columns of FAILURE_DDL."""
+    """The failed statements of a slice of a csvlog, with FAILURE_SCHEMA."""
     if part.layout is None:
         return
     scan = FailureScan(part.layout)
     for lines, last in _line_blocks(part.layout, stream):
         if rows := scan.feed(lines, last):
-            sessions, statements = zip(*rows, strict=True)
-            arrays = [pa.array(sessions, pa.string()), pa.array(statements, pa.binary())]
-            yield pa.RecordBatch.from_arrays(arrays, schema=_FAILURE_SCHEMA)
+            yield pa.RecordBatch.from_arrays(list(zip(*rows, strict=True)), schema=_FAILURE_ARROW_SCHEMA)
 
 
 def _delimited_records(part: FileSlice, layout: Layout, stream: SliceStream) -> Iterator[Records]:

@@ -13,6 +13,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from ingestion.errors import ConfigError
+from ingestion.names.suggestions import listing
 
 _LOG_NAME = re.compile(
     r".*\.(csv|tsv|psv|json|jsonl|ndjson|parquet|orc|avro)(\.(gz|gzip|bz2|zst|zstd))?", re.IGNORECASE
@@ -89,7 +90,7 @@ def _within(directory: Path) -> list[QueryLogFile]:
     found = _logs_of(directory)
     if not found:
         others = sorted(entry.name for entry in directory.iterdir() if entry.is_file())
-        seen = f"; it holds {', '.join(others[:3])}{', …' if len(others) > 3 else ''}" if others else ": it is empty"
+        seen = f"; it holds {listing(others)}" if others else ": it is empty"
         hint = ". Name the files by a glob if one of them is the log" if others else ""
         raise ConfigError(f"the directory {directory} holds no query log ({_LOG_NAMES}){seen}{hint}")
     return found

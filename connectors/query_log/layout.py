@@ -26,6 +26,7 @@ from connectors.query_log.json_records import is_json, is_json_lines, names_of, 
 from connectors.query_log.profiles.databases.mysql import GENERAL_LOG_COLUMNS, GENERAL_LOG_FILE
 from connectors.query_log.profiles.generic import GENERIC
 from ingestion.errors import ConfigError
+from ingestion.names.suggestions import listing
 
 if TYPE_CHECKING:
     from _csv import Reader
@@ -252,8 +253,7 @@ def _no_text_column(row: list[str], name: str) -> str:
     expected = "query_text, query, sql or statement"
     if not names or len(names) < len(row):
         return f"{name}, line 1: neither a header with a column for the query text ({expected}) nor a PostgreSQL csvlog"
-    shown = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
-    return f"{name}, line 1: no column for the query text among {shown}{_hint(names, expected)}"
+    return f"{name}, line 1: no column for the query text among {listing(names)}{_hint(names, expected)}"
 
 
 def _hint(names: Sequence[str], expected: str) -> str:

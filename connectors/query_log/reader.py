@@ -11,8 +11,9 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from pyspark.sql import DataFrame, SparkSession
 
 from connectors.base import RECORD_SCHEMA
+from connectors.log_columns import LogColumn
 from connectors.query_log.files import QueryLogFile, find_log_files, table_format
-from connectors.query_log.interpretation.column_reading import MappedColumn, ReadingHints
+from connectors.query_log.interpretation.column_reading import ReadingHints
 from connectors.query_log.pieces import PIECE_RECORD_SCHEMA, join_pieces
 from connectors.query_log.slices import FileSlice
 from connectors.query_log.spark_tables import (
@@ -43,7 +44,7 @@ class QueryLogOptions:
     path: str | None = None
     timezone: str = "UTC"
     connection_type: str | None = None
-    columns: Mapping[str, MappedColumn] = field(default_factory=dict)
+    columns: Mapping[str, LogColumn] = field(default_factory=dict)
     table: str | None = None
     jdbc: Mapping[str, str] = field(default_factory=dict, repr=False)
 

@@ -9,6 +9,8 @@ from typing import BinaryIO
 
 import pyarrow as pa
 from pyspark.sql import SparkSession
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import LongType, StructField, StructType
 
 from connectors.query_log.files import QueryLogFile
 from connectors.query_log.layout import Form, Layout
@@ -28,11 +30,8 @@ _NEVER = b"\x00\xff\xfe\x00"
 AT_ONCE_BYTES = 256 << 20
 """As much is looked through in a second: sooner than Spark begins with it."""
 
-_CUT_SCHEMA = pa.schema(
-    [("file", pa.int64()), ("start", pa.int64()), ("quotes", pa.int64()), ("newlines", pa.int64())]
-    + [(f"{parity}_{what}", pa.int64()) for parity in ("even", "odd") for what in ("cut", "newlines")]
-)
-_CUT_DDL = ", ".join(f"{column.name} bigint" for column in _CUT_SCHEMA)
+_CUT_COLUMNS = ("file", "start", "quotes", "newlines", "even_cut", "even_newlines", "odd_cut", "odd_newlines")
+_CUT_SCHEMA = StructType([StructField(name, LongType()) for name in _CUT_COLUMNS])
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +126,7 @@ def _surveyed_by_tasks(spark: SparkSession, jobs: list[tuple[int, FileSlice, int
                 index, part, start, end = jobs[job]
                 yield _as_batch(_examine(part, index, start, end))
 
-    rows = spark.range(0, len(jobs), 1, len(jobs)).mapInArrow(survey, _CUT_DDL).collect()
+    rows = spark.range(0, len(jobs), 1, len(jobs)).mapInArrow(survey, _CUT_SCHEMA).collect()
     return [
         Cut(
             row.file,
@@ -148,7 +147,7 @@ def _first_record(offset: int | None, newlines: int) -> tuple[int, int] | None:
 def _as_batch(found: Cut) -> pa.RecordBatch:
     even, odd = found.even or (None, None), found.odd or (None, None)
     row = (found.file, found.start, found.quotes, found.newlines, *even, *odd)
-    return pa.RecordBatch.from_pylist([dict(zip(_CUT_SCHEMA.names, row, strict=True))], schema=_CUT_SCHEMA)
+    return pa.RecordBatch.from_pylist([dict(zip(_CUT_COLUMNS, row, strict=True))], to_arrow_schema(_CUT_SCHEMA))
 
 
 def _examine(part: FileSlice, index: int, start: int, end: int) -> Cut:

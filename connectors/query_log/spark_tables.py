@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 import pyarrow as pa
 from py4j.protocol import Py4JJavaError
-from pyspark.errors import AnalysisException, PySparkException
+from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
@@ -31,11 +31,13 @@ from connectors.query_log.files import QueryLogFile
 from connectors.query_log.interpretation.column_reading import ColumnReading, ReadingHints, column_reading, plain_name
 from connectors.query_log.interpretation.interpreter import interpret
 from ingestion.errors import ConfigError
+from ingestion.names.suggestions import listing
 
 MAGIC: Mapping[bytes, str] = {b"PAR1": "parquet", b"ORC": "orc", b"Obj\x01": "avro"}
 """What files of Spark's formats begin with."""
 
 _SAMPLE_ROWS = 50
+_UNREADABLE = (Py4JJavaError, PySparkException)
 _NO_TEXT = ("0",)
 
 
@@ -62,8 +64,8 @@ def read_files(spark: SparkSession, kind: str, files: Sequence[QueryLogFile], hi
         reader = reader.option("mergeSchema", "true")
     try:
         frame = reader.load(paths)
-    except (AnalysisException, Py4JJavaError, PySparkException) as error:
-        raise ConfigError(_unreadable(files[0].name, kind, error)) from None
+    except _UNREADABLE as error:
+        raise ConfigError(_not_readable(files[0].name, kind, error)) from None
     names = {_plain_path(file.path): file.name for file in files}
     return TableRead(frame, _reading(frame, files[0].name, hints), files[0].name, names)
 
@@ -76,7 +78,7 @@ def read_directory(spark: SparkSession, kind: str, path: str, hints: ReadingHint
     try:
         frame = spark.read.format(kind).load(path)
         return TableRead(frame, _reading(frame, path, hints), path.rstrip("/").rpartition("/")[2])
-    except (AnalysisException, Py4JJavaError, PySparkException) as error:
+    except _UNREADABLE as error:
         raise ConfigError(
             f"{path} is a table of {kind}, which this Spark cannot read ({_reason(error)}): add its package to "
             "headwater.spark.conf's spark.jars.packages"
@@ -88,7 +90,7 @@ def read_table(spark: SparkSession, table: str, hints: ReadingHints) -> TableRea
     try:
         frame = spark.read.table(table)
         return TableRead(frame, _reading(frame, table, hints), table)
-    except (AnalysisException, Py4JJavaError, PySparkException) as error:
+    except _UNREADABLE as error:
         raise ConfigError(f"the table {table} cannot be read ({_reason(error)}): check headwater.spark") from None
 
 
@@ -101,7 +103,7 @@ def read_jdbc(spark: SparkSession, options: Mapping[str, str], hints: ReadingHin
     try:
         frame = spark.read.format("jdbc").option("preferTimestampNTZ", "true").options(**options).load()
         return TableRead(frame, _reading(frame, f"jdbc {name}", hints), f"jdbc {name}")
-    except (AnalysisException, Py4JJavaError, PySparkException) as error:
+    except _UNREADABLE as error:
         raise ConfigError(
             f"headwater.queryLogJdbc cannot be read ({_reason(error)}): check its url, its user, and that "
             "headwater.spark.conf names the driver's jar (spark.jars)"
@@ -110,9 +112,9 @@ def read_jdbc(spark: SparkSession, options: Mapping[str, str], hints: ReadingHin
 
 def table_records(table: TableRead, schema: StructType) -> DataFrame:
     """The records, with `schema`: RECORD_SCHEMA or PIECE_RECORD_SCHEMA."""
-    leaves = dict(_leaves(table.frame.schema))
+    leaves = _leaves(table.frame.schema)
     used = [position for position in table.reading.used if table.reading.names[position] in leaves]
-    columns = [leaves[table.reading.names[position]].alias(f"c{position}") for position in used]
+    columns = [leaves[table.reading.names[position]].column.alias(f"c{position}") for position in used]
     if table.files is None:
         place = [F.lit(table.name).alias("file"), F.monotonically_increasing_id().alias("start")]
     else:
@@ -125,50 +127,42 @@ def table_records(table: TableRead, schema: StructType) -> DataFrame:
 
 def _reading(frame: DataFrame, name: str, hints: ReadingHints) -> ColumnReading:
     leaves = _leaves(frame.schema)
-    names = list(dict.fromkeys(column for column, _leaf in leaves))
-    kinds = dict(reversed(_kinds(frame.schema)))
-    texts = [(column, leaf) for column, leaf in dict(reversed(leaves)).items() if _is_text(kinds[column])]
+    names = list(leaves)
     # without samples first: which columns may be the text is known then, and no others need to be read
-    reading = column_reading(names, [() if _is_text(kinds[column]) else _NO_TEXT for column in names], hints)
+    unseen = {name: () if leaf.is_text else _NO_TEXT for name, leaf in leaves.items()}
+    reading = column_reading(names, list(unseen.values()), hints)
     named = () if reading is None else reading.profile.columns.get("text", ())
-    candidates = [column for column in texts if column[0] in named]
-    samples: dict[str, Sequence[str]] = {column: () for column, _leaf in texts}
+    candidates = [name for name, leaf in leaves.items() if leaf.is_text and name in named]
+    samples: dict[str, Sequence[str]] = dict(unseen)
     if candidates:
-        head = frame.select(*(leaf.cast("string").alias(f"c{at}") for at, (_, leaf) in enumerate(candidates)))
+        head = frame.select(*(leaves[name].column.cast("string").alias(f"c{at}") for at, name in enumerate(candidates)))
         rows = head.limit(_SAMPLE_ROWS).collect()
-        samples |= {column: [row[at] or "" for row in rows] for at, (column, _leaf) in enumerate(candidates)}
-    reading = column_reading(names, [samples.get(column, _NO_TEXT) for column in names], hints)
+        samples |= {name: [row[at] or "" for row in rows] for at, name in enumerate(candidates)}
+    reading = column_reading(names, list(samples.values()), hints)
     if reading is None:
-        shown = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
         raise ConfigError(
-            f"{name}: no column for the query text among {shown}: name it under headwater.queryLogColumns"
+            f"{name}: no column for the query text among {listing(names)}: name it under headwater.queryLogColumns"
         )
     return reading
 
 
-def _is_text(kind: DataType) -> bool:
-    return isinstance(kind, StringType | BinaryType)
+@dataclass(frozen=True, slots=True)
+class _Leaf:
+    """A column or a field in one, as text where that loses nothing; `is_text`: it may be a statement's."""
+
+    column: Column
+    is_text: bool
 
 
-def _kinds(schema: StructType, above: str = "") -> list[tuple[str, DataType]]:
-    found: list[tuple[str, DataType]] = []
-    for field in schema.fields:
-        name = f"{above}{plain_name(field.name)}"
-        found.append((name, field.dataType))
-        if isinstance(field.dataType, StructType):
-            found += _kinds(field.dataType, f"{name}_")
-    return found
-
-
-def _leaves(schema: StructType, above: str = "", parent: Column | None = None) -> list[tuple[str, Column]]:
-    """Every column and every field in one by its joined name, as text where that loses nothing."""
-    found: list[tuple[str, Column]] = []
+def _leaves(schema: StructType, above: str = "", parent: Column | None = None) -> dict[str, _Leaf]:
+    """Every column and every field in one by its joined name, the first of those that have the same."""
+    found: dict[str, _Leaf] = {}
     for field in schema.fields:
         column = F.col(f"`{field.name.replace('`', '``')}`") if parent is None else parent.getField(field.name)
-        name = f"{above}{plain_name(field.name)}"
-        found.append((name, _as_text(column, field.dataType)))
-        if isinstance(field.dataType, StructType):
-            found += _leaves(field.dataType, f"{name}_", column)
+        name, kind = f"{above}{plain_name(field.name)}", field.dataType
+        found.setdefault(name, _Leaf(_as_text(column, kind), isinstance(kind, StringType | BinaryType)))
+        for inner, leaf in (_leaves(kind, f"{name}_", column) if isinstance(kind, StructType) else {}).items():
+            found.setdefault(inner, leaf)
     return found
 
 
@@ -232,7 +226,7 @@ def _plain_path(path: str) -> str:
     return re.sub(r"^file:/+", "/", path)
 
 
-def _unreadable(name: str, kind: str, error: Exception) -> str:
+def _not_readable(name: str, kind: str, error: Exception) -> str:
     if kind == "avro" and "avro" in _reason(error).lower() + str(error)[:200].lower():
         package = "org.apache.spark:spark-avro_2.13 of your Spark's version"
         return (

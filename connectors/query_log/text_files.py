@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
-from connectors.query_log.batches import FAILURE_DDL, failure_batches, record_batches
+from connectors.query_log.batches import FAILURE_SCHEMA, failure_batches, record_batches
 from connectors.query_log.csvlog import Failures
 from connectors.query_log.files import QueryLogFile
 from connectors.query_log.interpretation.column_reading import ReadingHints
@@ -87,7 +87,7 @@ def _failures(spark: SparkSession, slices: Sequence[FileSlice]) -> Failures:
     if not slices:
         return {}
     by_session: dict[str, set[bytes]] = {}
-    for row in _run(spark, slices, failure_batches, FAILURE_DDL).collect():
+    for row in _run(spark, slices, failure_batches, FAILURE_SCHEMA).collect():
         by_session.setdefault(row.session, set()).add(bytes(row.statement))
     return {session: frozenset(statements) for session, statements in by_session.items()}
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
+
+_LISTED = 12
 
 
 def nearest_name(name: str, known: Iterable[str], likeness: float = 0.6) -> str | None:
@@ -22,6 +24,11 @@ def nearest_file(wanted: Path) -> str:
         return ""
     near = nearest_name(wanted.name, names, likeness=0.75)  # suffixes alone make names alike
     return f"; did you mean {wanted.with_name(near)}?" if near else ""
+
+
+def listing(names: Sequence[str]) -> str:
+    """The first dozen of the names, for a message."""
+    return ", ".join(names[:_LISTED]) + (", …" if len(names) > _LISTED else "")
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:

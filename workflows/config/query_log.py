@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from zoneinfo import ZoneInfo
 
+from connectors.log_columns import KEYS, SECONDS_PER_UNIT, LogColumn
 from workflows.config.checks import Checks
 from workflows.config.models.headwater import Headwater
 from workflows.config.models.openmetadata import LineageConfig
 from workflows.config.models.query_log import ColumnModel, QueryLogColumns, QueryLogJdbc
-from workflows.config.values import LogColumn, QueryLog, Source, SourceKind
+from workflows.config.values import QueryLog, Source, SourceKind
 
 _PATH = ("source", "sourceConfig", "config", "queryLogFilePath")
 _COLUMNS = ("headwater", "queryLogColumns")
 _JDBC = ("headwater", "queryLogJdbc")
-_FIELDS = {"time": "start_time", "error": "failure", "type": "query_type", "schema_": "schema"}
-"""A record's fields, where the YAML has another name for them."""
-_SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "ps": 1e-12, "min": 60.0, "h": 3600.0}
+_FIELDS = {key: name for name, key in KEYS.items()}
 _NOT_GIVEN = ColumnModel()
 _MEASURED = frozenset({"time", "end_time", "duration"})
 _WITH_CONSTANT = frozenset({"user", "session", "database", "schema_", "type", "job"})
@@ -45,15 +45,17 @@ def _columns(model: QueryLogColumns, checks: Checks) -> Iterator[tuple[str, LogC
         given: ColumnModel | None = getattr(model, name)
         if given is None or given == _NOT_GIVEN:
             continue
-        path = (*_COLUMNS, info.alias or name)
+        key = info.alias or name
+        path = (*_COLUMNS, key)
         if (given.column is None) == (given.value is None):
             checks.fail(path, "give a column's name, or {value: ...} for what all records have")
         elif given.value is not None and name not in _WITH_CONSTANT:
             checks.fail(path, "differs from record to record: give a column's name")
         elif given.unit is not None and name not in _MEASURED:
             checks.fail((*path, "unit"), "only times and durations have one")
-        unit = _SECONDS[given.unit] if given.unit is not None else None
-        yield _FIELDS.get(name, name), LogColumn(given.column, given.value, unit, given.zone)
+        unit = SECONDS_PER_UNIT[given.unit] if given.unit is not None else None
+        zone = ZoneInfo(given.zone) if given.zone is not None else None
+        yield _FIELDS.get(key, key), LogColumn(given.column, given.value, unit, zone)
 
 
 def _jdbc(model: QueryLogJdbc, checks: Checks) -> dict[str, str]:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
+from connectors.log_columns import LogColumn
 from ingestion.names.engine_names import EngineNameRules
 from ingestion.parsing.parser_pool import Limits, Parser
 
@@ -78,16 +79,6 @@ class Filters:
     table: FilterPattern = FilterPattern()
     stored_procedure: FilterPattern = FilterPattern()
     condition: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class LogColumn:
-    """Where a record's field is: in a column, whose numbers count `unit` seconds, or nowhere: all have one `value`."""
-
-    column: str | None = None
-    value: str | None = None
-    unit: float | None = None
-    zone: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

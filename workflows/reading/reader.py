@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from zoneinfo import ZoneInfo
 
 from pyspark import StorageLevel
 from pyspark.errors import AnalysisException, ParseException
@@ -15,7 +14,7 @@ from pyspark.sql import functions as F
 
 from connectors.base import RECORD_SCHEMA
 from connectors.postgres import PostgresDatabase
-from connectors.query_log import MappedColumn, QueryLogOptions, open_query_log
+from connectors.query_log import QueryLogOptions, open_query_log
 from connectors.spark_history import UNREAD, Listing, NameMapping, SparkHistoryOptions, list_history, read_event_logs
 from ingestion.errors import ConfigError
 from ingestion.model import Column
@@ -189,12 +188,8 @@ def _records(spark: SparkSession, config: RunConfig, database: PostgresDatabase 
 def log_options(config: RunConfig) -> QueryLogOptions:
     """Where the configured query log is, and what its columns mean."""
     log, connection = config.query_log, config.source.connection
-    columns = {
-        name: MappedColumn(one.column, one.value, one.unit, ZoneInfo(one.zone) if one.zone else None)
-        for name, one in log.columns.items()
-    }
     kind = connection.type if connection is not None else None
-    return QueryLogOptions(log.path, log.timezone, kind, columns, log.table, log.jdbc)
+    return QueryLogOptions(log.path, log.timezone, kind, log.columns, log.table, log.jdbc)
 
 
 def _history(config: RunConfig, history: SparkHistory, past: ReadState) -> SparkHistoryOptions:

@@ -12,7 +12,6 @@ from ingestion.model import StatementLineage, TableName
 
 _END = ("{}_table_full_name", "{}_table_catalog", "{}_table_schema", "{}_table_name", "{}_path")
 _ENDS = tuple(column.format(end) for end in ("source", "target") for column in _END)
-_NULLS = frozenset({"", "null", "NULL", "\\N"})
 
 
 def _read_tables(values: Sequence[str]) -> StatementLineage | None:
@@ -23,13 +22,13 @@ def _read_tables(values: Sequence[str]) -> StatementLineage | None:
 def _read_columns(values: Sequence[str]) -> StatementLineage | None:
     source, target = _end(values[: len(_END)]), _end(values[len(_END) : 2 * len(_END)])
     column, to = values[2 * len(_END) :]
-    if source is None or target is None or column in _NULLS or to in _NULLS:
+    if source is None or target is None or not (column and to):
         return None
     return written([flow_into(target, (), [ColumnPair(source, column, to)])])
 
 
 def _end(values: Sequence[str]) -> TableName | None:
-    full_name, *parts, path = ("" if value in _NULLS else value for value in values)
+    full_name, *parts, path = values
     if all(parts):
         return TableName(tuple(part.lower() for part in parts))
     if full_name:

@@ -84,12 +84,16 @@ def path_name(path: str) -> TableName:
 
 
 def objects_of(text: str, column: str) -> list[Json]:
-    """The objects of a JSON list, none for an empty text."""
-    value = json_of(text, column)
+    """The objects of a JSON list, none for an empty text. Raises MalformedLineage."""
+    return objects_in(json_of(text, column), column)
+
+
+def objects_in(value: Any, place: str) -> list[Json]:
+    """The objects of a list, none for null; `place` is what an error names. Raises MalformedLineage."""
     if value is None:
         return []
     if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
-        raise MalformedLineage(f"{column} is no list of objects")
+        raise MalformedLineage(f"{place} is no list of objects")
     return value
 
 

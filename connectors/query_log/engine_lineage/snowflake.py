@@ -15,6 +15,7 @@ from connectors.query_log.engine_lineage.rows import (
     EngineLineage,
     MalformedLineage,
     flow_into,
+    objects_in,
     objects_of,
     text_of,
     written,
@@ -43,10 +44,7 @@ def _pairs(modified: Json) -> Iterator[ColumnPair]:
 
 
 def _objects(record: Json, key: str) -> list[Json]:
-    value = record.get(key) or []
-    if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
-        raise MalformedLineage(f"{_MODIFIED}: {key} is no list of objects")
-    return value
+    return objects_in(record.get(key), f"{_MODIFIED}: {key}")
 
 
 def _is_table(record: Json) -> bool:

@@ -7,29 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, tzinfo
 
+from connectors.log_columns import KEYS, SECONDS_PER_UNIT, LogColumn
 from connectors.query_log.interpretation.exporters import PROFILES
 from connectors.query_log.interpretation.text_columns import holds_text
-from connectors.query_log.interpretation.values import SECONDS_PER_UNIT
 from connectors.query_log.profiles.export_profile import ExportProfile
 from connectors.query_log.profiles.generic import GENERIC
 from ingestion.errors import ConfigError
-from ingestion.names.suggestions import suggestion
-
-_KEYS = {"start_time": "time", "end_time": "endTime", "failure": "error", "query_type": "type"}
-"""What a record's fields are called in the YAML, where that is another name."""
-
-
-@dataclass(frozen=True, slots=True)
-class MappedColumn:
-    """Where the user says a record's field is: in a column, or nowhere, since all records have one value of it.
-
-    `unit`: seconds in one unit of its numbers. `zone`: of its times that name none.
-    """
-
-    column: str | None = None
-    value: str | None = None
-    unit: float | None = None
-    zone: tzinfo | None = None
+from ingestion.names.suggestions import listing, suggestion
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +22,7 @@ class ReadingHints:
 
     connection_type: str | None = None
     zone: tzinfo = UTC
-    columns: Mapping[str, MappedColumn] = field(default_factory=dict)
+    columns: Mapping[str, LogColumn] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,12 +97,12 @@ def _tells_something(
 def _check_mapped(name: str, column: str, names: Sequence[str]) -> None:
     if plain_name(column) in names:
         return
-    shown = ", ".join(names[:20]) + (", …" if len(names) > 20 else "")
     near = suggestion(plain_name(column), names)
-    raise ConfigError(f"headwater.queryLogColumns.{_KEYS.get(name, name)}: no column {column}{near}; there are {shown}")
+    key = f"headwater.queryLogColumns.{KEYS.get(name, name)}"
+    raise ConfigError(f"{key}: no column {column}{near}; there are {listing(names)}")
 
 
-def _with_mapping(reading: ColumnReading, mapping: Mapping[str, MappedColumn]) -> ColumnReading:
+def _with_mapping(reading: ColumnReading, mapping: Mapping[str, LogColumn]) -> ColumnReading:
     units, zones, constants = dict(reading.units), dict(reading.zones), dict(reading.constants)
     fields = dict(reading.fields)
     for name, one in mapping.items():

@@ -11,11 +11,11 @@ from connectors.query_log.engine_lineage.rows import EngineLineage, MalformedLin
 from connectors.query_log.interpretation.column_reading import ColumnReading
 from connectors.query_log.interpretation.job_names import job_of
 from connectors.query_log.interpretation.tables import Malformed, Table
-from connectors.query_log.interpretation.values import parse_duration, parse_flag, parse_state, parse_times
+from connectors.query_log.interpretation.values import NULLS, parse_duration, parse_flag, parse_state, parse_times
 from connectors.query_log.profiles.export_profile import NO_WRITE, NOT_A_STATEMENT, OTHERWISE, ExportProfile, Pieces
 from ingestion.symbolic import dumps
 
-_NULLS = frozenset({"", "\\N", "NULL", "null", "?"})
+_NULLS = NULLS | {"?"}
 
 _ESCAPE = re.compile(r"\\([nrt\\])")
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "\\": "\\"}

@@ -10,7 +10,12 @@ from email.utils import parsedate_to_datetime
 import pyarrow as pa
 import pyarrow.compute as pc
 
-_NULLS = frozenset({"", "\\N", "NULL", "null", "None"})
+from connectors.log_columns import SECONDS_PER_UNIT
+
+NULLS = frozenset({"", "\\N", "NULL", "null", "None"})
+"""What exports write where there is no value."""
+
+_LOWER_NULLS = frozenset(map(str.lower, NULLS))
 _EPOCH = re.compile(r"[+-]?\d+(?:\.\d*)?(?:[eE]\+?\d+)?")
 _COMPACT_DATES = {8: "%Y%m%d", 14: "%Y%m%d%H%M%S"}
 _ZONED = re.compile(
@@ -33,18 +38,10 @@ _ABBREVIATIONS = {
     "ADT": -3.0, "EST": -5.0, "EDT": -4.0, "CST": -6.0, "CDT": -5.0, "MST": -7.0, "MDT": -6.0, "PST": -8.0,
     "PDT": -7.0, "AKST": -9.0, "HST": -10.0,
 }  # fmt: skip
-SECONDS_PER_UNIT = {
-    "": 1.0, "s": 1.0, "sec": 1.0, "secs": 1.0, "second": 1.0, "seconds": 1.0,
-    "ms": 1e-3, "msec": 1e-3, "msecs": 1e-3, "millis": 1e-3, "millisecond": 1e-3, "milliseconds": 1e-3,
-    "us": 1e-6, "µs": 1e-6, "usec": 1e-6, "micros": 1e-6, "microsecond": 1e-6, "microseconds": 1e-6,
-    "ns": 1e-9, "nanos": 1e-9, "nanosecond": 1e-9, "nanoseconds": 1e-9,
-    "ps": 1e-12, "picos": 1e-12, "picosecond": 1e-12, "picoseconds": 1e-12,
-    "m": 60.0, "min": 60.0, "minute": 60.0, "minutes": 60.0, "h": 3600.0, "hour": 3600.0, "hours": 3600.0,
-}  # fmt: skip
-"""Seconds in one unit, by the names that columns and values carry."""
 
 _RAN = re.compile(r"succ|^ok$|^s$|complet|finish|^done$|execut(?:ed|ion_?ok)|closed|^t(?:rue)?$|^yes$|^ran$")
 _FAILED = re.compile(r"fail|err|except|abort|cancel|time_?d?_?out|kill|denied|reject|incident|roll|^f(?:alse)?$|^no$")
+_NOES = frozenset({"f", "false", "n", "no"})
 _UNFINISHED = re.compile(r"run|queue|pend|start|progress|block|wait|resum|compil|init|submit")
 
 
@@ -57,7 +54,7 @@ def parse_time(value: str, zone: tzinfo) -> float | None:
     try:
         moment = datetime.fromisoformat(value[:-4] if value.endswith(" UTC") else value)
     except ValueError:
-        return None if value.strip() in _NULLS else _parse_unusual(value.strip(), zone)
+        return None if value.strip() in NULLS else _parse_unusual(value.strip(), zone)
     if moment.tzinfo is None:
         if value.isdigit():
             return _parse_unusual(value, zone)
@@ -195,7 +192,7 @@ def parse_state(value: str) -> str | None:
     The words are those of the systems that export such logs; a number is a return or error code, 0 or 00000 for none.
     """
     word = value.strip().lower()
-    if word in {"", "\\n", "null", "none"} or not word.strip("0"):
+    if word in _LOWER_NULLS or not word.strip("0"):
         return None
     if word.isdigit() or _FAILED.search(word):
         return "failed"
@@ -207,4 +204,4 @@ def parse_state(value: str) -> str | None:
 def parse_flag(value: str) -> str | None:
     """`failed` where an `aborted` or `error` column says so by any other value than none, no, false or 0."""
     word = value.strip().lower()
-    return None if word in {"", "\\n", "null", "none", "f", "false", "n", "no"} or not word.strip("0") else "failed"
+    return None if word in _LOWER_NULLS | _NOES or not word.strip("0") else "failed"

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 
-from workflows.config import InvalidConfig, LogColumn, load_config
+from connectors.log_columns import LogColumn
+from workflows.config import InvalidConfig, load_config
 
 Write = Callable[..., Path]
 SOURCE = "source: {type: query-log-lineage, serviceName: s, serviceConnection: {config: {type: Mysql}}}\n"
@@ -31,7 +33,7 @@ def test_columns_have_a_name_a_unit_and_a_zone_or_one_value(workflow_file: Write
     log = load_config(file).query_log
     assert log.columns == {
         "text": LogColumn("argument"),
-        "start_time": LogColumn("at", unit=1e-3, zone="Europe/Berlin"),
+        "start_time": LogColumn("at", unit=1e-3, zone=ZoneInfo("Europe/Berlin")),
         "end_time": LogColumn("to"),
         "schema": LogColumn(value="shop"),
         "failure": LogColumn("e"),

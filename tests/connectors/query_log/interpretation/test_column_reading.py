@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from connectors.query_log.interpretation.column_reading import MappedColumn, ReadingHints
+from connectors.log_columns import LogColumn
+from connectors.query_log.interpretation.column_reading import ReadingHints
 from ingestion.errors import ConfigError
 from tests.support.query_log_exports import Record, layout_of, read_export
 
@@ -26,7 +27,7 @@ names = st.from_regex(r"[a-z]{1,6}(_[a-z]{1,6})?", fullmatch=True)
 
 
 def mapped(columns: dict[str, str]) -> ReadingHints:
-    return ReadingHints(columns={name: MappedColumn(column, unit=UNITS.get(name)) for name, column in columns.items()})
+    return ReadingHints(columns={name: LogColumn(column, unit=UNITS.get(name)) for name, column in columns.items()})
 
 
 def as_csv(header: list[str], rows: list[tuple[str, ...]]) -> bytes:
@@ -70,7 +71,7 @@ def test_neither_the_order_nor_the_names_of_mapped_columns_change_anything(
 
 
 def test_what_all_records_have_is_no_column() -> None:
-    hints = ReadingHints(columns={"database": MappedColumn(value="shop"), "schema": MappedColumn(value="sales")})
+    hints = ReadingHints(columns={"database": LogColumn(value="shop"), "schema": LogColumn(value="sales")})
     (record,) = read_export(b"query,db\nselect 1,other\n", hints=hints)
     assert (record["database"], record["schema"]) == ("shop", "sales")
     (record,) = read_export(b'{"query": "select 1", "db": "other"}', hints=hints)
@@ -78,14 +79,14 @@ def test_what_all_records_have_is_no_column() -> None:
 
 
 def test_a_zone_is_that_of_one_column() -> None:
-    at = MappedColumn("at", zone=timezone(timedelta(hours=2)))
+    at = LogColumn("at", zone=timezone(timedelta(hours=2)))
     (record,) = read_export(b"query,at\nselect 1,2026-11-20 10:00:00\n", hints=ReadingHints(columns={"start_time": at}))
     assert record["start_time"] == 1795161600.0
 
 
 def test_a_mapping_goes_before_what_an_exporter_has_there() -> None:
     header = b"QUERY_TEXT,WAREHOUSE_NAME,START_TIME,masked_text\n"
-    hints = ReadingHints("Snowflake", columns={"text": MappedColumn("masked_text")})
+    hints = ReadingHints("Snowflake", columns={"text": LogColumn("masked_text")})
     (record,) = read_export(header + b"raw,w,2026-11-20,select 1\n", hints=hints)
     assert (record["text"], record["start_time"]) == ("select 1", 1795132800.0)
 
@@ -94,7 +95,7 @@ def test_a_mapping_goes_before_what_an_exporter_has_there() -> None:
     "content", [b"argument,event_time\nselect 1,2026-11-20\n", b'{"argument":"x y","event_time":1}']
 )
 def test_a_column_that_is_not_there_is_told_with_the_nearest_and_those_that_are(content: bytes) -> None:
-    hints = ReadingHints(columns={"text": MappedColumn("argument"), "start_time": MappedColumn("evnt_time")})
+    hints = ReadingHints(columns={"text": LogColumn("argument"), "start_time": LogColumn("evnt_time")})
     expected = (
         r"headwater\.queryLogColumns\.time: no column evnt_time; did you mean event_time\?; "
         r"there are argument, event_time$"
@@ -105,6 +106,4 @@ def test_a_column_that_is_not_there_is_told_with_the_nearest_and_those_that_are(
 
 def test_a_mapped_column_of_numbers_is_no_text_either() -> None:
     with pytest.raises(ConfigError, match="no column for the query text"):
-        layout_of(
-            b"argument,event_time\n42,2026-11-20\n", hints=ReadingHints(columns={"text": MappedColumn("argument")})
-        )
+        layout_of(b"argument,event_time\n42,2026-11-20\n", hints=ReadingHints(columns={"text": LogColumn("argument")}))
