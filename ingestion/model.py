@@ -197,7 +197,7 @@ class Flow:
 
 
 class ProblemKind(StrEnum):
-    """Why something in a statement could not be settled."""
+    """Why something in a statement could not be resolved."""
 
     UNKNOWN_COLUMN = "unknown_column"  # a known schema does not have it
     AMBIGUOUS_COLUMN = "ambiguous_column"
@@ -209,7 +209,7 @@ class ProblemKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing about a statement that stays unsettled, with the name it concerns (never a literal)."""
+    """One thing about a statement that stays unresolved, with the name it concerns (never a literal)."""
 
     kind: ProblemKind
     subject: str

@@ -11,7 +11,7 @@ from ingestion.model import StatementLineage
 from ingestion.relational.form import RelationalStatement
 
 Symbolic = RelationalStatement | StatementLineage
-"""What a parse gives: a relational form to be analysed, or lineage that a plan had settled already."""
+"""What a parse gives: a relational form to be analysed, or lineage that a plan had already resolved."""
 
 _TRUSTED_MODULES = ("ingestion.model", "ingestion.relational.form")
 

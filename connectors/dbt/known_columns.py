@@ -24,8 +24,10 @@ def known_columns(relations: Iterable[str], project: DbtProject) -> dict[str, tu
         needed.update(dict.fromkeys(new))
         waiting += new
     text = "\n;\n".join(one.text for one in project.statements if one.node.unique_id in needed)
-    told = {nodes[unique_id].dotted for unique_id in needed}
-    schema = {name: {column.name: column.type for column in known} for name, known in columns.items() if name in told}
+    needed_names = {nodes[unique_id].dotted for unique_id in needed}
+    schema = {
+        name: {column.name: column.type for column in known} for name, known in columns.items() if name in needed_names
+    }
     made: dict[str, tuple[str, ...]] = {name.lower(): tuple(known) for name, known in schema.items()}
     if text:
         try:

@@ -137,8 +137,14 @@ def _snapshot(node: DbtNode, query: str, dialect: Dialect) -> str:
         moment = "CURRENT_TIMESTAMP"
     else:
         moment = f"dbt_rows.{changed}"
-    told = node.config.get("unique_key")
-    keys = [told] if isinstance(told, str) else list(told) if isinstance(told, list | tuple) else []
+    unique_key = node.config.get("unique_key")
+    keys = (
+        [unique_key]
+        if isinstance(unique_key, str)
+        else list(unique_key)
+        if isinstance(unique_key, list | tuple)
+        else []
+    )
     identity = [f"dbt_rows.{key}" for key in keys if isinstance(key, str)]
     parts = ", ".join((*identity, moment))
     return (

@@ -140,8 +140,8 @@ def _enabled(found: SourceFiles, configs: Mapping[str, NodeConfig]) -> SourceFil
 
 
 def _placed(one: SourceFile, configs: Mapping[str, NodeConfig]) -> Any:
-    told = configs[one.node.unique_id]
-    return replace(one.node, place=told.place, materialized=_materialized(one, told.config))
+    config = configs[one.node.unique_id]
+    return replace(one.node, place=config.place, materialized=_materialized(one, config.config))
 
 
 def _materialized(one: SourceFile, config: Mapping[str, Any]) -> str:
@@ -149,10 +149,10 @@ def _materialized(one: SourceFile, config: Mapping[str, Any]) -> str:
     return str(config.get("materialized") or default)
 
 
-def _dbt_node(one: SourceFile, told: NodeConfig, rendered: RenderedModel | None, dialect: str) -> DbtNode:
-    materialized = _materialized(one, told.config)
-    place = told.place if told.place[2] else ("", "", one.node.name)
-    tags = told.config.get("tags") or ()
+def _dbt_node(one: SourceFile, config: NodeConfig, rendered: RenderedModel | None, dialect: str) -> DbtNode:
+    materialized = _materialized(one, config.config)
+    place = config.place if config.place[2] else ("", "", one.node.name)
+    tags = config.config.get("tags") or ()
     return DbtNode(
         unique_id=one.node.unique_id,
         kind=ResourceKind(one.node.kind),
@@ -168,7 +168,7 @@ def _dbt_node(one: SourceFile, told: NodeConfig, rendered: RenderedModel | None,
         tags=(tags,) if isinstance(tags, str) else tuple(map(str, tags)),
         owner=one.properties.owner,
         columns=one.properties.columns,
-        config={name: told.config[name] for name in _SETTINGS if told.config.get(name)},
+        config={name: config.config[name] for name in _SETTINGS if config.config.get(name)},
     )
 
 

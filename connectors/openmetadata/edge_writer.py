@@ -1,7 +1,7 @@
 """Writing to an OpenMetadata without its help: its PUT replaces an edge, so an existing one is only appended to.
 
 Between reading an edge and writing it another writer may have replaced it; the protocol has no lock. So each write is
-read back and mended at once, and once more (`settle_edge`) when every writer that had read the edge before has written.
+read back and mended at once, and once more (`restore_edge`) when all that had read the edge before have written.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def redefine_edge(http: Http, edge: EntitiesEdge, owned: Owned) -> EdgeWrite:
     return _write(http, edge, _Intent(plan, Outcome.REPLACED))
 
 
-def settle_edge(http: Http, edge: EntitiesEdge, done: EdgeWrite, owned: Owned) -> EdgeWrite:
+def restore_edge(http: Http, edge: EntitiesEdge, done: EdgeWrite, owned: Owned) -> EdgeWrite:
     """Reads an edge again that was written, and adds what others have overwritten since.
 
     Edges that were deleted or (`owned`) defined anew since are left as they are: that was meant.

@@ -1,4 +1,4 @@
-"""Batches to an OpenMetadata that offers no bulk call: edge by edge, and none counts before it has settled."""
+"""Batches to an OpenMetadata that offers no bulk call: edge by edge; none counts before it reads as it was written."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from connectors.openmetadata.edge_writer import (
     mark_view_processed,
     merge_edge,
     redefine_edge,
-    settle_edge,
+    restore_edge,
 )
 from connectors.openmetadata.redefinition import Redefinition, redefinition_of
 from connectors.openmetadata.transport.http import Http
@@ -107,8 +107,8 @@ class PlainWriter:
 
     def _checked(self, one: _Done) -> _Done:
         assert one.write is not None
-        settle = partial(settle_edge, self._http, one.request.edge, one.write, one.redefinition.owns)
-        return _attempted(one.request, one.redefinition, settle)
+        restore = partial(restore_edge, self._http, one.request.edge, one.write, one.redefinition.owns)
+        return _attempted(one.request, one.redefinition, restore)
 
     def _wait(self, writes: Sequence[EdgeWrite]) -> None:
         timing = self._http.timing

@@ -90,7 +90,7 @@ def _known_columns(write: WriteForm, schema_of: SchemaLookup) -> tuple[str, ...]
 
 
 def analyze(statement: RelationalStatement | StatementLineage, schema_of: SchemaLookup) -> StatementLineage:
-    """The lineage of one statement, as far as `schema_of` (None: schema unknown) lets it be settled.
+    """The lineage of one statement, as far as `schema_of` (None: schema unknown) lets it be resolved.
 
     Stars over unknown tables stay stars, and unprefixed names that several of them may have keep their candidates, so
     that the same statement can be analysed again when more schemas are known.

@@ -54,11 +54,11 @@ class QueryAnalysis:
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """What stayed unsettled, in the order met."""
+        """What stayed unresolved, in the order met."""
         return tuple(self._problems)
 
     def problem(self, kind: ProblemKind, subject: str) -> None:
-        """Note what stays unsettled."""
+        """Note what stays unresolved."""
         self._problems[Problem(kind, subject)] = None
 
     def reference(self, key: int, text: str) -> Reference:

@@ -29,7 +29,7 @@ class AnalysisContext(Protocol):
     functions: dict[TableName, None]
 
     def problem(self, kind: ProblemKind, subject: str) -> None:
-        """Note what stays unsettled."""
+        """Note what stays unresolved."""
 
     def table(self, name: TableName) -> TableColumns:
         """The rows of a base table."""

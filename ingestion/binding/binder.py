@@ -23,7 +23,7 @@ Schema = tuple[Column, ...]
 
 @dataclass(frozen=True, slots=True)
 class BoundStatement:
-    """A statement with its columns settled as far as schemas are known; `meaning` gives each name's relation number."""
+    """A statement with its columns bound as far as schemas are known; `meaning` gives each name's relation number."""
 
     occurrence: Occurrence
     lineage: StatementLineage

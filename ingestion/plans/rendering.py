@@ -42,7 +42,7 @@ def plan_fingerprint(symbolic: bytes) -> str:
     """
     lineage = loads(symbolic)
     if not isinstance(lineage, StatementLineage):
-        raise TypeError("a plan's lineage is settled: relational forms have the fingerprint of their text")
+        raise TypeError("a plan's lineage is complete as it is: relational forms have the fingerprint of their text")
     return hashlib.blake2b(rendered(lineage).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 

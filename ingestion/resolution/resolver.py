@@ -23,7 +23,7 @@ PREFETCHED = 250
 
 
 class FoundBy(StrEnum):
-    """What settled a name, the surest first."""
+    """What decided on a name, the surest first."""
 
     QUALIFICATION = "qualification"  # the query names it in full, as far as the service has levels
     SESSION = "session"  # the session's database or search path
@@ -239,8 +239,8 @@ class Resolver:
             entity = self._search.entity(build_fqn(lookup.service, name.database, name.schema, name.table))
             return missing if entity is None else Resolved(entity, lookup.found_by)
         best = [fqn for fqn in hits.fqns if _exact(fqn, name)] or list(hits.fqns)
-        settled = hits.complete or (_exact(best[0], name) and None not in (name.database, name.schema))
-        if len(best) > 1 or not settled:
+        sure = hits.complete or (_exact(best[0], name) and None not in (name.database, name.schema))
+        if len(best) > 1 or not sure:
             return Ambiguous(tuple(sorted(best)), hits.complete)
         entity = self._search.entity(best[0])
         # the index may also show what is gone by now

@@ -28,7 +28,8 @@ class KnownRoutine:
     """A definition in force from `since` to `until` (seconds since the epoch); `key` is its FQN below the service, of
     fewer parts where nothing says in which schema it is.
 
-    `standing`: its lineage was published before. `filed`: it is what an earlier run filed of the routine, masked.
+    `already_published`: its lineage was published by an earlier run. `filed`: it is what that run filed of the routine,
+    masked.
     """
 
     key: str
@@ -37,7 +38,7 @@ class KnownRoutine:
     text: str
     since: float
     until: float = _EVER
-    standing: bool = False
+    already_published: bool = False
     filed: bool = False
 
 
@@ -164,8 +165,10 @@ def known_routines(
 
 def _defined(definition: Definition, routine: Routine) -> KnownRoutine:
     place = (*definition.place[:2], routine.name[-1]) if routine.package else definition.place
-    since, standing, own = definition.at or 0.0, definition.done, definition.own
-    return KnownRoutine(key_of(place), place, routine, definition.text, since, standing=standing, filed=own)
+    since, already_published, own = definition.at or 0.0, definition.done, definition.own
+    return KnownRoutine(
+        key_of(place), place, routine, definition.text, since, already_published=already_published, filed=own
+    )
 
 
 def _file(known: KnownRoutine, found: dict[str, list[KnownRoutine]], filed: dict[str, KnownRoutine]) -> None:
@@ -173,8 +176,10 @@ def _file(known: KnownRoutine, found: dict[str, list[KnownRoutine]], filed: dict
         filed[known.key] = known
     elif known.key in found:  # overloads: a call is not told from another by its arguments
         steps = (*found[known.key][0].routine.steps, *known.routine.steps)
-        standing = known.standing and found[known.key][0].standing
-        found[known.key] = [replace(known, routine=replace(known.routine, steps=steps), standing=standing)]
+        already_published = known.already_published and found[known.key][0].already_published
+        found[known.key] = [
+            replace(known, routine=replace(known.routine, steps=steps), already_published=already_published)
+        ]
     else:
         found[known.key] = [known]
 

@@ -177,7 +177,7 @@ class LineageParser:
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """What stays unsettled: unknown and ambiguous columns, constructs that were not followed."""
+        """What stays unresolved: unknown and ambiguous columns, constructs that were not followed."""
         return tuple(problem for statement in self._statements for problem in statement.problems)
 
     @cached_property

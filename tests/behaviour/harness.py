@@ -75,7 +75,7 @@ class Outcome:
     requests: tuple[AddLineageRequest, ...]
     report: WriteReport
     entities: RelationEntities
-    fates: tuple[tuple[str, str], ...]
+    outcomes: tuple[tuple[str, str], ...]
     lookups: object
     queries: tuple[QueryRecord, ...] = ()
 
@@ -163,9 +163,9 @@ def publish(
         for result in report.results
     }
     skipped = [(str(row["skipped"]), "") for row in rows if row.get("skipped")]
-    fates = tuple((str(one.status), one.reason) for one in statement_outcomes(lineage, published))
+    outcomes = tuple((str(one.status), one.reason) for one in statement_outcomes(lineage, published))
     queries = query_records(lineage, entities, published, warehouse.service)
-    return Outcome(lineage.requests, report, entities, (*fates, *skipped), resolver.counts, queries)
+    return Outcome(lineage.requests, report, entities, (*outcomes, *skipped), resolver.counts, queries)
 
 
 def statement_rows(log: Sequence[Record | str], warehouse: Warehouse) -> list[dict[str, object]]:
@@ -217,7 +217,7 @@ def group_of(number: int, row: dict[str, object]) -> OccurrenceGroup:
         users=("ann",),
         digests=() if row["digest"] is None else (int(str(row["digest"])),),
         duration=0.5,
-        standing=bool(row["standing"]),
+        already_published=bool(row["standing"]),
     )
 
 

@@ -29,7 +29,7 @@ def test_every_statement_ends_with_a_reason(shop: Opened) -> None:
         "begin",
         Record("insert into tgt select tgt.a, tgt.b from tgt"),
     )
-    assert sorted(outcome.fates) == sorted(
+    assert sorted(outcome.outcomes) == sorted(
         [
             ("published", ""),
             ("skipped", "unresolved"),
@@ -59,7 +59,7 @@ def test_names_that_mean_nothing_are_listed_with_how_often(shop: Opened) -> None
     outcome = shop(TABLES).run(*(f"insert into tgt (a) select a from nowhere.at_all where b = {n}" for n in range(4)))
     (names,) = outcome.entities.names.values()
     assert dict(names) == {"db.nowhere.at_all": 4}
-    assert outcome.fates == (("skipped", "unresolved"),) * 4
+    assert outcome.outcomes == (("skipped", "unresolved"),) * 4
 
 
 def test_an_edge_the_catalog_refuses_is_given_up_with_its_reason_and_the_others_stand(shop: Opened) -> None:

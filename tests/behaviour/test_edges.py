@@ -36,7 +36,7 @@ def test_of_two_definitions_in_one_log_the_last_one_stands(shop: Opened) -> None
         "create view v as select a, b from old", "create or replace view v as select b as a, a as b from src"
     )
     assert outcome.columns == {("src.b", "v.a"), ("src.a", "v.b")}
-    assert ("skipped", "superseded") in outcome.fates
+    assert ("skipped", "superseded") in outcome.outcomes
 
 
 def columns_of(made: Shop, source: str, target: str) -> set[tuple[str, str]]:

@@ -94,7 +94,7 @@ def test_a_path_that_nobody_has_is_reported_and_not_guessed(shop: Opened, bucket
     add_container(made.platform, f"s3://{bucket}/data", ("a",))
     outcome = made.run(f"insert into public.tgt select a from parquet.`s3://{bucket}/database/x`")
     assert outcome.edges == {}
-    assert ("skipped", "unresolved") in outcome.fates
+    assert ("skipped", "unresolved") in outcome.outcomes
 
 
 def test_a_stage_is_a_place_of_its_own_and_no_table(shop: Opened) -> None:

@@ -118,7 +118,7 @@ def test_a_function_that_also_writes_is_no_view(shop: Opened) -> None:
         " return (select max(rate) from rates); end $$",
         "insert into tgt (a) select f() from src",
     )
-    assert ("routine_definition", "") in [(reason, "") for reason, _ in outcome.fates]
+    assert ("routine_definition", "") in [(reason, "") for reason, _ in outcome.outcomes]
     assert outcome.columns == set()
 
 
@@ -134,7 +134,7 @@ def test_a_name_of_the_caller_s_is_not_the_body_s(shop: Opened) -> None:
 def test_a_function_of_which_nothing_is_known_reads_nothing(shop: Opened) -> None:
     outcome = shop(RATES).run("insert into tgt (a) select rate_of(b) + other.thing(a) from src where is_ok(a)")
     assert set(outcome.edges) == {("public.src", "public.tgt")}
-    assert outcome.fates == (("published", ""),)
+    assert outcome.outcomes == (("published", ""),)
 
 
 def test_a_function_that_is_called_in_a_condition_acts_as_one(shop: Opened) -> None:

@@ -62,13 +62,13 @@ def test_a_statement_with_a_template_left_in_it_is_dead_and_not_read(shop: Opene
     outcome = shop(TABLES).run(
         "insert into tgt (a) select a from src where b = {{ day }}; insert into more (a) select b from src"
     )
-    assert ("dead", "templated") in outcome.fates
+    assert ("dead", "templated") in outcome.outcomes
     assert set(outcome.edges) == {("public.src", "public.more")}
 
 
 def test_a_copy_is_not_dropped(shop: Opened) -> None:
     outcome = shop(TABLES, dialect="snowflake").run("copy into tgt from 's3://bucket/day/' file_format = (type = csv)")
-    assert outcome.fates == (("skipped", "unresolved"),)
+    assert outcome.outcomes == (("skipped", "unresolved"),)
 
 
 @pytest.mark.parametrize("dialect", ["db2", "impala", "mariadb", "vertica", "soql", "greenplum", "informix"])

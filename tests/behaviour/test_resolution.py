@@ -7,7 +7,7 @@ from collections.abc import Callable
 from tests.behaviour.conftest import Shop
 from tests.behaviour.harness import Record
 from workflows.config.values import FilterPattern, Filters
-from workflows.lineage.table_entities import EntityFate
+from workflows.lineage.table_entities import EntityStatus
 
 Opened = Callable[..., Shop]
 COLUMNS = ("a", "b")
@@ -17,7 +17,7 @@ def test_a_name_that_two_schemas_have_is_ambiguous_and_gives_no_edge(shop: Opene
     made = shop({"one.src": COLUMNS, "two.src": COLUMNS, "one.tgt": COLUMNS, "two.tgt": COLUMNS}, schema="")
     outcome = made.run("insert into tgt select a, b from src")
     assert outcome.edges == {}
-    assert set(outcome.entities.names[EntityFate.AMBIGUOUS]) == {"db.src", "db.tgt"}
+    assert set(outcome.entities.names[EntityStatus.AMBIGUOUS]) == {"db.src", "db.tgt"}
 
 
 def test_the_search_path_settles_what_the_query_leaves_open(shop: Opened) -> None:
@@ -50,7 +50,7 @@ def test_an_unknown_table_is_asked_for_once_and_not_once_a_query(shop: Opened) -
     outcome = made.run(*(f"insert into tgt (a) select x{n} from nowhere.nothing" for n in range(100)))
     asked = outcome.lookups
     assert asked.bulk_lookups + asked.field_searches + asked.fqn_lookups < 12  # type: ignore[attr-defined]
-    assert outcome.entities.names[EntityFate.UNRESOLVED] == {"db.nowhere.nothing": 100}
+    assert outcome.entities.names[EntityStatus.UNRESOLVED] == {"db.nowhere.nothing": 100}
 
 
 def test_four_parts_mean_the_service_that_they_name(shop: Opened) -> None:
@@ -94,8 +94,8 @@ def test_an_edge_between_databases_or_services_says_that_it_crosses(shop: Opened
         "insert into tgt (a) select a from only_there",
         "create view v as select a from elsewhere.public.far",
     )
-    told = {edge: request.edge.lineage_details.source for edge, request in outcome.edges.items()}
-    assert told == {
+    sources = {edge: request.edge.lineage_details.source for edge, request in outcome.edges.items()}
+    assert sources == {
         ("public.src", "public.tgt"): "QueryLineage",
         ("public.far", "public.tgt"): "CrossDatabaseLineage",
         ("public.only_there", "public.tgt"): "CrossDatabaseLineage",
@@ -109,7 +109,7 @@ def test_a_name_that_two_other_services_have_is_ambiguous(shop: Opened) -> None:
         made.add({"public.shared": COLUMNS}, service=service)
     outcome = made.run("insert into tgt select a, b from shared", others=("left_one", "right_one"))
     assert outcome.edges == {}
-    assert set(outcome.entities.names[EntityFate.AMBIGUOUS]) == {"db.public.shared"}
+    assert set(outcome.entities.names[EntityStatus.AMBIGUOUS]) == {"db.public.shared"}
 
 
 def test_filters_hold_for_both_ends_of_query_lineage_and_are_counted(shop: Opened) -> None:
@@ -122,7 +122,7 @@ def test_filters_hold_for_both_ends_of_query_lineage_and_are_counted(shop: Opene
     filters = Filters(schema=FilterPattern(excludes=("scratch",)))
     outcome = shop(tables).run(*log, filters=filters)
     assert set(outcome.edges) == {("public.src", "public.tgt")}
-    assert outcome.fates.count(("skipped", "filtered")) == 2
+    assert outcome.outcomes.count(("skipped", "filtered")) == 2
 
 
 def test_an_included_table_keeps_its_edges_and_the_others_go(shop: Opened) -> None:

@@ -49,7 +49,7 @@ def test_an_edge_tells_its_own_hops_once_each_and_none_of_another_edge(shop: Ope
         "insert into two select a from one",
         "insert into tgt1 (a, b) select two.a, tgt2.b from two join tgt2 on true",
     )
-    told = {
+    hops = {
         edge: [
             (hop.from_entity, hop.to_entity.rpartition(".")[2])
             for hop in request.edge.lineage_details.temp_lineage_tables
@@ -57,7 +57,7 @@ def test_an_edge_tells_its_own_hops_once_each_and_none_of_another_edge(shop: Ope
         for edge, request in outcome.edges.items()
     }
     service = outcome.requests[0].edge.to_entity.fully_qualified_name.split(".")[0]  # type: ignore[union-attr]
-    assert told == {
+    assert hops == {
         ("public.src1", "public.tgt1"): [("one", "two"), (f"{service}.db.public.src1", "one"), ("two", "tgt1")],
         ("public.src2", "public.tgt1"): [(f"{service}.db.public.src2", "two"), ("two", "tgt1")],
         ("public.tgt2", "public.tgt1"): [],

@@ -46,7 +46,7 @@ def test_a_definition_whose_lineage_stands_writes_nothing(shop: Opened) -> None:
     assert "secret" not in first.sql("public.src", "public.v")
     second = made.run_definitions()
     assert second.requests == ()
-    assert second.fates == (("skipped", "unchanged"),)
+    assert second.outcomes == (("skipped", "unchanged"),)
 
 
 def test_without_the_incremental_step_it_is_read_again_and_changes_nothing(shop: Opened) -> None:

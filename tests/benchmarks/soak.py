@@ -33,10 +33,10 @@ sys.path[:0] = [str(HERE), str(HERE.parents[1])]
 
 from soak_log import make_log  # noqa: E402
 
-from tests.support.growing_log import Said, configuration, told_by  # noqa: E402
+from tests.support.growing_log import Said, configuration, contributions_in  # noqa: E402
 
 _DISTURBED = 0.7
-_FATES = {"kill": 0.4, "term": 0.3, "child": 0.3}
+_DISTURBANCES = {"kill": 0.4, "term": 0.3, "child": 0.3}
 _FORESEEN = {"": {0}, "kill": {0, -9}, "term": {0, 143, -15}, "child": {0, 1}}
 """How a run may end; the signal may come before it is caught, or when all is done."""
 _GONE_SECONDS = 30.0
@@ -49,7 +49,7 @@ class Course:
     """How one run went. Bytes; `others` are the processes beside the driver and the JVM."""
 
     number: int
-    fate: str
+    disturbance: str
     code: int = 0
     seconds: float = 0.0
     driver: int = 0
@@ -63,7 +63,7 @@ class Course:
     def __str__(self) -> str:
         sizes = [self.driver, self.jvm, self.others, self.log, self.state, self.catalog]
         shown = "".join(f"{size / _MB:9.1f}" for size in sizes)
-        begins = f"{self.number:4} {self.fate or '-':6}{self.code:5}{self.seconds:8.1f}"
+        begins = f"{self.number:4} {self.disturbance or '-':6}{self.code:5}{self.seconds:8.1f}"
         return f"{begins}{shown}  {'; '.join(self.complaints)}"
 
 
@@ -94,16 +94,16 @@ class Watched:
         self.course.driver = max(self.course.driver, root.memory_info().rss)
         self.course.others = max(self.course.others, others)
 
-    def meets(self, fate: str, rng: random.Random) -> None:
+    def meets(self, disturbance: str, rng: random.Random) -> None:
         """Lets it come, if there is still something to come to."""
         children = [one for pid, one in self.family.items() if pid != self.process.pid and one.is_running()]
         with suppress(psutil.Error, ProcessLookupError):
-            if fate == "child" and children:
+            if disturbance == "child" and children:
                 rng.choice(children).kill()
-            elif fate == "child":
-                self.course.fate = ""
+            elif disturbance == "child":
+                self.course.disturbance = ""
             else:
-                self.process.send_signal(signal.SIGKILL if fate == "kill" else signal.SIGTERM)
+                self.process.send_signal(signal.SIGKILL if disturbance == "kill" else signal.SIGTERM)
 
     def left_behind(self) -> list[str]:
         """What outlives the run."""
@@ -151,10 +151,10 @@ def soak(folder: Path, arguments: argparse.Namespace) -> tuple[list[Course], boo
         log.write(parts / "log", number)
         last = number == arguments.runs - 1
         disturbed = number > 0 and not last and rng.random() < _DISTURBED
-        fate = rng.choices(list(_FATES), list(_FATES.values()))[0] if disturbed else ""
-        course = Course(number + 1, fate)
+        disturbance = rng.choices(list(_DISTURBANCES), list(_DISTURBANCES.values()))[0] if disturbed else ""
+        course = Course(number + 1, disturbance)
         run(parts, course, rng.uniform(0.0, 1.1 * statistics.median(usual)), rng)
-        if not fate and number:
+        if not disturbance and number:
             usual.append(course.seconds)
         courses.append(course)
         print(course, flush=True)
@@ -165,11 +165,11 @@ def soak(folder: Path, arguments: argparse.Namespace) -> tuple[list[Course], boo
     alone = Course(0, "")
     run(at_once, alone, 0.0, rng)
     print(f"{alone} (one run over everything)")
-    return courses, compare(told_by(parts / "catalog.db"), told_by(at_once / "catalog.db"))
+    return courses, compare(contributions_in(parts / "catalog.db"), contributions_in(at_once / "catalog.db"))
 
 
 def run(folder: Path, course: Course, after: float, rng: random.Random) -> None:
-    """Carries out one run, which meets its fate `after` so many seconds."""
+    """Carries out one run, which is disturbed `after` so many seconds."""
     command = [str(Path(sys.executable).with_name("ingest")), "run", "-c", str(folder / "lineage.yaml")]
     begun = time.monotonic()
     with (folder / "shown.txt").open("w+b") as shown:
@@ -177,17 +177,17 @@ def run(folder: Path, course: Course, after: float, rng: random.Random) -> None:
         watched = Watched(process, course)
         watcher = threading.Thread(target=watched.watch)
         watcher.start()
-        if course.fate:
+        if course.disturbance:
             with suppress(subprocess.TimeoutExpired):
                 process.wait(after)
-            watched.meets(course.fate, rng)
+            watched.meets(course.disturbance, rng)
         course.code = process.wait()
         watcher.join()
         shown.seek(0)
         text = shown.read().decode(errors="replace")
     course.seconds = time.monotonic() - begun
     course.complaints += watched.left_behind()
-    if course.code not in _FORESEEN[course.fate]:
+    if course.code not in _FORESEEN[course.disturbance]:
         course.complaints.append(f"unforeseen: {' '.join(text.splitlines()[-1:])}")
     course.complaints += [f"it told of a {sign}" for sign in ("Traceback", "a bug") if sign in text]
     course.log = sum(file.stat().st_size for file in (folder / "log").iterdir())
@@ -209,7 +209,7 @@ def compare(found: set[Said], wanted: set[Said]) -> bool:
 
 def growth(courses: list[Course]) -> list[str]:
     """What to complain of in the memory of the runs that came to their end."""
-    whole = [course.driver for course in courses if not course.fate and not course.code]
+    whole = [course.driver for course in courses if not course.disturbance and not course.code]
     third = len(whole) // 3
     if not third:
         return []
@@ -219,7 +219,7 @@ def growth(courses: list[Course]) -> list[str]:
 
 
 def conclude(courses: list[Course], complaints: list[str]) -> None:
-    met = Counter(course.fate or "nothing" for course in courses)
+    met = Counter(course.disturbance or "nothing" for course in courses)
     print(f"{len(courses)} runs; they met {', '.join(f'{name} {count}' for name, count in sorted(met.items()))}")
     print("\n".join(complaints) if complaints else "the catalog is that of one run, and nothing was left behind")
 

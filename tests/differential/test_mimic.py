@@ -27,7 +27,7 @@ _PATH = Namespace("mimic", ("mimiciii", "public"))
 
 
 @dataclass(frozen=True)
-class Told:
+class RelationFacts:
     """What one side says of a relation."""
 
     tables: frozenset[str]
@@ -36,7 +36,7 @@ class Told:
 
 
 @cache
-def _oracle() -> dict[str, tuple[str, Told]]:
+def _oracle() -> dict[str, tuple[str, RelationFacts]]:
     """Relation -> its statement, and what the server says of it."""
     found = {}
     for line in (DATA / "oracle.jsonl").read_text().splitlines():
@@ -44,7 +44,7 @@ def _oracle() -> dict[str, tuple[str, Told]]:
         if "error" not in one:
             refs = frozenset((table.rpartition(".")[2], column) for table, column in one["refs"])
             tables = frozenset(table.rpartition(".")[2] for table in one["tables"])
-            found[one["id"]] = one["sql"], Told(tables, tuple(one["columns"]), refs)
+            found[one["id"]] = one["sql"], RelationFacts(tables, tuple(one["columns"]), refs)
     return found
 
 
@@ -57,13 +57,13 @@ def _schema() -> dict[str, tuple[Column, ...]]:
             for change in parse(statement.text, "postgres").changes:
                 found[change.name.table] = change.columns
     derived: Iterator[tuple[str, Any]] = iter(_oracle().items())
-    return found | {name: tuple(map(Column, told.columns)) for name, (_, told) in derived}
+    return found | {name: tuple(map(Column, facts.columns)) for name, (_, facts) in derived}
 
 
-def _told(flow: Flow) -> Told:
+def _facts_of(flow: Flow) -> RelationFacts:
     references = [*flow.indirect, *(reference for output in flow.outputs for reference in output.references)]
     certain = (reference.sources[0] for reference in references if reference.certain)
-    return Told(
+    return RelationFacts(
         frozenset(name.table.lower() for name in flow.sources),
         tuple(output.name for output in flow.outputs),
         frozenset((ref.table.table, ref.column) for ref in certain if ref.column != "*"),
@@ -80,13 +80,13 @@ def test_with_the_schema_tables_columns_and_references_are_exact() -> None:
     for name, (sql, expected) in _oracle().items():
         lineage = analyze(parse(sql, "postgres"), _lookup)
         (flow,) = lineage.flows
-        told = _told(flow)
-        assert told.tables == expected.tables, name
-        assert told.columns == expected.columns, name
+        facts = _facts_of(flow)
+        assert facts.tables == expected.tables, name
+        assert facts.columns == expected.columns, name
         assert not lineage.problems, name
-        assert told.refs <= expected.refs, name
-        refs = told.refs | {(ref.table.table, ref.column) for ref in lineage.unused}
-        edges += len(told.refs)
+        assert facts.refs <= expected.refs, name
+        refs = facts.refs | {(ref.table.table, ref.column) for ref in lineage.unused}
+        edges += len(facts.refs)
         said += len(refs)
         right += len(refs & expected.refs)
         wanted += len(expected.refs)
@@ -106,12 +106,12 @@ def test_without_a_schema_what_binds_is_right_and_is_most() -> None:
     hit = wanted = exact = 0
     for statement in log.statements:
         (flow,) = statement.lineage.flows
-        told, expected = _told(flow), _oracle()[statement.occurrence.template][1]
-        assert told.tables == expected.tables, statement.occurrence.template
-        assert not told.refs - expected.refs, statement.occurrence.template
-        hit += len(told.refs)
+        facts, expected = _facts_of(flow), _oracle()[statement.occurrence.template][1]
+        assert facts.tables == expected.tables, statement.occurrence.template
+        assert not facts.refs - expected.refs, statement.occurrence.template
+        hit += len(facts.refs)
         wanted += len(expected.refs)
-        exact += told.columns == expected.columns
+        exact += facts.columns == expected.columns
     print(f"{hit} of {wanted} references bind, {exact} of {len(log.statements)} relations have all their columns")
     assert hit / wanted >= 0.9
     assert exact >= 75

@@ -20,7 +20,7 @@ def _public(node: ast.Module | ast.ClassDef) -> Iterator[ast.FunctionDef]:
             yield item
 
 
-def _is_told_by_its_decorator(node: ast.FunctionDef) -> bool:
+def _is_explained_by_its_decorator(node: ast.FunctionDef) -> bool:
     """Whether it is a route or a command, whose parameters have types that say what they are."""
     return any(ast.unparse(decorator).startswith(("router.", "shows_errors")) for decorator in node.decorator_list)
 
@@ -32,10 +32,10 @@ def _parameters(node: ast.FunctionDef) -> list[str]:
 
 def _says_nothing(node: ast.FunctionDef) -> bool:
     parameters = _parameters(node)
-    if len(parameters) < MANY or _is_told_by_its_decorator(node):
+    if len(parameters) < MANY or _is_explained_by_its_decorator(node):
         return False
-    told = ast.get_docstring(node) or ""
-    return not any(re.search(rf"\b{_words(name)}", told, re.IGNORECASE) for name in parameters)
+    docstring = ast.get_docstring(node) or ""
+    return not any(re.search(rf"\b{_words(name)}", docstring, re.IGNORECASE) for name in parameters)
 
 
 def _words(name: str) -> str:
@@ -55,6 +55,7 @@ def test_a_function_of_many_parameters_says_what_one_of_them_is() -> None:
 
 def test_a_silent_docstring_is_found() -> None:
     silent = 'def f(a, span_ms, b):\n    """Does it."""\n'
-    told = 'def f(a, span_ms, b):\n    """Does it for `span_ms` milliseconds."""\n'
+    explained = 'def f(a, span_ms, b):\n    """Does it for `span_ms` milliseconds."""\n'
     few = 'def f(a, b):\n    """Does it."""\n'
-    assert [len([n for n in _public(ast.parse(text)) if _says_nothing(n)]) for text in (silent, told, few)] == [1, 0, 0]
+    texts = (silent, explained, few)
+    assert [len([n for n in _public(ast.parse(text)) if _says_nothing(n)]) for text in texts] == [1, 0, 0]

@@ -80,7 +80,7 @@ class Hunted:
     exit_code: int
     said: str
     counts: dict[str, Any]
-    fates: dict[str, int]
+    endings: dict[str, int]
     findings: list[Verdict]
     explained: int
     seconds: float
@@ -106,7 +106,7 @@ def main() -> None:
     print(_total(done))
     print(f"explained list: {len(explanations)} lines, unused {sum(not e.used for e in explanations)}")
     if arguments.findings:
-        arguments.findings.write_text("".join(_told(one) for run in done for one in run.findings), encoding="utf-8")
+        arguments.findings.write_text("".join(_text_of(one) for run in done for one in run.findings), encoding="utf-8")
     sys.exit(any(run.exit_code or any(one.kind in _KINDS for one in run.findings) for run in done))
 
 
@@ -146,12 +146,12 @@ def hunted(
     (folder / "lineage.yaml").write_text(yaml.safe_dump(configuration(dialect, folder)))
     ran = command_line(folder, "run", "-c", "lineage.yaml", "--report", "report.json")
     counts: dict[str, Any] = {}
-    fates: dict[str, int] = {}
+    endings: dict[str, int] = {}
     found: list[Verdict] = []
     if not ran.exit_code:
         counts = json.loads((folder / "report.json").read_text())["counts"]
     if (folder / "state.db").exists():
-        fates, found = verdicts(statements, outcome_of(folder, published=not ran.exit_code))
+        endings, found = verdicts(statements, outcome_of(folder, published=not ran.exit_code))
     left = []
     for verdict in found:
         explaining = next((one for one in explanations if one.explains(verdict)), None)
@@ -161,7 +161,7 @@ def hunted(
             left.append(verdict)
     said = f"{ran.output[-2000:]}{ran.exception or ''}" if ran.exit_code else ""
     seconds = time.monotonic() - started
-    return Hunted(dialect, ran.exit_code, said, counts, fates, left, len(found) - len(left), seconds)
+    return Hunted(dialect, ran.exit_code, said, counts, endings, left, len(found) - len(left), seconds)
 
 
 def write_log(file: Path, statements: Sequence[FixtureStatement]) -> None:
@@ -207,13 +207,13 @@ def configuration(dialect: str, folder: Path) -> dict[str, Any]:
 
 def _line(run: Hunted) -> str:
     by_kind = {kind: sum(one.kind == kind for one in run.findings) for kind in _KINDS}
-    dead = sum(count for fate, count in run.fates.items() if fate.startswith("dead"))
+    dead = sum(count for ending, count in run.endings.items() if ending.startswith("dead"))
     by_kind["refused"] = sum(one.kind == "refused" for one in run.findings)
-    told = ", ".join(f"{kind} {count}" for kind, count in by_kind.items())
+    by_kind_text = ", ".join(f"{kind} {count}" for kind, count in by_kind.items())
     line = (
         f"{run.dialect:12} exit {run.exit_code}  statements {run.counts.get('statements', 0):6,}"
-        f"  published {run.counts.get('published', 0):6,}  single: edge {run.fates.get('edge', 0):5,} dead {dead:4,}"
-        f"  | {told}, explained {run.explained}  {run.seconds:.0f} s"
+        f"  published {run.counts.get('published', 0):6,}  single: edge {run.endings.get('edge', 0):5,} dead {dead:4,}"
+        f"  | {by_kind_text}, explained {run.explained}  {run.seconds:.0f} s"
     )
     return f"{line}\n{run.said}" if run.exit_code else line
 
@@ -221,11 +221,11 @@ def _line(run: Hunted) -> str:
 def _total(done: Sequence[Hunted]) -> str:
     kinds = ", ".join(f"{kind} {sum(one.kind == kind for run in done for one in run.findings)}" for kind in _KINDS)
     ended = sum(not run.exit_code for run in done)
-    edges = sum(run.fates.get("edge", 0) for run in done)
+    edges = sum(run.endings.get("edge", 0) for run in done)
     return f"{ended} of {len(done)} runs ended with 0; single statements with an edge {edges:,}; findings: {kinds}"
 
 
-def _told(verdict: Verdict) -> str:
+def _text_of(verdict: Verdict) -> str:
     statement = verdict.statement
     return f"## {statement.dialect} {statement.place} {verdict.kind}: {verdict.detail}\n{statement.text}\n\n"
 

@@ -75,11 +75,11 @@ def verdicts(statements: Iterable[FixtureStatement], outcome: Outcome) -> tuple[
         if statement.number == WHOLE:
             continue
         for row in _rows(statement):
-            fate, lineage = _fate(row, outcome)
-            counts[fate] = counts.get(fate, 0) + 1
+            ending, lineage = _ending_of(row, outcome)
+            counts[ending] = counts.get(ending, 0) + 1
             look = look_at(statement.text, statement.dialect)
             if row["step"] == 0:
-                found += _of_write(statement, look, (fate, lineage), row, outcome)
+                found += _of_write(statement, look, (ending, lineage), row, outcome)
             if lineage is not None:
                 found += (Verdict(statement, "invented", name) for name in dict.fromkeys(_invented(lineage, look)))
     return counts, found
@@ -91,7 +91,7 @@ def _rows(statement: FixtureStatement) -> list[dict[str, object]]:
     return rows_of([record | {"text": statement.text, "source_id": "log:1"}], statement.dialect)
 
 
-def _fate(row: Mapping[str, object], outcome: Outcome) -> tuple[str, StatementLineage | None]:
+def _ending_of(row: Mapping[str, object], outcome: Outcome) -> tuple[str, StatementLineage | None]:
     if row.get("skipped"):
         return f"skipped {row['skipped']}", None
     fingerprint = str(row.get("fingerprint"))
@@ -118,19 +118,19 @@ def _of_write(
     row: Mapping[str, object],
     outcome: Outcome,
 ) -> Iterator[Verdict]:
-    fate, lineage = became
-    how, _, reason = fate.partition(" ")
-    if fate == "lost" or "analysis:" in fate or "internal_error" in fate:
-        yield Verdict(statement, "lost", fate)
+    ending, lineage = became
+    how, _, reason = ending.partition(" ")
+    if ending == "lost" or "analysis:" in ending or "internal_error" in ending:
+        yield Verdict(statement, "lost", ending)
     elif how == "dead":
         yield Verdict(statement, "dead" if look.writes_from_source else "refused", reason)
     elif not look.writes_from_source:
         return
     elif how == "skipped" and reason not in _TRUE_OF_WRITES:
-        yield Verdict(statement, "no edge", fate)
-    elif fate == "nothing" and not (lineage is not None and _says_why(lineage)):
+        yield Verdict(statement, "no edge", ending)
+    elif ending == "nothing" and not (lineage is not None and _says_why(lineage)):
         yield Verdict(statement, "no edge", "published nothing")
-    elif fate == "edge" and lineage is not None and not _in_catalog(lineage, str(row["fingerprint"]), outcome):
+    elif ending == "edge" and lineage is not None and not _in_catalog(lineage, str(row["fingerprint"]), outcome):
         yield Verdict(statement, "lost", "its edge is not in the catalog")
 
 

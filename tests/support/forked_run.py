@@ -25,13 +25,13 @@ class Ending:
 
 def in_a_fork(spark: SparkSession, work: Callable[[], object]) -> Ending:
     """Does `work` in a fork and waits for its end; an error ends it with its exit code, as on the command line."""
-    told, telling = os.pipe()
+    reading, writing = os.pipe()
     process = os.fork()
     if process == 0:
-        os.close(told)
-        _end(work, telling)
-    os.close(telling)
-    with os.fdopen(told, "rb") as pipe:
+        os.close(reading)
+        _end(work, writing)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
         code = _code(process)
         sentence = pipe.read().decode()
     # What the fork had Spark keep is nobody's now.

@@ -11,7 +11,7 @@ from random import Random
 from connectors.sink import target_batches
 from ingestion.isolation import Isolation
 from tests.behaviour.harness import Record, Warehouse, group_of, statement_rows, templates_of
-from tests.support.growing_log import configuration, told_by, write_log
+from tests.support.growing_log import configuration, contributions_in, write_log
 from workflows.config import load_config
 from workflows.control.failpoints import Failpoints
 from workflows.control.options import RunOptions
@@ -67,16 +67,16 @@ def random_log(seed: int, *, leaf: bool, statements: int = 14) -> tuple[list[Rec
 
 @dataclass(frozen=True)
 class Ran:
-    """What a run made of a log: the fate of each statement by its time, the edges, what it warned of."""
+    """What a run made of a log: how each statement ended by its time, the edges, what it warned of."""
 
-    fates: Mapping[float, tuple[str, str]]
+    outcomes: Mapping[float, tuple[str, str]]
     edges: frozenset[tuple[str, str, str, str]]  # source, target, producer, content
     warnings: tuple[str, ...]
 
     def check_whole(self, log: Sequence[Record]) -> None:
-        """Every statement has one fate."""
-        assert set(self.fates) == {record.at for record in log}
-        assert {fate for fate, _reason in self.fates.values()} <= {"published", "skipped", "dead"}
+        """Every statement ended once."""
+        assert set(self.outcomes) == {record.at for record in log}
+        assert {status for status, _reason in self.outcomes.values()} <= {"published", "skipped", "dead"}
 
 
 def ran(
@@ -101,9 +101,9 @@ def ran(
         names = NameResolution(config, warehouse.settings, target, options.failpoints.probe)
         before = catalog_schemas((), names.resolver(), registers=True)
         source = bind_occurrences(templates, groups, warehouse.settings, before, options.failpoints.probe)
-        fates, warnings = _published(source, names, target, options)
-    said = {(one.source, one.target, one.producer, one.text) for one in told_by(folder / "catalog.db")}
-    return Ran(fates, frozenset(said), warnings)
+        outcomes, warnings = _published(source, names, target, options)
+    said = {(one.source, one.target, one.producer, one.text) for one in contributions_in(folder / "catalog.db")}
+    return Ran(outcomes, frozenset(said), warnings)
 
 
 def _published(

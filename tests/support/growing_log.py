@@ -101,7 +101,7 @@ class Said:
     text: str = ""
 
 
-def told_by(catalog: Path) -> set[Said]:
+def contributions_in(catalog: Path) -> set[Said]:
     """Everything that stands in a catalog's file, by the names of its tables."""
     connection = sqlite3.connect(f"file:{catalog}?mode=ro", uri=True)
     try:

@@ -32,14 +32,14 @@ def _column(word: str) -> Column:
     return Column(name, type_)
 
 
-def told(text: str, dialect: str = "postgres", schemas: Schemas | None = None) -> list[set[str]]:
+def lines_of_flows(text: str, dialect: str = "postgres", schemas: Schemas | None = None) -> list[set[str]]:
     """The lines of each flow."""
     return [set(lines_of(flow)) for flow in analysed(text, dialect, schemas).flows]
 
 
-def tell(text: str, dialect: str = "postgres", schemas: Schemas | None = None) -> set[str]:
+def column_lines(text: str, dialect: str = "postgres", schemas: Schemas | None = None) -> set[str]:
     """The lines of the only flow, without those that say from where and into what."""
-    (lines,) = told(text, dialect, schemas)
+    (lines,) = lines_of_flows(text, dialect, schemas)
     return {line for line in lines if not line.startswith(("from ", "into "))}
 
 
@@ -75,5 +75,5 @@ def expression_of(text: str, output: str, dialect: str = "postgres", schemas: Sc
 
 
 def problems(text: str, dialect: str = "postgres", schemas: Schemas | None = None) -> list[tuple[str, str]]:
-    """What stays unsettled, as kind and subject."""
+    """What stays unresolved, as kind and subject."""
     return [(p.kind.value, p.subject) for p in analysed(text, dialect, schemas).problems]

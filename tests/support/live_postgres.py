@@ -48,8 +48,8 @@ def server(directory: Path) -> Iterator[tuple[Path, str]]:
 
 def relations() -> dict[str, str]:
     """The query behind each relation of the warehouse."""
-    told = [json.loads(line) for line in (SHARED / "oracle.jsonl").read_text().splitlines()]
-    return {one["id"]: one["sql"].partition(" AS ")[2] for one in told if "error" not in one}
+    facts = [json.loads(line) for line in (SHARED / "oracle.jsonl").read_text().splitlines()]
+    return {one["id"]: one["sql"].partition(" AS ")[2] for one in facts if "error" not in one}
 
 
 def fill(session: Session) -> None:

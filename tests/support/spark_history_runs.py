@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from tests.support.growing_log import told_by
+from tests.support.growing_log import contributions_in
 from workflows.config import load_config
 from workflows.control.options import Backfill, RunOptions
 from workflows.control.progress import LoggedProgress
@@ -40,4 +40,4 @@ def run(file: Path, name: str = "run", extent: Backfill | None = None) -> RunSum
 
 def edges_of(folder: Path) -> set[tuple[str, str]]:
     """(source, target) of every edge in the catalog, by fully qualified name."""
-    return {(said.source, said.target) for said in told_by(folder / "catalog.db")}
+    return {(said.source, said.target) for said in contributions_in(folder / "catalog.db")}

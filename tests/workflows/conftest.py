@@ -47,11 +47,11 @@ def minimal() -> str:
 @pytest.fixture(scope="session")
 def undisturbed(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> set[Said]:
     """What one run over the whole of SHOP leaves, when nothing disturbs it."""
-    from tests.support.growing_log import SHOP, configuration, rows_of, told_by, write_log
+    from tests.support.growing_log import SHOP, configuration, contributions_in, rows_of, write_log
     from tests.support.run_in_session import run
 
     folder = tmp_path_factory.mktemp("undisturbed")
     write_log(folder / "log" / "all.csv", rows_of(SHOP))
     configuration(folder)
     run(folder)
-    return told_by(folder / "catalog.db")
+    return contributions_in(folder / "catalog.db")

@@ -161,9 +161,9 @@ def test_validate_connect_exits_75_when_nobody_answers(workflow_file: Write, min
 
 
 @pytest.mark.parametrize("command", [["run"], ["doctor"], ["validate", "--connect"]])
-@pytest.mark.parametrize(("there", "told"), [(False, "no such file"), (True, "it holds no PEM certificate")])
+@pytest.mark.parametrize(("there", "message"), [(False, "no such file"), (True, "it holds no PEM certificate")])
 def test_a_ca_file_that_is_missing_or_none_is_one_line_that_names_its_key(
-    command: list[str], there: bool, told: str, workflow_file: Write, minimal: str, tmp_path: Path
+    command: list[str], there: bool, message: str, workflow_file: Write, minimal: str, tmp_path: Path
 ) -> None:
     if there:
         (tmp_path / "ca.pem").write_text("no certificate")
@@ -175,7 +175,7 @@ def test_a_ca_file_that_is_missing_or_none_is_one_line_that_names_its_key(
 
     (line,) = [line for line in (listed + shown).splitlines() if "sslConfig.caCertificate" in line]
     assert code == 2
-    assert told in line
+    assert message in line
     assert "s3cret" not in listed + shown
     assert command == ["doctor"] or len(shown.splitlines()) == 1
 

@@ -65,6 +65,6 @@ def _print_tree(found: ScriptLineage) -> None:
         for column, source, how in rows:
             typer.echo(f"  {column} <- {source}  {typer.style(how, dim=True)}")
     for problem in found.problems:
-        typer.echo(f"  unsettled: {problem}")
+        typer.echo(f"  unresolved: {problem}")
     if not found.tables and not found.failures:
         typer.echo("no lineage: nothing here reads a table")

@@ -22,7 +22,7 @@ EdgeKey = tuple[str, str]
 
 _CONFIDENCE = {"sqlglot": 1.0, PLAN_TIER: 1.0, ENGINE_TIER: 1.0, "sqlfluff": 0.8, "sqlparse": 0.4}
 _LESS_SURE = 0.5
-"""Factor where a flow's columns are not all settled: a star over an unknown schema, or hops beyond the limit."""
+"""Factor where a flow's columns are not all resolved: a star over an unknown schema, or hops beyond the limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,11 +144,11 @@ class ContributionBuilder:
 _UNSIGNED = (1 << 64) - 1
 
 
-def _crossing(told: str, source: TableEntity, target: TableEntity) -> str:
+def _crossing(source_of_edge: str, source: TableEntity, target: TableEntity) -> str:
     """What the wire calls lineage of a query whose ends are in different databases."""
     tables = source.type == target.type == "table"
     crosses = (source.service, source.database) != (target.service, target.database)
-    return EdgeSource.CROSS_DATABASE if told == EdgeSource.QUERY and tables and crosses else told
+    return EdgeSource.CROSS_DATABASE if source_of_edge == EdgeSource.QUERY and tables and crosses else source_of_edge
 
 
 def is_view(log: BoundLog, flow: PersistedFlow) -> bool:
@@ -161,10 +161,10 @@ def is_view(log: BoundLog, flow: PersistedFlow) -> bool:
 
 
 def repetitions(
-    standing: Iterable[EdgeContributions], superseded: Iterable[EdgeContributions]
+    in_force: Iterable[EdgeContributions], superseded: Iterable[EdgeContributions]
 ) -> Iterator[EdgeContributions]:
     """Of definitions that were replaced, what stands word for word in one in force: it was seen so much earlier."""
-    earlier = {(key, _without_sightings(c)) for one in standing for key, (_, _, c) in one.contributions.items()}
+    earlier = {(key, _without_sightings(c)) for one in in_force for key, (_, _, c) in one.contributions.items()}
     for one in superseded:
         again = {k: found for k, found in one.contributions.items() if (k, _without_sightings(found[2])) in earlier}
         if again:

@@ -13,7 +13,7 @@ from workflows.config.namespaces import SourceSettings
 from workflows.lineage.lineage_source import LineageSource
 from workflows.lineage.registration import OTHER_DATABASE, Registrar, lacks_schema
 from workflows.lineage.routine_entities import RoutineEntities, RoutineResolver
-from workflows.lineage.table_entities import EntityFate, RelationEntities, relations_in, resolve_relations
+from workflows.lineage.table_entities import EntityStatus, RelationEntities, relations_in, resolve_relations
 from workflows.target import RunTarget
 
 
@@ -51,7 +51,7 @@ class NameResolution:
     def resolve(self, source: LineageSource, resolver: Resolver) -> ResolvedNames:
         """The entities of all that the lineage names.
 
-        Raises TargetDown and ConfigError; a name that cannot be looked up or registered has that as its fate.
+        Raises TargetDown and ConfigError; a name that cannot be looked up or registered has that as its status.
         """
         wanted = relations_in(source.flows)
         entities = self._entities(source, wanted, resolver)
@@ -70,10 +70,10 @@ class NameResolution:
         done = register_each(self._target.platform, requests, self._probe) if requests else RegistrationResult()
         if requests:
             entities = self._entities(source, wanted, self.resolver())
-        relations = {n: source.log.relations[n] for n in wanted if entities.fate(n) is EntityFate.UNRESOLVED}
+        relations = {n: source.log.relations[n] for n in wanted if entities.status(n) is EntityStatus.UNRESOLVED}
         made = {n: relation for n, relation in relations.items() if n not in registrar.isolation.failures}
         refused = registrar.refused(made, (request for _group, request, _failure in done.refused))
-        return entities.marked(refused | registrar.isolation.failures.keys(), EntityFate.REFUSED), done.made
+        return entities.with_status(refused | registrar.isolation.failures.keys(), EntityStatus.REFUSED), done.made
 
     def routines(self) -> RoutineResolver:
         """What finds the entities of stored procedures and functions, and registers them."""
@@ -88,7 +88,7 @@ class NameResolution:
         registers = self._config.registers_tables
         entities = resolve_relations(source.log, wanted, resolver, self._config.filters, registers=registers)
         unplaced = {n for n in wanted if lacks_schema(source.log.relations[n], self.settings.default_schema)}
-        return entities.marked(unplaced, EntityFate.UNPLACED)
+        return entities.with_status(unplaced, EntityStatus.UNPLACED)
 
     def _registrar(self) -> Registrar:
         config, settings = self._config, self.settings

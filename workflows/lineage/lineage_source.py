@@ -61,7 +61,7 @@ class LineageSource:
         return {routine: tuple(statements) for routine, statements in found.items()}
 
     def problems(self) -> Counter[ProblemKind]:
-        """How often columns could not be settled, by kind."""
+        """How often columns could not be resolved, by kind."""
         return Counter(problem.kind for statement in self.log.statements for problem in statement.lineage.problems)
 
 

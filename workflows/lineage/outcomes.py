@@ -9,7 +9,7 @@ from enum import StrEnum
 from ingestion.binding.temporary_tables import PersistedFlow
 from workflows.lineage.contributions import EdgeKey, is_view
 from workflows.lineage.lineage_source import LineageSource
-from workflows.lineage.source_lineage import UNSETTLED, FlowLineage, SourceLineage
+from workflows.lineage.source_lineage import NOT_RESOLVED, FlowLineage, SourceLineage
 from workflows.lineage.table_entities import GIVEN_UP
 from workflows.templates.grouping import OccurrenceGroup
 
@@ -48,10 +48,10 @@ def statement_outcomes(lineage: SourceLineage, edges: EdgeOutcomes) -> tuple[Sta
     numbers = {group.order: number for number, group in enumerate(source.bound)}
     own: dict[int, list[FlowLineage]] = {}
     through: dict[int, list[FlowLineage]] = {}
-    for flow, told in zip(source.flows, lineage.flows, strict=True):
-        own.setdefault(flow.statement, []).append(told)
+    for flow, flow_lineage in zip(source.flows, lineage.flows, strict=True):
+        own.setdefault(flow.statement, []).append(flow_lineage)
         for statement in flow.content.via:
-            through.setdefault(statement, []).append(told)
+            through.setdefault(statement, []).append(flow_lineage)
 
     def outcome(group: OccurrenceGroup) -> tuple[StatementStatus, str]:
         template = source.templates[group.template]
@@ -73,26 +73,26 @@ def statement_outcomes(lineage: SourceLineage, edges: EdgeOutcomes) -> tuple[Sta
 
 def published_flows(lineage: SourceLineage, edges: EdgeOutcomes) -> Iterator[PersistedFlow]:
     """The flows one of whose edges stands at least, those that define views left out."""
-    for flow, told in zip(lineage.source.flows, lineage.flows, strict=True):
-        stands = any(edges[key].rejected is None for key in told.edges)
+    for flow, flow_lineage in zip(lineage.source.flows, lineage.flows, strict=True):
+        stands = any(edges[key].rejected is None for key in flow_lineage.edges)
         if stands and not is_view(lineage.source.log, flow):
             yield flow
 
 
-def settled_routines(
+def processed_routines(
     lineage: SourceLineage, outcomes: Iterable[StatementOutcome], edges: EdgeOutcomes
 ) -> frozenset[str]:
     """The routines (by key) all of whose statements and edges ended published, or have nothing to publish."""
-    unsettled = {
+    unprocessed = {
         outcome.group.routine
         for outcome in outcomes
-        if outcome.status is StatementStatus.DEAD or outcome.reason in UNSETTLED
+        if outcome.status is StatementStatus.DEAD or outcome.reason in NOT_RESOLVED
     }
-    for flow, told in zip(lineage.source.flows, lineage.flows, strict=True):
-        refused = any(edges[key].rejected is not None for key in told.edges)
-        if refused or (told.edges and not told.whole):
-            unsettled.add(lineage.source.group_of(flow).routine)
-    return frozenset(group.routine for group in lineage.source.groups if group.routine) - unsettled
+    for flow, flow_lineage in zip(lineage.source.flows, lineage.flows, strict=True):
+        refused = any(edges[key].rejected is not None for key in flow_lineage.edges)
+        if refused or (flow_lineage.edges and not flow_lineage.whole):
+            unprocessed.add(lineage.source.group_of(flow).routine)
+    return frozenset(group.routine for group in lineage.source.groups if group.routine) - unprocessed
 
 
 def _outcome_of(flows: Sequence[FlowLineage], edges: EdgeOutcomes) -> tuple[StatementStatus, str]:

@@ -1,4 +1,4 @@
-"""What the text leaves ambiguous, the live database's planner settles: whose an unprefixed column is."""
+"""What the text leaves ambiguous, the live database's planner decides: whose an unprefixed column is."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ def texts_in(statements: DataFrame) -> Texts:
     return texts
 
 
-def settled_templates(
+def disambiguated_templates(
     source: LineageSource, templates: Mapping[str, ParsedTemplate], texts: Texts, database: PostgresDatabase
 ) -> dict[str, ParsedTemplate]:
-    """The templates whose ambiguous columns the planner could settle, settled.
+    """The templates whose ambiguous columns the planner could resolve, without the ambiguity.
 
     A template that means different things in different places stays as it is.
     """
@@ -57,14 +57,14 @@ def settled_templates(
     for number, group, statement in open_ones:
         needed = (known.get(groups[creator].template) for creator in behind[number])
         with Isolation[str](source.probe).around(FailureStage.BINDING, group.template):  # what fails stays ambiguous
-            read = _asked(group, known, tuple(text for text in needed if text), database)
+            read = _ask_planner(group, known, tuple(text for text in needed if text), database)
             if read is not None:
-                lineage = _settled(statement, source.log, read)
+                lineage = _disambiguate(statement, source.log, read)
                 found[group.template] = replace(templates[group.template], symbolic=lineage)
     return found
 
 
-def _asked(
+def _ask_planner(
     group: OccurrenceGroup, known: Mapping[str, str], dependencies: tuple[str, ...], database: PostgresDatabase
 ) -> Reads | None:
     text = known.get(group.template)
@@ -94,8 +94,8 @@ def _creators_behind(log: BoundLog, number: int) -> tuple[int, ...]:
     return tuple(sorted(found))
 
 
-def _settled(statement: BoundStatement, log: BoundLog, read: Reads) -> StatementLineage:
-    def chosen(reference: Reference) -> Reference:
+def _disambiguate(statement: BoundStatement, log: BoundLog, read: Reads) -> StatementLineage:
+    def choose(reference: Reference) -> Reference:
         if len(reference.sources) < 2:
             return reference
         fitting = tuple(ref for ref in reference.sources if _is_read(ref, statement, log, read))
@@ -104,8 +104,8 @@ def _settled(statement: BoundStatement, log: BoundLog, read: Reads) -> Statement
     flows = tuple(
         replace(
             flow,
-            outputs=tuple(replace(o, references=tuple(map(chosen, o.references))) for o in flow.outputs),
-            indirect=tuple(map(chosen, flow.indirect)),
+            outputs=tuple(replace(o, references=tuple(map(choose, o.references))) for o in flow.outputs),
+            indirect=tuple(map(choose, flow.indirect)),
         )
         for flow in statement.lineage.flows
     )

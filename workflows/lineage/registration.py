@@ -17,7 +17,7 @@ from ingestion.model import Column, Json, NameKind
 from ingestion.names.engine_names import EngineNameRules
 from ingestion.names.fqn import build_fqn, encode_name
 from ingestion.names.namespaces import QUALIFIED_PARTS
-from workflows.lineage.table_entities import EntityFate, RelationEntities
+from workflows.lineage.table_entities import EntityStatus, RelationEntities
 
 _STORAGE_SERVICES = {"s3": "S3", "s3a": "S3", "s3n": "S3", "gs": "GCS", "abfs": "ADLS", "abfss": "ADLS"}
 _OTHER_STORAGE = "CustomStorage"
@@ -65,7 +65,7 @@ class Registrar:
         groups: dict[str, dict[str, Json]] = {
             group: {} for group in ("services", "databases", "schemas", "tables", "containers")
         }
-        for number, fate in sorted(entities.fates.items()):
+        for number, status in sorted(entities.statuses.items()):
             relation = log.relations[number]
             known = log.schemas.get(number)
             columns = known or tuple(observed.get(number, ()))
@@ -74,7 +74,7 @@ class Registrar:
             with self.isolation.around(FailureStage.REGISTRATION, number):
                 self.isolation.probe(FailureStage.REGISTRATION, relation)
                 news = entity is not None and _is_news(entity, columns, definition)
-                if news or fate is EntityFate.UNRESOLVED:
+                if news or status is EntityStatus.UNRESOLVED:
                     self._add(groups, relation, _Shape(columns, known is not None, definition))
         return {group: list(requests.values()) for group, requests in groups.items() if requests}
 

@@ -84,9 +84,9 @@ class RoutineResolver:
 
     def mark_processed(self, entities: RoutineEntities, keys: Iterable[str]) -> None:
         """Tells the catalog that the lineage of these is done, so that the next run may leave them out."""
-        settled = set(keys)
+        processed = set(keys)
         names = {key: reference.fully_qualified_name for key, reference in entities.references.items()}
-        open_ones = {name for key, name in names.items() if key not in settled}  # of a package, one may be left
+        open_ones = {name for key, name in names.items() if key not in processed}  # of a package, one may be left
         for name in sorted({name for name in names.values() if name} - open_ones):
             self._mark(name)
 

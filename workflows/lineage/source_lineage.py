@@ -20,9 +20,9 @@ from workflows.lineage.contributions import (
 )
 from workflows.lineage.lineage_source import LineageSource
 from workflows.lineage.routine_entities import RoutineEntities
-from workflows.lineage.table_entities import GIVEN_UP, EntityFate, RelationEntities
+from workflows.lineage.table_entities import GIVEN_UP, EntityStatus, RelationEntities
 
-UNSETTLED = frozenset({EntityFate.AMBIGUOUS, EntityFate.UNRESOLVED, EntityFate.UNPLACED, *GIVEN_UP})
+NOT_RESOLVED = frozenset({EntityStatus.AMBIGUOUS, EntityStatus.UNRESOLVED, EntityStatus.UNPLACED, *GIVEN_UP})
 """What a name may come to now and not the next time."""
 
 _SUPERSEDED = "superseded"
@@ -73,9 +73,9 @@ def lineage_of(
     A statement or an edge that cannot be worked on is among the result's failures; nothing is raised for it.
     """
     proofs, failures = _proofs(source, entities, routines or RoutineEntities())
-    standing = [proof.proved for proof in proofs if proof.proved is not None and proof.skipped != _SUPERSEDED]
+    in_force = [proof.proved for proof in proofs if proof.proved is not None and proof.skipped != _SUPERSEDED]
     superseded = [proof.proved for proof in proofs if proof.proved is not None and proof.skipped == _SUPERSEDED]
-    requests, given_up = requests_of([*standing, *repetitions(standing, superseded)], source.probe)
+    requests, given_up = requests_of([*in_force, *repetitions(in_force, superseded)], source.probe)
     flows = tuple(_flow_lineage(flow, proof, entities) for flow, proof in zip(source.flows, proofs, strict=True))
     return SourceLineage(
         source=source,
@@ -126,7 +126,7 @@ def _flow_lineage(flow: PersistedFlow, proof: _Proof, entities: RelationEntities
     if proof.proved is None or proof.skipped == _SUPERSEDED:
         return FlowLineage(skipped=proof.skipped)
     names = (flow.target, *flow.content.sources)
-    whole = all(entities.fate(relation) not in UNSETTLED for relation in names)
+    whole = all(entities.status(relation) not in NOT_RESOLVED for relation in names)
     return FlowLineage(tuple(proof.proved.contributions), proof.skipped, whole)
 
 
@@ -140,8 +140,8 @@ def _replacements(
     views: dict[EntityReference, bool] = {}
     for flow, lineage in zip(source.flows, flows, strict=True):
         # what cannot be resolved now may be what the view said before
-        settled = bool(lineage.edges) or lineage.skipped in _NOTHING_TO_SAY
-        if settled and given_up.keys().isdisjoint(lineage.edges) and is_view(source.log, flow):
+        resolved = bool(lineage.edges) or lineage.skipped in _NOTHING_TO_SAY
+        if resolved and given_up.keys().isdisjoint(lineage.edges) and is_view(source.log, flow):
             view = entities.resolved[flow.target].reference
             views[view] = views.get(view, True) and lineage.whole
     return tuple(
@@ -168,24 +168,24 @@ def _reason_to_skip(
 ) -> str | None:
     view = is_view(source.log, flow)
     group = source.group_of(flow)
-    if group.standing:
+    if group.already_published:
         return "unchanged"
     if group.routine in routines.filtered:
-        return EntityFate.FILTERED
+        return EntityStatus.FILTERED
     if view and source.log.relations[flow.target].superseded:
         return _SUPERSEDED
     if not (source.settings.views if view else source.settings.queries):
         return "not_wanted"
-    fate = entities.fate(flow.target)
-    return None if fate is EntityFate.RESOLVED else str(fate)
+    status = entities.status(flow.target)
+    return None if status is EntityStatus.RESOLVED else str(status)
 
 
 _WITHOUT_ENTITY = (
     *sorted(GIVEN_UP),
-    EntityFate.AMBIGUOUS,
-    EntityFate.UNPLACED,
-    EntityFate.UNRESOLVED,
-    EntityFate.FILTERED,
+    EntityStatus.AMBIGUOUS,
+    EntityStatus.UNPLACED,
+    EntityStatus.UNRESOLVED,
+    EntityStatus.FILTERED,
 )
 """Why a source has no entity; the first of them is the reason that is told."""
 
@@ -193,5 +193,5 @@ _WITHOUT_ENTITY = (
 def _why_no_edge(flow: PersistedFlow, proved: EdgeContributions, entities: RelationEntities) -> str:
     if proved.self_only:
         return "self_reference"
-    fates = {entities.fate(source) for source in flow.content.sources}
-    return next((str(fate) for fate in _WITHOUT_ENTITY if fate in fates), "no_source")
+    statuses = {entities.status(source) for source in flow.content.sources}
+    return next((str(status) for status in _WITHOUT_ENTITY if status in statuses), "no_source")

@@ -14,7 +14,7 @@ from ingestion.resolution.resolver import Resolver
 from workflows.config import RunConfig
 from workflows.config.namespaces import SourceSettings, dialect_name
 from workflows.lineage.lineage_source import LineageSource, bind_occurrences
-from workflows.lineage.planner import settled_templates, texts_in
+from workflows.lineage.planner import disambiguated_templates, texts_in
 from workflows.lineage.schema_files import Schemas, read_schemas
 from workflows.lineage.schema_provider import catalog_schemas
 from workflows.templates.grouping import OccurrenceGroup
@@ -25,8 +25,8 @@ from workflows.templates.parsing import ParsedTemplate
 class Binding:
     """Takes templates and the groups of their runs, gives a LineageSource.
 
-    `database` settles what the text leaves ambiguous, None where there is none; `keep` is told of the templates that it
-    settled.
+    `database` decides on what the text leaves ambiguous, None where there is none; `keep` is given the templates that
+    it disambiguated.
     """
 
     config: RunConfig
@@ -58,8 +58,8 @@ class Binding:
         source = bind_occurrences(templates, groups, self.settings, before, self.probe)
         if self.database is None:
             return source
-        settled = settled_templates(source, templates, texts_in(statements), self.database)
-        if not settled:
+        disambiguated = disambiguated_templates(source, templates, texts_in(statements), self.database)
+        if not disambiguated:
             return source
-        self.keep(settled.values())
-        return bind_occurrences({**templates, **settled}, groups, self.settings, before, self.probe)
+        self.keep(disambiguated.values())
+        return bind_occurrences({**templates, **disambiguated}, groups, self.settings, before, self.probe)

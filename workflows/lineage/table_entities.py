@@ -16,7 +16,7 @@ from ingestion.resolution.resolver import Ambiguous, FoundBy, Missing, Resolutio
 from workflows.config import Filters
 
 
-class EntityFate(StrEnum):
+class EntityStatus(StrEnum):
     """Whether a relation can be an end of an edge."""
 
     RESOLVED = "resolved"
@@ -29,25 +29,25 @@ class EntityFate(StrEnum):
     REFUSED = "registration_failed"  # it was to be registered, and could not be
 
 
-GIVEN_UP = frozenset({EntityFate.FAILED, EntityFate.REFUSED})
+GIVEN_UP = frozenset({EntityStatus.FAILED, EntityStatus.REFUSED})
 """What is no answer to where a name leads: a statement that needs such a name is dead."""
 
 
 @dataclass(frozen=True, slots=True)
 class RelationEntities:
-    """By relation number. `names` tells how often each name of a fate was met."""
+    """By relation number. `names` tells how often each name of a status was met."""
 
     resolved: Mapping[int, TableEntity]
-    fates: Mapping[int, EntityFate]
-    names: Mapping[EntityFate, Mapping[str, int]] = field(default_factory=dict)
+    statuses: Mapping[int, EntityStatus]
+    names: Mapping[EntityStatus, Mapping[str, int]] = field(default_factory=dict)
 
-    def fate(self, relation: int) -> EntityFate:
-        return self.fates[relation]
+    def status(self, relation: int) -> EntityStatus:
+        return self.statuses[relation]
 
-    def marked(self, relations: Collection[int], fate: EntityFate) -> RelationEntities:
-        """The same, with the unresolved ones of `relations` as what has another fate."""
-        open_ones = {number for number in relations if self.fates.get(number) is EntityFate.UNRESOLVED}
-        return replace(self, fates={**self.fates, **dict.fromkeys(open_ones, fate)}) if open_ones else self
+    def with_status(self, relations: Collection[int], status: EntityStatus) -> RelationEntities:
+        """The same, with the unresolved ones of `relations` with another status."""
+        open_ones = {number for number in relations if self.statuses.get(number) is EntityStatus.UNRESOLVED}
+        return replace(self, statuses={**self.statuses, **dict.fromkeys(open_ones, status)}) if open_ones else self
 
 
 def relations_in(flows: Iterable[PersistedFlow]) -> Counter[int]:
@@ -67,27 +67,27 @@ def resolve_relations(
     less of the log, does not stand in.
     """
     resolved: dict[int, TableEntity] = {}
-    fates: dict[int, EntityFate] = {}
-    names: dict[EntityFate, Counter[str]] = {}
+    statuses: dict[int, EntityStatus] = {}
+    names: dict[EntityStatus, Counter[str]] = {}
     stored = [log.relations[number] for number in sorted(wanted) if _is_stored(log.relations[number])]
     found = _resolutions(stored, resolver, registers=registers)
-    fates.update(dict.fromkeys(wanted, EntityFate.NOT_STORED))
+    statuses.update(dict.fromkeys(wanted, EntityStatus.NOT_STORED))
     for relation, resolution in zip(stored, found, strict=True):
         if isinstance(resolution, Resolved):
             allowed = _allowed(resolution.entity, filters)
-            fates[relation.number] = EntityFate.RESOLVED if allowed else EntityFate.FILTERED
+            statuses[relation.number] = EntityStatus.RESOLVED if allowed else EntityStatus.FILTERED
             if allowed:
                 resolved[relation.number] = resolution.entity
             continue
-        fate = fates[relation.number] = _fate_of(resolution)
-        names.setdefault(fate, Counter())[str(relation.key)] += wanted[relation.number]
-    return RelationEntities(resolved, fates, names)
+        status = statuses[relation.number] = _status_of(resolution)
+        names.setdefault(status, Counter())[str(relation.key)] += wanted[relation.number]
+    return RelationEntities(resolved, statuses, names)
 
 
-def _fate_of(resolution: Ambiguous | Unresolved) -> EntityFate:
+def _status_of(resolution: Ambiguous | Unresolved) -> EntityStatus:
     if isinstance(resolution, Ambiguous):
-        return EntityFate.AMBIGUOUS
-    return EntityFate.FAILED if resolution.reason is Missing.LOOKUP_FAILED else EntityFate.UNRESOLVED
+        return EntityStatus.AMBIGUOUS
+    return EntityStatus.FAILED if resolution.reason is Missing.LOOKUP_FAILED else EntityStatus.UNRESOLVED
 
 
 def _is_stored(relation: Relation) -> bool:

@@ -15,12 +15,14 @@ Edge = tuple[str, ...]
 
 def compared_edges(requests: Iterable[AddLineageRequest]) -> Counter[str]:
     """Edges between tables by who says so: into those tables alone of which the engine says anything."""
-    return _compared(requests, lambda request, _told: {request.edge.key})
+    return _compared(requests, lambda request, _contribution: {request.edge.key})
 
 
 def compared_columns(requests: Iterable[AddLineageRequest]) -> Counter[str]:
     """Likewise of columns that others are certainly made of, into those tables of whose columns the engine speaks."""
-    return _compared(requests, lambda request, told: {(*pair, request.edge.to_entity.id) for pair in _pairs(told)})
+    return _compared(
+        requests, lambda request, contribution: {(*pair, request.edge.to_entity.id) for pair in _pairs(contribution)}
+    )
 
 
 def _compared(
@@ -29,13 +31,15 @@ def _compared(
     engine: set[Edge] = set()
     log: set[Edge] = set()
     for request in requests:
-        for told in request.contributions:
-            if told.producer.kind is not ProducerKind.MANUAL:
-                (engine if told.producer.kind is ProducerKind.ENGINE else log).update(edges_of(request, told))
+        for contribution in request.contributions:
+            if contribution.producer.kind is not ProducerKind.MANUAL:
+                (engine if contribution.producer.kind is ProducerKind.ENGINE else log).update(
+                    edges_of(request, contribution)
+                )
     known = {edge[-1] for edge in engine}
     only_log = sum(edge[-1] in known for edge in log - engine)
     return +Counter({AGREE: len(engine & log), ONLY_ENGINE: len(engine - log), ONLY_LOG: only_log})
 
 
-def _pairs(told: Contribution) -> Iterable[tuple[str, str]]:
-    return ((source, one.to_column) for one in told.columns if one.publishable for source in one.from_columns)
+def _pairs(contribution: Contribution) -> Iterable[tuple[str, str]]:
+    return ((source, one.to_column) for one in contribution.columns if one.publishable for source in one.from_columns)

@@ -56,11 +56,11 @@ class DbtPublishing:
         """Files descriptions and tags of what the target has, one table at a time; what to warn of."""
         isolation = Isolation[str](probe)
         classification = self.artifacts.classification or ""
-        told = [self._attributes(unique_id) for unique_id in self.names]
-        tags = sorted({tag for one in told for tag in _tags(one)})
+        attributes = [self._attributes(unique_id) for unique_id in self.names]
+        tags = sorted({tag for one in attributes for tag in _tags(one)})
         with isolation.around(FailureStage.REGISTRATION, classification):
             register_tags(target.platform, classification, tags)
-        for one in told:
+        for one in attributes:
             if one.own != Attributes() or one.columns:
                 with isolation.around(FailureStage.REGISTRATION, one.fqn):
                     describe(target.platform, one, classification, overwrite=self.artifacts.overwrite_descriptions)
@@ -97,7 +97,7 @@ class DbtPublishing:
         return TableAttributes(self.names[unique_id], own, columns)
 
 
-def _tags(told: TableAttributes) -> Iterable[str]:
-    yield from told.own.tags
-    for column in told.columns.values():
+def _tags(attributes: TableAttributes) -> Iterable[str]:
+    yield from attributes.own.tags
+    for column in attributes.columns.values():
         yield from column.tags

@@ -9,19 +9,19 @@ from ingestion.model import NameKind
 from ingestion.names.namespaces import RelationKey
 from workflows.config.namespaces import SourceSettings
 from workflows.lineage.entity_resolution import ResolvedNames
-from workflows.lineage.table_entities import EntityFate, RelationEntities
+from workflows.lineage.table_entities import EntityStatus, RelationEntities
 
 _TablePath = tuple[str, str, str]
 """Database, schema and name."""
 
 _NAMES_SHOWN = 5
-_OPEN = frozenset({EntityFate.UNPLACED, EntityFate.UNRESOLVED, EntityFate.AMBIGUOUS})
+_OPEN = frozenset({EntityStatus.UNPLACED, EntityStatus.UNRESOLVED, EntityStatus.AMBIGUOUS})
 
 
 def name_warnings(names: ResolvedNames, log: BoundLog, settings: SourceSettings) -> tuple[str, ...]:
     """A warning for each kind of such names, none where there are none."""
     entities = names.entities
-    open_keys = [log.relations[number].key for number, fate in entities.fates.items() if fate in _OPEN]
+    open_keys = [log.relations[number].key for number, status in entities.statuses.items() if status in _OPEN]
     tables = [key for key in open_keys if key.kind is NameKind.TABLE]
     schemaless = [key for key in tables if not (key.schema or settings.default_schema)]
     missing = [key for key in tables if key.schema and key.database == settings.guessed_database != ""]
@@ -66,14 +66,14 @@ def _alike_but_for_case(places: Iterable[_TablePath]) -> Iterator[str]:
 def _alike_but_for_database(places: Iterable[_TablePath], settings: SourceSettings) -> Iterator[str]:
     """Tables that have one name in a database that nobody named, and in one that somebody did."""
     guessed = settings.guessed_database
-    told: dict[tuple[str, str], str] = {}
+    named: dict[tuple[str, str], str] = {}
     for database, schema, table in sorted(places):
         if database != guessed:
-            told[schema, table] = database
+            named[schema, table] = database
     pairs = sorted(
-        f"{schema}.{table} and {told[schema, table]}.{schema}.{table}"
+        f"{schema}.{table} and {named[schema, table]}.{schema}.{table}"
         for database, schema, table in places
-        if guessed and database == guessed and (schema, table) in told
+        if guessed and database == guessed and (schema, table) in named
     )
     if pairs:
         yield (
@@ -85,7 +85,7 @@ def _alike_but_for_database(places: Iterable[_TablePath], settings: SourceSettin
 def _places(entities: RelationEntities, log: BoundLog) -> frozenset[_TablePath]:
     """Where the tables are that edges join: in the catalog, or where the log has them."""
     found = set()
-    for number in entities.fates:
+    for number in entities.statuses:
         key, entity = log.relations[number].key, entities.resolved.get(number)
         if entity is not None and entity.type == "table":
             found.add((entity.database, entity.schema, entity.name))

@@ -11,7 +11,13 @@ from ingestion.lineage_request import AddLineageRequest
 from workflows.config import RunConfig
 from workflows.control.options import RunOptions
 from workflows.lineage.entity_resolution import NameResolution, ResolvedNames
-from workflows.lineage.outcomes import EdgeOutcome, EdgeOutcomes, StatementOutcome, settled_routines, statement_outcomes
+from workflows.lineage.outcomes import (
+    EdgeOutcome,
+    EdgeOutcomes,
+    StatementOutcome,
+    processed_routines,
+    statement_outcomes,
+)
 from workflows.lineage.source_lineage import SourceLineage
 from workflows.publishing.dbt_project import DbtPublishing
 from workflows.publishing.ddl_events import publish_ddl_events
@@ -77,8 +83,8 @@ class Publishing:
         not be filed. Raises TargetDown and ConfigError.
         """
         warnings = publish_ddl_events(self.target, lineage.source.log.events, self.names.resolver(), self._probe)
-        settled = settled_routines(lineage, published.outcomes, published.edges) - unread
-        self.names.routines().mark_processed(names.routines, settled)
+        processed = processed_routines(lineage, published.outcomes, published.edges) - unread
+        self.names.routines().mark_processed(names.routines, processed)
         service = self.config.source.service
         if self.dbt is not None:
             warnings = (*warnings, *self.dbt.warnings(lineage.source), *self.dbt.describe(self.target, self._probe))

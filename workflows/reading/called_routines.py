@@ -147,7 +147,7 @@ def _never_called(known: KnownRoutines, called: set[str], state: TaskState) -> I
             row = _own_row(owner, step, known.path_of(owner, called=False), known.dialect, state)
             values = {**_place_of(version, number), "database": owner.parts[0] or None, **row}
             # What one routine did is no word about another that it calls.
-            values["standing"] = version.standing and owner.standing
+            values["standing"] = version.already_published and owner.already_published
             yield tuple(values.get(name) for name in STATEMENT_SCHEMA.fieldNames())
 
 

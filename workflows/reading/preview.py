@@ -34,11 +34,11 @@ def preview(spark: SparkSession, config: RunConfig) -> Iterator[str]:
 
 def _shown(record: dict[str, Any], masker: QueryMasker, dialect: str) -> str:
     time = record["start_time"] if record["start_time"] is not None else record["end_time"]
-    told = [record["problem"] or record["status"] or "ran"]
-    told.append("no time" if time is None else f"{datetime.fromtimestamp(time, UTC):%Y-%m-%d %H:%M:%S} UTC")
-    told += [f"{record['duration']:g} s"] if record["duration"] is not None else []
-    told += [f"{name} {record[name]}" for name in _NAMED if record[name]]
-    return f"{record['source_id']}: {', '.join(told)}: {_masked(record['text'], masker, dialect)}"
+    parts = [record["problem"] or record["status"] or "ran"]
+    parts.append("no time" if time is None else f"{datetime.fromtimestamp(time, UTC):%Y-%m-%d %H:%M:%S} UTC")
+    parts += [f"{record['duration']:g} s"] if record["duration"] is not None else []
+    parts += [f"{name} {record[name]}" for name in _NAMED if record[name]]
+    return f"{record['source_id']}: {', '.join(parts)}: {_masked(record['text'], masker, dialect)}"
 
 
 def _masked(text: str | None, masker: QueryMasker, dialect: str) -> str:

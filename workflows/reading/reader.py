@@ -68,7 +68,7 @@ _NOT_A_STATEMENT = "not_a_statement"
 class Statements:
     """The statements of a source: `frame` has what this run read, `whole` what bears on lineage in the window.
 
-    `survey` is of those that this run read; its counts have what is settled already. `session_changes`: whether any of
+    `survey` is of those that this run read; its counts have what has ended already. `session_changes`: whether any of
     the whole changes its session's defaults. `listing` has the files of a Spark history, `live_columns` the columns of
     the live database or of Spark's catalogs.
     """
@@ -82,7 +82,7 @@ class Statements:
 
     @property
     def counts(self) -> RunCounts:
-        """What is settled already."""
+        """What has ended already."""
         return self.survey.counts
 
 

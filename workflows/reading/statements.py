@@ -53,7 +53,7 @@ STATEMENT_SCHEMA = StructType(
         StructField("path", ArrayType(StringType())),  # where a routine looks for names, whatever its caller does
         StructField("called", ArrayType(StringType())),  # the routine that it runs, as it names it
         StructField("routine", StringType()),  # the routine that it is part of
-        StructField("standing", BooleanType(), False),  # a definition whose lineage was published before
+        StructField("standing", BooleanType(), False),  # a definition whose lineage was published before (in journals)
         StructField("fingerprint", StringType()),  # null: bears no lineage
         StructField("dialect", StringType(), False),
         StructField("text", StringType()),  # of a routine's definition, and the first of a template in a task

@@ -55,7 +55,7 @@ def _rows(summary: RunSummary) -> Iterator[tuple[str, str, str]]:
     yield "column edges", f"{counts.edges.column_edges:,}", ""
     for label, tally in (("engine edges", counts.engine_edges), ("engine columns", counts.engine_columns)):
         if tally:
-            yield label, f"{_told_by_engine(tally):,}", _agreement(tally)
+            yield label, f"{_edges_of_engine(tally):,}", _agreement(tally)
     stages = ", ".join(f"{stage} {seconds:.1f}" for stage, seconds in summary.seconds_by_stage.items())
     yield "seconds", f"{summary.ended - summary.started:.1f}", stages
 
@@ -64,7 +64,7 @@ def _known(counts: RunCounts) -> Tally:
     return {"known": counts.templates_known} if counts.templates_known else {}
 
 
-def _told_by_engine(tally: Tally) -> int:
+def _edges_of_engine(tally: Tally) -> int:
     return tally.get(AGREE, 0) + tally.get(ONLY_ENGINE, 0)
 
 

@@ -18,7 +18,7 @@ from workflows.templates.parsing import ParsedTemplate
 class LineageResult:
     """What came of the statements: counts, warnings, and what became of their templates (by fingerprint).
 
-    `dead` has the reasons, `failures` those of the templates that had been parsed; of the `settled` no statement is
+    `dead` has the reasons, `failures` those of the templates that had been parsed; of the `succeeded` no statement is
     dead.
     """
 
@@ -27,7 +27,7 @@ class LineageResult:
     templates: Mapping[str, ParsedTemplate] = field(default_factory=dict)
     dead: Mapping[str, str] = field(default_factory=dict)
     failures: Mapping[str, Failure] = field(default_factory=dict)
-    settled: frozenset[str] = frozenset()
+    succeeded: frozenset[str] = frozenset()
 
 
 def checkpoint_of(statements: Statements, lineage: LineageResult, memory: WorkflowState, run_id: str) -> RunCheckpoint:
@@ -37,8 +37,8 @@ def checkpoint_of(statements: Statements, lineage: LineageResult, memory: Workfl
     """
     counts = lineage.counts
     checkpoint = RunCheckpoint(
-        settled=lineage.settled,
-        unsettled=counts.edges.rejected + counts.unresolved + counts.ambiguous,
+        succeeded=lineage.succeeded,
+        to_retry=counts.edges.rejected + counts.unresolved + counts.ambiguous,
         files_there=[file.path for file in statements.listing.there],
         files_read=files_done(statements) if statements.listing.to_read else {},
     )

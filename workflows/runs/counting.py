@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from ingestion.lineage_request import AddLineageRequest
 from workflows.lineage.outcomes import StatementOutcome, StatementStatus
-from workflows.lineage.table_entities import GIVEN_UP, EntityFate, RelationEntities
+from workflows.lineage.table_entities import GIVEN_UP, EntityStatus, RelationEntities
 from workflows.publishing.agreement import compared_columns, compared_edges
 from workflows.report.counts import RunCounts
 from workflows.templates.parsing import ParsedTemplate
@@ -45,13 +45,13 @@ def agreement_counts(requests: Collection[AddLineageRequest]) -> RunCounts:
 
 def name_counts(entities: RelationEntities, registered: int) -> RunCounts:
     """Of the names by what they resolved to."""
-    by_fate = Counter(entities.fates.values())
-    unresolved = [EntityFate.UNRESOLVED, EntityFate.UNPLACED, *sorted(GIVEN_UP)]
+    by_status = Counter(entities.statuses.values())
+    unresolved = [EntityStatus.UNRESOLVED, EntityStatus.UNPLACED, *sorted(GIVEN_UP)]
     return RunCounts(
-        resolved=by_fate[EntityFate.RESOLVED],
-        unresolved=sum(by_fate[fate] for fate in unresolved),
-        ambiguous=by_fate[EntityFate.AMBIGUOUS],
-        unresolved_names=dict(sum((Counter(entities.names.get(fate, {})) for fate in unresolved), start=Counter())),
-        ambiguous_names=dict(entities.names.get(EntityFate.AMBIGUOUS, {})),
+        resolved=by_status[EntityStatus.RESOLVED],
+        unresolved=sum(by_status[status] for status in unresolved),
+        ambiguous=by_status[EntityStatus.AMBIGUOUS],
+        unresolved_names=dict(sum((Counter(entities.names.get(status, {})) for status in unresolved), start=Counter())),
+        ambiguous_names=dict(entities.names.get(EntityStatus.AMBIGUOUS, {})),
         tables_registered=registered,
     )

@@ -1,4 +1,4 @@
-"""The end of a run: its counts checked, shown and written down, its exit code settled."""
+"""The end of a run: its counts checked, shown and written down, its exit code decided."""
 
 from __future__ import annotations
 

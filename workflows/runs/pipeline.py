@@ -141,7 +141,7 @@ class Pipeline:
             templates=templates.by_fingerprint,
             dead=dead,
             failures={**templates.failures, **lineage.template_failures},
-            settled=frozenset(group.template for group in groups) - set(dead),
+            succeeded=frozenset(group.template for group in groups) - set(dead),
         )
 
     def _keep(self, templates: Sequence[ParsedTemplate]) -> None:
@@ -171,7 +171,7 @@ class Pipeline:
             stage.advance(len(source.flows))
         with self._progress.stage("resolve") as stage:
             names = self._names.resolve(source, resolver)
-            stage.advance(len(names.entities.fates))
+            stage.advance(len(names.entities.statuses))
         return source, names
 
     def _publish(

@@ -45,7 +45,7 @@ class _StateCollector(Collector):
         for (workflow, outcome), count in sorted(totals.items()):
             runs.add_metric([workflow, outcome], count)
         dead = GaugeMetricFamily(
-            "headwater_dead_letters", "Statements given up on and not settled.", labels=["workflow"]
+            "headwater_dead_letters", "Statements given up on and not resolved since.", labels=["workflow"]
         )
         for workflow, count in sorted(letters.items()):
             dead.add_metric([workflow], count)

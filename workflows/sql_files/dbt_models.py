@@ -69,7 +69,7 @@ def undeclared_reads(project: DbtProject, read: TableEdges) -> UndeclaredReads:
     An ephemeral model stands for what it reads itself.
     """
     by_name = {node.dotted.lower(): node for node in project.nodes.values() if node.relation}
-    told = {node.dotted.lower(): _declared(project, node) for node in project.nodes.values() if node.relation}
+    declared = {node.dotted.lower(): _declared(project, node) for node in project.nodes.values() if node.relation}
     models = {statement.node.dotted.lower() for statement in project.statements}
     found: dict[str, set[str]] = {}
     for source, target in read:
@@ -78,12 +78,12 @@ def undeclared_reads(project: DbtProject, read: TableEdges) -> UndeclaredReads:
         f"{by_name[target].name} reads {source}"
         for target, sources in found.items()
         if target in models
-        for source in sorted(sources - told[target] - {target})
+        for source in sorted(sources - declared[target] - {target})
     ]
     unused = [
         f"{by_name[target].name} declares {source}"
         for target in sorted(models & found.keys())
-        for source in sorted(told[target] - found[target] - {target})
+        for source in sorted(declared[target] - found[target] - {target})
     ]
     return UndeclaredReads(tuple(hard_coded), tuple(unused))
 

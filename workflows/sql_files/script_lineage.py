@@ -59,8 +59,8 @@ class ScriptLineage:
         for source, target in self.reads:  # of a table by which no column is told
             if not found[target]:
                 found[target] = {EVERY_COLUMN: [(source, "table")]}
-            elif (told := found[target].get(EVERY_COLUMN)) and told[0][1] == "table":
-                told.append((source, "table"))
+            elif (known := found[target].get(EVERY_COLUMN)) and known[0][1] == "table":
+                known.append((source, "table"))
         return found
 
     def _columns(self) -> dict[str, dict[str, list[tuple[str, str]]]]:

@@ -1,4 +1,4 @@
-"""Statements and requests that were given up on, until a later run settles them."""
+"""Statements and requests that were given up on, until a later run succeeds with them."""
 
 from __future__ import annotations
 
@@ -65,10 +65,10 @@ def letters_by_workflow(connection: Connection) -> dict[str, int]:
     return {row[0]: row[1] for row in connection.execute(counted)}
 
 
-def settle_letters(
+def drop_resolved_letters(
     connection: Connection, workflow: str, *, templates: Set[str] = frozenset(), source_ids: Set[str] = frozenset()
 ) -> None:
-    """Drops the letters of templates that are settled, and of records that were read again."""
+    """Drops the letters of templates that succeeded, and of records that were read again."""
     for column, values in ((dead_letters.c.fingerprint, templates), (dead_letters.c.source_id, source_ids)):
         ordered = sorted(values)
         for start in range(0, len(ordered), _AT_ONCE):

@@ -38,8 +38,8 @@ def digest_of(record: Mapping[str, object]) -> int:
     """The same number for the same session, time and content, wherever it is logged; without content for the place."""
     hashed = hashlib.blake2b(digest_size=8)
     hashed.update(f"{session_of(record)}\0{time_of(record)}\0".encode("utf-8", "surrogatepass"))
-    settled = record["symbolic"] or record.get("edges")
-    planned = plan_fingerprint(settled) if isinstance(settled, bytes) and settled and not record["text"] else None
+    encoded = record["symbolic"] or record.get("edges")
+    planned = plan_fingerprint(encoded) if isinstance(encoded, bytes) and encoded and not record["text"] else None
     content = record["text"] or planned or f"\0{record['source_id']}"
     hashed.update(str(content).encode("utf-8", "surrogatepass"))
     return int(struct.unpack("<q", hashed.digest())[0])

@@ -61,7 +61,7 @@ positions = Table(
     Column("complete_since", Float(53)),  # the journal has every record read since then; null: every one ever read
     Column("version", Text, nullable=False),  # of what read and parsed
     Column("settings", Text, nullable=False),  # digest of what the lineage depends on besides the log
-    Column("unsettled", Integer, nullable=False),  # names and edges that the next run must try again
+    Column("unsettled", Integer, key="to_retry", nullable=False),  # names and edges that the next run must try again
 )
 
 journal = Table(

@@ -17,7 +17,7 @@ class Watermark:
     """`newest` and `source_id`: the newest record that was read. Times are seconds since the epoch.
 
     `complete_since`: the journal has every record that was read with a time from then on; None: every record at all.
-    `version` and `settings` say what lineage depended on; `unsettled` counts the names and edges to try again.
+    `version` and `settings` say what lineage depended on; `to_retry` counts the names and edges to try again.
     """
 
     newest: float | None = None
@@ -25,7 +25,7 @@ class Watermark:
     complete_since: float | None = None
     version: str = ""
     settings: str = ""
-    unsettled: int = 0
+    to_retry: int = 0
 
 
 def position_of(connection: Connection, workflow: str) -> Watermark | None:
@@ -33,7 +33,7 @@ def position_of(connection: Connection, workflow: str) -> Watermark | None:
     row = connection.execute(select(positions).where(positions.c.workflow == workflow)).one_or_none()
     if row is None:
         return None
-    return Watermark(row.newest, row.source_id, row.complete_since, row.version, row.settings, row.unsettled)
+    return Watermark(row.newest, row.source_id, row.complete_since, row.version, row.settings, row.to_retry)
 
 
 def store_position(connection: Connection, workflow: str, position: Watermark) -> None:

@@ -17,7 +17,7 @@ from workflows.config import RunConfig
 from workflows.control.options import Backfill
 from workflows.state import journal
 from workflows.state.acknowledgements import CompleteScope, PublishedState, acknowledge, acknowledgements
-from workflows.state.dead_letters import DeadLetter, file_letters, letters_of, settle_letters
+from workflows.state.dead_letters import DeadLetter, drop_resolved_letters, file_letters, letters_of
 from workflows.state.journal import FileMarks, Segment, files_read, note_files
 from workflows.state.lease import Lease
 from workflows.state.reading_code import parsing_version
@@ -32,8 +32,8 @@ from workflows.templates.parsing import ParsedTemplate
 class RunCheckpoint:
     """What a run that came to its end adds: what it read (with the newest record's time and place), and what is open.
 
-    `settled`: templates (by fingerprint) none of whose statements is dead any more; `read_again`: source ids of dead
-    letters whose place in the log was read again. `unsettled` counts names and edges to try again. `files_read` are
+    `succeeded`: templates (by fingerprint) none of whose statements is dead any more; `read_again`: source ids of dead
+    letters whose place in the log was read again. `to_retry` counts names and edges to try again. `files_read` are
     those of the log's `files_there` that need no reading until they change.
     """
 
@@ -41,9 +41,9 @@ class RunCheckpoint:
     newest: float | None = None
     source_id: str = ""
     letters: Iterable[DeadLetter] = ()
-    settled: frozenset[str] = frozenset()
+    succeeded: frozenset[str] = frozenset()
     read_again: frozenset[str] = frozenset()
-    unsettled: int = 0
+    to_retry: int = 0
     files_read: FileMarks = field(default_factory=dict)
     files_there: Collection[str] = ()
 
@@ -104,7 +104,7 @@ class WorkflowState:
     def must_rebind(self) -> bool:
         """Whether lineage may come out differently although nothing new was read."""
         changed = self.position.settings != self._settings or self.position.version != self._version
-        return changed or bool(self.position.unsettled) or self._extent != Backfill()
+        return changed or bool(self.position.to_retry) or self._extent != Backfill()
 
     def rebound(self, templates: frozenset[str], replaced: Mapping[str, frozenset[str]]) -> CompleteScope:
         """What a run that bound these templates over the whole journal knows the whole of.
@@ -148,7 +148,9 @@ class WorkflowState:
             contents = (content for _id, content in journal.contents(connection, workflow))
             used = journal.fingerprints_of(contents)
             forget_templates(connection, workflow, used)
-            settle_letters(connection, workflow, templates=checkpoint.settled, source_ids=checkpoint.read_again)
+            drop_resolved_letters(
+                connection, workflow, templates=checkpoint.succeeded, source_ids=checkpoint.read_again
+            )
             file_letters(connection, workflow, checkpoint.letters)
             advanced = newest is not None and newest == checkpoint.newest
             position = Watermark(
@@ -157,7 +159,7 @@ class WorkflowState:
                 self._complete_since(newest),
                 self._version,
                 self._settings,
-                checkpoint.unsettled,
+                checkpoint.to_retry,
             )
             store_position(connection, workflow, position)
             note_files(connection, workflow, checkpoint.files_read, checkpoint.files_there)

@@ -35,8 +35,8 @@ class OccurrenceGroup:
     """Runs that mean the same: one occurrence for binding. Times are seconds since the epoch, `duration` their sum.
 
     `fresh` of the `count` runs were read by this run of the workflow, the others by earlier ones. `routine` is the
-    routine (database.schema.name) that they are part of; `standing` marks a definition whose lineage was published
-    before.
+    routine (database.schema.name) that they are part of; `already_published` marks a definition whose lineage an
+    earlier run published.
     """
 
     template: str
@@ -51,7 +51,7 @@ class OccurrenceGroup:
     digests: tuple[int, ...]
     duration: float
     routine: str | None = None
-    standing: bool = False
+    already_published: bool = False
     fresh: int = 0
 
 
@@ -209,7 +209,7 @@ def _group(row: Row, position: int) -> OccurrenceGroup:
         digests=tuple(row["digests"]),
         duration=row["duration"] or 0.0,
         routine=row["routine"],
-        standing=row["standing"],
+        already_published=row["standing"],
     )
 
 
@@ -231,5 +231,5 @@ def _groups_of_sequence(row: Row, number: int, position: int) -> Iterator[Occurr
             digests=tuple(session[offset] for session in row["digests"] if session[offset] is not None),
             duration=0.0,
             routine=statement["routine"],
-            standing=statement["standing"],
+            already_published=statement["standing"],
         )

@@ -191,7 +191,7 @@ endings = Table(
     Column("seq", Integer, primary_key=True),
     Column("at", BigInteger, nullable=False),
     Column("until", BigInteger, nullable=False),
-    Column("told", BigInteger, nullable=False),  # when it was filed: a whole truth told anew takes the old one's place
+    Column("told", BigInteger, key="filed_at", nullable=False),  # a whole truth filed anew takes the old one's place
     Column("from_id", Text),
     Column("to_id", Text),
     Column("kind", Text),

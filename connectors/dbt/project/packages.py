@@ -45,26 +45,27 @@ class Package:
 def read_package(root: Path) -> Package:
     """The package in a folder. Raises ConfigError where its dbt_project.yml is none."""
     file = root / PROJECT_FILE
-    told = read_mapping(file)
-    if not isinstance(told.get("name"), str):
+    settings = read_mapping(file)
+    if not isinstance(settings.get("name"), str):
         raise ConfigError(f"{file}: a project needs its name")
     return Package(
-        name=told["name"],
+        name=settings["name"],
         root=root,
         folders={
-            "model": texts(told.get("model-paths", told.get("source-paths")), ("models",)),
-            "macro": texts(told.get("macro-paths"), ("macros",)),
-            "seed": texts(told.get("seed-paths", told.get("data-paths")), ("seeds",)),
-            "snapshot": texts(told.get("snapshot-paths"), ("snapshots",)),
+            "model": texts(settings.get("model-paths", settings.get("source-paths")), ("models",)),
+            "macro": texts(settings.get("macro-paths"), ("macros",)),
+            "seed": texts(settings.get("seed-paths", settings.get("data-paths")), ("seeds",)),
+            "snapshot": texts(settings.get("snapshot-paths"), ("snapshots",)),
         },
-        variables=mapping_of(told.get("vars")),
-        configs={kind: mapping_of(told.get(f"{kind}s")) for kind in ("model", "seed", "snapshot", "source")},
+        variables=mapping_of(settings.get("vars")),
+        configs={kind: mapping_of(settings.get(f"{kind}s")) for kind in ("model", "seed", "snapshot", "source")},
         dispatch={
-            str(one.get("macro_namespace")): texts(one.get("search_order")) for one in mappings(told.get("dispatch"))
+            str(one.get("macro_namespace")): texts(one.get("search_order"))
+            for one in mappings(settings.get("dispatch"))
         },
-        profile=str(told.get("profile") or ""),
-        target_path=str(told.get("target-path") or "target"),
-        packages_path=str(told.get("packages-install-path") or told.get("modules-path") or "dbt_packages"),
+        profile=str(settings.get("profile") or ""),
+        target_path=str(settings.get("target-path") or "target"),
+        packages_path=str(settings.get("packages-install-path") or settings.get("modules-path") or "dbt_packages"),
     )
 
 

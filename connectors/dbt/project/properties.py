@@ -45,35 +45,35 @@ def read_properties(package: Package) -> PackageProperties:
     snapshots: dict[str, str] = {}
     for folder in ("model", "seed", "snapshot"):
         for file in package.files(folder, (".yml", ".yaml")):
-            told = read_mapping(file)
+            content = read_mapping(file)
             for kind in ("model", "seed", "snapshot"):
-                for one in mappings(told.get(f"{kind}s")):
+                for one in mappings(content.get(f"{kind}s")):
                     nodes.update({(kind, found.file): found for found in _versions(one)})
-            for one in mappings(told.get("snapshots")):
+            for one in mappings(content.get("snapshots")):
                 if isinstance(one.get("relation"), str):
                     snapshots[str(one.get("name"))] = f"select * from {{{{ {one['relation']} }}}}"
-            sources += [found for one in mappings(told.get("sources")) for found in _tables(one, package.name)]
-            exposures += [_exposure(one, package.name) for one in mappings(told.get("exposures"))]
+            sources += [found for one in mappings(content.get("sources")) for found in _tables(one, package.name)]
+            exposures += [_exposure(one, package.name) for one in mappings(content.get("exposures"))]
     return PackageProperties(nodes, tuple(sources), tuple(exposures), snapshots)
 
 
-def _versions(told: Mapping[str, Any]) -> Iterator[NodeProperties]:
-    name = str(told.get("name"))
-    config = {**mapping_of(told.get("config"))}
-    meta = {**mapping_of(told.get("meta")), **mapping_of(config.get("meta"))}
+def _versions(entry: Mapping[str, Any]) -> Iterator[NodeProperties]:
+    name = str(entry.get("name"))
+    config = {**mapping_of(entry.get("config"))}
+    meta = {**mapping_of(entry.get("meta")), **mapping_of(config.get("meta"))}
     described = NodeProperties(
         name,
         file=name,
         config=config,
-        description=str(told.get("description") or ""),
+        description=str(entry.get("description") or ""),
         owner=next(iter(texts(meta.get("owner"))), ""),
-        columns=tuple(_column(column) for column in mappings(told.get("columns"))),
+        columns=tuple(_column(column) for column in mappings(entry.get("columns"))),
     )
-    versions = [one for one in mappings(told.get("versions")) if "v" in one]
+    versions = [one for one in mappings(entry.get("versions")) if "v" in one]
     if not versions:
         yield described
         return
-    latest = str(told.get("latest_version") or max((one["v"] for one in versions), key=_number))
+    latest = str(entry.get("latest_version") or max((one["v"] for one in versions), key=_number))
     for one in versions:
         version = str(one["v"])
         file = str(one.get("defined_in") or f"{name}_v{version}")
@@ -87,28 +87,30 @@ def _number(version: object) -> tuple[float, str]:
     return (float(text) if text.replace(".", "", 1).isdigit() else -1.0, text)
 
 
-def _column(told: Mapping[str, Any]) -> DbtColumn:
-    tags = texts(told.get("tags")) or texts(mapping_of(told.get("config")).get("tags"))
-    return DbtColumn(str(told.get("name")), str(told.get("description") or ""), str(told.get("data_type") or ""), tags)
+def _column(entry: Mapping[str, Any]) -> DbtColumn:
+    tags = texts(entry.get("tags")) or texts(mapping_of(entry.get("config")).get("tags"))
+    return DbtColumn(
+        str(entry.get("name")), str(entry.get("description") or ""), str(entry.get("data_type") or ""), tags
+    )
 
 
-def _tables(told: Mapping[str, Any], package: str) -> Iterator[TemplateSource]:
-    source = str(told.get("name"))
-    database, schema = str(told.get("database") or ""), str(told.get("schema") or source)
-    for table in mappings(told.get("tables")):
+def _tables(entry: Mapping[str, Any], package: str) -> Iterator[TemplateSource]:
+    source = str(entry.get("name"))
+    database, schema = str(entry.get("database") or ""), str(entry.get("schema") or source)
+    for table in mappings(entry.get("tables")):
         name = str(table.get("name"))
         place = database, schema, str(table.get("identifier") or name)
         yield TemplateSource(f"source.{package}.{source}.{name}", package, source, name, place)
 
 
-def _exposure(told: Mapping[str, Any], package: str) -> DbtExposure:
-    name, owner = str(told.get("name")), mapping_of(told.get("owner"))
+def _exposure(entry: Mapping[str, Any], package: str) -> DbtExposure:
+    name, owner = str(entry.get("name")), mapping_of(entry.get("owner"))
     return DbtExposure(
         unique_id=f"exposure.{package}.{name}",
         name=name,
-        type=str(told.get("type") or ""),
-        depends_on=texts(told.get("depends_on")),
+        type=str(entry.get("type") or ""),
+        depends_on=texts(entry.get("depends_on")),
         owner=str(owner.get("name") or owner.get("email") or ""),
-        url=str(told.get("url") or ""),
-        description=str(told.get("description") or ""),
+        url=str(entry.get("url") or ""),
+        description=str(entry.get("description") or ""),
     )

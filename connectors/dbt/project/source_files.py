@@ -68,47 +68,47 @@ def read_source_files(project: Package, dialect: str | None, language: str) -> S
 
 def _files(package: Package, project: Package, properties: PackageProperties) -> Iterator[SourceFile]:
     for file in package.files("model", (".sql", ".py")):
-        told = properties.nodes.get(("model", file.stem), NodeProperties(file.stem))
-        node = _node(package, project, file, "model", told)
+        node_properties = properties.nodes.get(("model", file.stem), NodeProperties(file.stem))
+        node = _node(package, project, file, "model", node_properties)
         language = "python" if file.suffix == ".py" else "sql"
-        yield SourceFile(node, _below(file, project), text_of(file), language, properties=told)
+        yield SourceFile(node, _below(file, project), text_of(file), language, properties=node_properties)
     for file in package.files("snapshot", (".sql",)):
         for match in _SNAPSHOT.finditer(text_of(file)):
-            told = properties.nodes.get(("snapshot", match[1]), NodeProperties(match[1]))
+            node_properties = properties.nodes.get(("snapshot", match[1]), NodeProperties(match[1]))
             above = "\n" * match.string.count("\n", 0, match.start(2))
-            node = _node(package, project, file, "snapshot", told)
-            yield SourceFile(node, _below(file, project), above + match[2], properties=told)
+            node = _node(package, project, file, "snapshot", node_properties)
+            yield SourceFile(node, _below(file, project), above + match[2], properties=node_properties)
     for name, text in properties.snapshots.items():
-        told = properties.nodes["snapshot", name]
+        node_properties = properties.nodes["snapshot", name]
         place = package.root / package.folders["snapshot"][0] / f"{name}.yml"
-        node = _node(package, project, place, "snapshot", told)
-        yield SourceFile(node, _below(place, project), text, properties=told)
+        node = _node(package, project, place, "snapshot", node_properties)
+        yield SourceFile(node, _below(place, project), text, properties=node_properties)
     for file in package.files("seed", (".csv",)):
-        told = properties.nodes.get(("seed", file.stem), NodeProperties(file.stem))
-        node = _node(package, project, file, "seed", told)
-        delimiter = str(told.config.get("delimiter") or ",")
-        yield SourceFile(node, _below(file, project), columns=_header(file, delimiter), properties=told)
+        node_properties = properties.nodes.get(("seed", file.stem), NodeProperties(file.stem))
+        node = _node(package, project, file, "seed", node_properties)
+        delimiter = str(node_properties.config.get("delimiter") or ",")
+        yield SourceFile(node, _below(file, project), columns=_header(file, delimiter), properties=node_properties)
 
 
-def _node(package: Package, project: Package, file: Path, kind: str, told: NodeProperties) -> TemplateNode:
+def _node(package: Package, project: Package, file: Path, kind: str, node_properties: NodeProperties) -> TemplateNode:
     folder = next(
         (package.root / name for name in package.folders[kind] if file.is_relative_to(package.root / name)),
         package.root,
     )
-    path = (*file.relative_to(folder).parent.parts, told.file or file.stem)
+    path = (*file.relative_to(folder).parent.parts, node_properties.file or file.stem)
     layers: list[Mapping[str, Any]] = []
     for owner in (package, project) if package is not project else (project,):
         tree = owner.configs.get(kind, {})
         layers += [_own_config(tree), *_along(mapping_of(tree.get(package.name)), path)]
-    version = f".v{told.version}" if told.version else ""
+    version = f".v{node_properties.version}" if node_properties.version else ""
     return TemplateNode(
-        unique_id=f"{kind}.{package.name}.{told.name}{version}",
+        unique_id=f"{kind}.{package.name}.{node_properties.name}{version}",
         kind=kind,
-        name=told.name,
+        name=node_properties.name,
         package=package.name,
-        version=told.version,
-        latest=told.latest,
-        layers=(*layers, told.config),
+        version=node_properties.version,
+        latest=node_properties.latest,
+        layers=(*layers, node_properties.config),
     )
 
 

@@ -116,7 +116,7 @@ class TemplateRenderer:
 
     def _place_of(self, node: TemplateNode, config: Mapping[str, Any]) -> tuple[str, str, str]:
         target = self.scope.target
-        told = {"name": node.name, "version": node.version, "config": config, "resource_type": node.kind}
+        described = {"name": node.name, "version": node.version, "config": config, "resource_type": node.kind}
         versioned = f"{node.name}_v{node.version}" if node.version else node.name
         custom, alias = config.get("schema") or None, config.get("alias") or None
         schema = target.get("schema", "")
@@ -124,12 +124,14 @@ class TemplateRenderer:
         if node.kind == "snapshot" and config.get("target_schema"):
             place_schema = config["target_schema"]
         else:
-            place_schema = self._generated("generate_schema_name", (custom, told), default)
+            place_schema = self._generated("generate_schema_name", (custom, described), default)
         database = config.get("target_database") if node.kind == "snapshot" else None
         database = database or self._generated(
-            "generate_database_name", (config.get("database"), told), config.get("database") or target.get("database")
+            "generate_database_name",
+            (config.get("database"), described),
+            config.get("database") or target.get("database"),
         )
-        identifier = self._generated("generate_alias_name", (alias, told), alias or versioned)
+        identifier = self._generated("generate_alias_name", (alias, described), alias or versioned)
         return str(database or ""), str(place_schema or "").strip(), str(identifier or "").strip()
 
     def _generated(self, macro: str, args: tuple[Any, ...], default: Any) -> Any:

@@ -60,8 +60,8 @@ class RenderingProcess:
         asked = [{"do": "configure", "node": unique_id, "text": text} for unique_id, text in texts.items()]
         answers = self._ask(scope, asked)
         return {
-            unique_id: NodeConfig(told.get("config", {}), _place(told))
-            for unique_id, told in zip(texts, answers, strict=True)
+            unique_id: NodeConfig(reply.get("config", {}), _place(reply))
+            for unique_id, reply in zip(texts, answers, strict=True)
         }
 
     def places_of_sources(self, scope: TemplateScope) -> dict[str, tuple[str, str, str]]:
@@ -69,16 +69,16 @@ class RenderingProcess:
         asked = [{"do": "source", "node": source.unique_id} for source in scope.sources]
         answers = self._ask(scope, asked)
         return {
-            source.unique_id: _place(told)
-            for source, told in zip(scope.sources, answers, strict=True)
-            if "place" in told
+            source.unique_id: _place(reply)
+            for source, reply in zip(scope.sources, answers, strict=True)
+            if "place" in reply
         }
 
     def render(self, scope: TemplateScope, texts: Mapping[str, str]) -> dict[str, RenderedModel]:
         """What became of each text, by the id of its node."""
         asked = [{"do": "render", "node": unique_id, "text": text} for unique_id, text in texts.items()]
         answers = self._ask(scope, asked)
-        return {unique_id: _rendered(told) for unique_id, told in zip(texts, answers, strict=True)}
+        return {unique_id: _rendered(reply) for unique_id, reply in zip(texts, answers, strict=True)}
 
     def _ask(self, scope: TemplateScope, asked: Sequence[Mapping[str, str]]) -> list[dict[str, Any]]:
         if not asked:
@@ -97,12 +97,12 @@ def _overrun(reason: str) -> str:
     return {"timeout": "overruns its time", "memory": "overruns its memory"}.get(reason, "cannot be rendered")
 
 
-def _rendered(told: Mapping[str, Any]) -> RenderedModel:
-    if "texts" not in told:
-        return RenderedModel(line=int(told.get("line", 0)), reason=str(told.get("reason", "cannot be rendered")))
-    return RenderedModel(tuple(told["texts"]), tuple(told["read"]), tuple(told["ephemeral"]))
+def _rendered(reply: Mapping[str, Any]) -> RenderedModel:
+    if "texts" not in reply:
+        return RenderedModel(line=int(reply.get("line", 0)), reason=str(reply.get("reason", "cannot be rendered")))
+    return RenderedModel(tuple(reply["texts"]), tuple(reply["read"]), tuple(reply["ephemeral"]))
 
 
-def _place(told: Mapping[str, Any]) -> tuple[str, str, str]:
-    database, schema, identifier = told.get("place", ("", "", ""))
+def _place(reply: Mapping[str, Any]) -> tuple[str, str, str]:
+    database, schema, identifier = reply.get("place", ("", "", ""))
     return str(database), str(schema), str(identifier)

@@ -73,18 +73,18 @@ class TemplateScope:
     @classmethod
     def from_json(cls, text: str) -> TemplateScope:
         """Of what `to_json` gave."""
-        told = json.loads(text)
+        content = json.loads(text)
         return cls(
-            told["project"],
-            told["dialect"],
-            told["target"],
-            told["variables"],
-            told["package_variables"],
-            {name: tuple(order) for name, order in told["dispatch"].items()},
-            tuple(TemplateMacro(**macro) for macro in told["macros"]),
-            tuple(TemplateNode(**{**node, "place": _place(node["place"])}) for node in told["nodes"]),
-            tuple(TemplateSource(**{**source, "place": _place(source["place"])}) for source in told["sources"]),
-            told["columns"],
+            content["project"],
+            content["dialect"],
+            content["target"],
+            content["variables"],
+            content["package_variables"],
+            {name: tuple(order) for name, order in content["dispatch"].items()},
+            tuple(TemplateMacro(**macro) for macro in content["macros"]),
+            tuple(TemplateNode(**{**node, "place": _place(node["place"])}) for node in content["nodes"]),
+            tuple(TemplateSource(**{**source, "place": _place(source["place"])}) for source in content["sources"]),
+            content["columns"],
         )
 
 

@@ -26,10 +26,10 @@ def read_manifest(file: Path) -> Manifest:
     Raises UnreadableArtifact, naming file, line and byte, for what is no manifest, is broken, or is too old.
     """
     artifact = Artifact.of(file, "manifest")
-    told = artifact.metadata
-    if told.version < OLDEST_VERSION:
+    metadata = artifact.metadata
+    if metadata.version < OLDEST_VERSION:
         raise UnreadableArtifact(
-            f"{file}: a manifest of version {told.version}, and {OLDEST_VERSION} is the oldest that is read: "
+            f"{file}: a manifest of version {metadata.version}, and {OLDEST_VERSION} is the oldest that is read: "
             "make it again with dbt 1.0 or newer"
         )
     nodes: dict[str, DbtNode] = {}
@@ -43,15 +43,15 @@ def read_manifest(file: Path) -> Manifest:
     for unique_id, entry in artifact.entries("sources"):
         nodes[unique_id] = _node(unique_id, entry, ResourceKind.SOURCE)
     return Manifest(
-        version=told.version,
-        adapter=told.adapter,
-        project=told.project or _only_package(nodes),
-        dbt_version=told.dbt_version,
-        generated_at=seconds_of(told.generated_at),
+        version=metadata.version,
+        adapter=metadata.adapter,
+        project=metadata.project or _only_package(nodes),
+        dbt_version=metadata.dbt_version,
+        generated_at=seconds_of(metadata.generated_at),
         nodes=nodes,
         tests=tuple(tests),
         exposures=tuple(_exposure(unique_id, entry) for unique_id, entry in artifact.entries("exposures")),
-        newer=told.version > NEWEST_VERSION,
+        newer=metadata.version > NEWEST_VERSION,
     )
 
 
@@ -93,12 +93,12 @@ def _node(unique_id: str, entry: Mapping[str, Any], kind: ResourceKind) -> DbtNo
 
 def _columns(entry: Mapping[str, Any]) -> Iterator[DbtColumn]:
     for name, column in mapping_of(entry.get("columns")).items():
-        told = mapping_of(column)
+        described = mapping_of(column)
         yield DbtColumn(
-            name=text_of(told.get("name")) or name,
-            description=text_of(told.get("description")),
-            type=text_of(told.get("data_type")),
-            tags=texts_of(told.get("tags")) or texts_of(mapping_of(told.get("config")).get("tags")),
+            name=text_of(described.get("name")) or name,
+            description=text_of(described.get("description")),
+            type=text_of(described.get("data_type")),
+            tags=texts_of(described.get("tags")) or texts_of(mapping_of(described.get("config")).get("tags")),
         )
 
 
@@ -106,8 +106,8 @@ def _owner(entry: Mapping[str, Any], config: Mapping[str, Any]) -> str:
     """Who owns a model: OpenMetadata's place in meta first, then dbt's own in its group."""
     for meta in (mapping_of(config.get("meta")), mapping_of(entry.get("meta"))):
         platform = mapping_of(meta.get("openmetadata"))
-        for told in (platform.get("owner"), meta.get("owner")):
-            owners = texts_of(told)
+        for owner in (platform.get("owner"), meta.get("owner")):
+            owners = texts_of(owner)
             if owners:
                 return owners[0]
     return ""

@@ -42,36 +42,36 @@ def register_tags(platform: Platform, classification: str, tags: Sequence[str]) 
         )
 
 
-def describe(platform: Platform, told: TableAttributes, classification: str, *, overwrite: bool) -> bool:
+def describe(platform: Platform, described: TableAttributes, classification: str, *, overwrite: bool) -> bool:
     """Puts descriptions and tags on a table that is there; whether anything was new.
 
     `overwrite` False: a description that the platform has stays. Tags are added and none taken away.
     """
-    table = get_by_name(platform.http, Collection.TABLES, told.fqn, ("tags", "columns"))
+    table = get_by_name(platform.http, Collection.TABLES, described.fqn, ("tags", "columns"))
     if table is None:
         return False
-    operations = list(_operations(table, "", told.own, classification, overwrite=overwrite))
-    columns = {name.lower(): attributes for name, attributes in told.columns.items()}
+    operations = list(_operations(table, "", described.own, classification, overwrite=overwrite))
+    columns = {name.lower(): attributes for name, attributes in described.columns.items()}
     for number, column in enumerate(table.get("columns") or ()):
         attributes = columns.get(decode_name(str(column["name"])).lower())
         if attributes is not None:
             place = f"/columns/{number}"
             operations += _operations(column, place, attributes, classification, overwrite=overwrite)
     if operations:
-        path = f"{Collection.TABLES}/name/{path_of(told.fqn)}"
+        path = f"{Collection.TABLES}/name/{path_of(described.fqn)}"
         platform.http.send(Call("PATCH", path, body=operations, answered=False))
     return bool(operations)
 
 
 def _operations(
-    stored: Json, place: str, told: Attributes, classification: str, *, overwrite: bool
+    stored: Json, place: str, described: Attributes, classification: str, *, overwrite: bool
 ) -> Iterator[dict[str, object]]:
     known = stored.get("description") or ""
-    if told.description and told.description != known and (overwrite or not known):
-        yield {"op": "add", "path": f"{place}/description", "value": told.description}
+    if described.description and described.description != known and (overwrite or not known):
+        yield {"op": "add", "path": f"{place}/description", "value": described.description}
     labels = stored.get("tags") or []
     there = {str(label.get("tagFQN")) for label in labels}
-    new = [tag for tag in told.tags if build_fqn(classification, tag) not in there]
+    new = [tag for tag in described.tags if build_fqn(classification, tag) not in there]
     if new:
         added = [_label(build_fqn(classification, tag)) for tag in new]
         yield {"op": "add", "path": f"{place}/tags", "value": [*labels, *added]}

@@ -69,9 +69,9 @@ def _edges(
     """What the engine says of each row that counts, as `ingestion.symbolic.dumps` writes it."""
     nothing = [""] * len(statuses)
     positions = map(reading.position, lineage.columns)
-    told = [nothing if at is None else columns[at] for at in positions]
+    recorded_columns = [nothing if at is None else columns[at] for at in positions]
     found: list[bytes | None] = []
-    for row, (status, *values) in enumerate(zip(statuses, *told, strict=True)):
+    for row, (status, *values) in enumerate(zip(statuses, *recorded_columns, strict=True)):
         recorded = None
         try:
             recorded = lineage.read(["" if value in _NULLS else value for value in values]) if status is None else None

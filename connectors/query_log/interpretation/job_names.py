@@ -87,7 +87,7 @@ def _of_comment(comment: str) -> str | None:
     tool = next((tool for begin, tool in _TOOLS if comment.startswith(begin)), None)
     if tool is not None:
         return tool
-    return _named({key: unquote(value) for key, value in _PAIR.findall(comment)}, told_only=True)
+    return _named({key: unquote(value) for key, value in _PAIR.findall(comment)}, own_keys_only=True)
 
 
 def _of_json(written: str) -> str | None:
@@ -101,10 +101,10 @@ def _of_json(written: str) -> str | None:
     return _named(value) if isinstance(value, dict) else None
 
 
-def _named(values: Mapping[Any, Any], *, told_only: bool = False) -> str | None:
-    """`told_only`: just what tools write themselves, no key that may be in any comment."""
+def _named(values: Mapping[Any, Any], *, own_keys_only: bool = False) -> str | None:
+    """`own_keys_only`: just what tools write themselves, no key that may be in any comment."""
     plain = {str(key).lower().replace("-", "_"): value for key, value in values.items() if isinstance(value, str)}
-    for tool, keys in _KEYS[:-1] if told_only else _KEYS:
+    for tool, keys in _KEYS[:-1] if own_keys_only else _KEYS:
         parts = [plain[key] for key in keys if plain.get(key)]
         if parts:
             name = parts[0] if tool in ("dbt", "job") else ".".join(parts)

@@ -27,7 +27,7 @@ ROWS = [
 ]  # fmt: skip
 
 
-def told(rows: list[Row]) -> list[dict[str, object]]:
+def without_places(rows: list[Row]) -> list[dict[str, object]]:
     """The records without their places, which are those of the form."""
     records = [{name: value for name, value in row.asDict().items() if name != "source_id"} for row in rows]
     return sorted(records, key=lambda record: str(record["start_time"]))
@@ -39,7 +39,7 @@ def read(spark: SparkSession, options: QueryLogOptions) -> list[dict[str, object
     rows = log.records().collect()
     assert len({row.source_id for row in rows}) == len(rows)
     assert all(row.source_id.rpartition(":")[2].isdigit() for row in rows)
-    return told(rows)
+    return without_places(rows)
 
 
 @pytest.fixture(scope="module")
@@ -136,8 +136,8 @@ def test_fields_of_fields_and_lists_are_read_from_parquet_as_from_json(spark: Sp
     }  # fmt: skip
     (tmp_path / "log.json").write_text(json.dumps(record))
     spark.read.json(str(tmp_path / "log.json")).write.parquet(str(tmp_path / "parquet"))
-    texts = told(read_query_log(spark, QueryLogOptions(str(tmp_path / "log.json"))).collect())
-    assert told(read_query_log(spark, QueryLogOptions(str(tmp_path / "parquet"))).collect()) == texts
+    texts = without_places(read_query_log(spark, QueryLogOptions(str(tmp_path / "log.json"))).collect())
+    assert without_places(read_query_log(spark, QueryLogOptions(str(tmp_path / "parquet"))).collect()) == texts
     assert (texts[0]["status"], texts[0]["session"], texts[0]["database"]) == ("failed", "s1", "shop")
 
 

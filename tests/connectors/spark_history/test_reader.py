@@ -120,8 +120,8 @@ def test_links_in_circles_empty_files_and_a_plan_beyond_measure_cost_nothing_els
     (tmp_path / "odd #%41?").mkdir()
     (tmp_path / "odd #%41?" / "local-5").write_text(start % (1, "p") + end % 1)
     rows = rows_of(spark, SparkHistoryOptions(event_log_directory=tmp_path.as_uri()))
-    told = {row["source_id"].rpartition("/")[2]: row["problem"] or row["status"] for row in rows}
-    assert told == {
+    outcomes = {row["source_id"].rpartition("/")[2]: row["problem"] or row["status"] for row in rows}
+    assert outcomes == {
         "local-1#1": None,
         "local-1.zstd:3": "a line is longer than any event",
         "local-1#2": None,

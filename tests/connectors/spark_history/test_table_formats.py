@@ -32,7 +32,7 @@ KINDS = {
     **dict.fromkeys(("f12", "m12", "m15"), StatementKind.UPDATE),
     **dict.fromkeys(("f13", "f14", "m13", "m14"), StatementKind.DELETE),
 }
-UNTOLD = {("iceberg", "extended"): {"f09", "f10", "f11", "f28", "m09", "m10"}}
+INCOMPLETE = {("iceberg", "extended"): {"f09", "f10", "f11", "f28", "m09", "m10"}}
 """MERGE as Spark prints a rewritten one on one line: the columns, not what becomes of them."""
 
 OWN_JOB, OWN_ROWS = "f29", "mart.f29"
@@ -49,8 +49,8 @@ class Jobs:
     rows: list[Row]
 
     @property
-    def untold(self) -> set[str]:
-        return UNTOLD.get((self.form, self.mode), set())
+    def incomplete_jobs(self) -> set[str]:
+        return INCOMPLETE.get((self.form, self.mode), set())
 
 
 def run(form: str, mode: str, which: str, folder: Path) -> Jobs:
@@ -91,14 +91,14 @@ def jobs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 def test_plans_over_a_table_format_give_the_edges_of_the_analyzer(jobs: Jobs) -> None:
     result = compare(jobs.truth, jobs.rows)
     assert result.jobs >= FEWEST[jobs.form]
-    assert {job: why for job, why in result.wrong.items() if job not in jobs.untold} == {}
-    assert result.marked == jobs.untold
+    assert {job: why for job, why in result.wrong.items() if job not in jobs.incomplete_jobs} == {}
+    assert result.marked == jobs.incomplete_jobs
     assert (result.indirect_precision, result.indirect_recall) == (1, 1)
 
 
 def test_what_a_plan_does_not_tell_of_a_merge_is_never_certain(jobs: Jobs) -> None:
     found = by_target(jobs.rows)
-    for fact in (fact for fact in jobs.truth if fact["job"] in jobs.untold):
+    for fact in (fact for fact in jobs.truth if fact["job"] in jobs.incomplete_jobs):
         _, flow = found[fact["target"]]
         references = [reference for output in flow.outputs for reference in output.references]
         assert all(r.opaque for r in references if r.transformation.type is LineageType.DIRECT)
@@ -109,11 +109,11 @@ def test_what_a_plan_does_not_tell_of_a_merge_is_never_certain(jobs: Jobs) -> No
 
 def test_row_operations_are_told_by_their_kind_and_by_what_decides_on_their_rows(jobs: Jobs) -> None:
     found = by_target(jobs.rows)
-    told = {fact["job"]: found[fact["target"]] for fact in jobs.truth if fact["job"] in KINDS}
-    assert {job: lineage.kind for job, (lineage, _) in told.items()} == {job: KINDS[job] for job in told}
+    writes = {fact["job"]: found[fact["target"]] for fact in jobs.truth if fact["job"] in KINDS}
+    assert {job: lineage.kind for job, (lineage, _) in writes.items()} == {job: KINDS[job] for job in writes}
     for fact in jobs.truth:
-        if fact["job"] in told and fact["direct"] and fact["job"] not in jobs.untold:
-            _, flow = told[fact["job"]]
+        if fact["job"] in writes and fact["direct"] and fact["job"] not in jobs.incomplete_jobs:
+            _, flow = writes[fact["job"]]
             columns = {output.name for output in flow.outputs}
             assert indirect_edges(flow) == {(name, *source) for name in columns for source in map(tuple, fact["rows"])}
 

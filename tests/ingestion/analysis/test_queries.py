@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.lineage_lines import tell, told
+from tests.support.lineage_lines import column_lines, lines_of_flows
 
 CASES = [
     # WITH
@@ -86,7 +86,7 @@ CASES = [
 
 @pytest.mark.parametrize(("text", "expected"), CASES)
 def test_a_query_says_what_its_outputs_are_made_of(text: str, expected: set[str]) -> None:
-    assert tell(text) == expected
+    assert column_lines(text) == expected
 
 
 DIALECT_CASES = [
@@ -209,7 +209,7 @@ DIALECT_CASES = [
 
 @pytest.mark.parametrize(("dialect", "text", "expected"), DIALECT_CASES)
 def test_a_dialects_own_constructs_are_followed(dialect: str, text: str, expected: set[str]) -> None:
-    assert tell(text, dialect) == expected
+    assert column_lines(text, dialect) == expected
 
 
 PIVOTS = [
@@ -264,14 +264,14 @@ PIVOTS = [
 def test_pivots_take_columns_away_and_bring_others(
     dialect: str, text: str, schemas: dict[str, str], expected: set[str]
 ) -> None:
-    assert tell(text, dialect, schemas) == expected
+    assert column_lines(text, dialect, schemas) == expected
 
 
 def test_sources_are_the_tables_that_are_read_even_without_a_column_of_theirs() -> None:
-    (lines,) = told("select 1 as one from t cross join u where exists (select 1 from w)")
+    (lines,) = lines_of_flows("select 1 as one from t cross join u where exists (select 1 from w)")
     assert {line for line in lines if line.startswith("from")} == {"from t", "from u", "from w"}
 
 
 def test_a_file_and_a_stage_are_paths() -> None:
-    (lines,) = told("select a from 'data/x.parquet'", "duckdb")
+    (lines,) = lines_of_flows("select a from 'data/x.parquet'", "duckdb")
     assert lines == {"from data/x.parquet", "a = data/x.parquet.a"}

@@ -4,67 +4,67 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.lineage_lines import problems, tell
+from tests.support.lineage_lines import column_lines, problems
 
 T = {"t": "a b k", "u": "b c k"}
 
 
 def test_a_known_schema_settles_an_unprefixed_name() -> None:
-    assert tell("select c, a from t, u", schemas=T) == {"c = u.c", "a = t.a"}
+    assert column_lines("select c, a from t, u", schemas=T) == {"c = u.c", "a = t.a"}
 
 
 def test_a_known_schema_that_lacks_the_name_leaves_it_to_the_unknown_table() -> None:
-    assert tell("select x from t, w", schemas={"t": "a b"}) == {"x = w.x"}
+    assert column_lines("select x from t, w", schemas={"t": "a b"}) == {"x = w.x"}
 
 
 def test_a_known_schema_that_has_the_name_excludes_the_unknown_table() -> None:
-    assert tell("select a from t, w", schemas={"t": "a b"}) == {"a = t.a"}
+    assert column_lines("select a from t, w", schemas={"t": "a b"}) == {"a = t.a"}
 
 
 @pytest.mark.parametrize("text", ["select t.$1, $2 from t", "select q.$1, q.$2 from (select a, b from t) q"])
 def test_a_position_is_a_column_with_a_prefix_and_without(text: str) -> None:
-    assert tell(text, "snowflake", {"T": "A B"}) == {"$1 = T.A", "$2 = T.B"}
+    assert column_lines(text, "snowflake", {"T": "A B"}) == {"$1 = T.A", "$2 = T.B"}
 
 
 def test_a_name_in_two_known_tables_is_ambiguous_and_says_so() -> None:
-    assert tell("select b from t, u", schemas=T) == {"b = t.b|u.b"}
+    assert column_lines("select b from t, u", schemas=T) == {"b = t.b|u.b"}
     assert problems("select b from t, u", schemas=T) == [("ambiguous_column", "b")]
 
 
 def test_two_unknown_tables_are_both_candidates() -> None:
-    assert tell("select a from t, u") == {"a = t.a|u.a"}
+    assert column_lines("select a from t, u") == {"a = t.a|u.a"}
     assert problems("select a from t, u") == [("ambiguous_column", "a")]
 
 
 def test_a_prefix_elsewhere_in_the_query_settles_a_name_between_unknown_tables() -> None:
-    assert tell("select a from t, u where u.a = t.k") == {"a = u.a", "* filter u.a", "* filter t.k"}
+    assert column_lines("select a from t, u where u.a = t.k") == {"a = u.a", "* filter u.a", "* filter t.k"}
 
 
 def test_a_prefix_earlier_in_the_statement_settles_it_too() -> None:
     text = "select a from (select u.a as p from u) d join t on t.k = d.p join u on u.k = d.p"
-    assert "a = u.a" in tell(text)
+    assert "a = u.a" in column_lines(text)
 
 
 def test_a_derived_table_that_lacks_the_name_is_no_candidate() -> None:
-    assert tell("select a from (select b from t) d, u") == {"a = u.a"}
+    assert column_lines("select a from (select b from t) d, u") == {"a = u.a"}
 
 
 def test_a_column_that_a_known_schema_does_not_have_is_reported_and_no_edge() -> None:
-    assert tell("select t.z, a from t", schemas=T) == {"z is constant", "a = t.a"}
+    assert column_lines("select t.z, a from t", schemas=T) == {"z is constant", "a = t.a"}
     assert problems("select t.z from t", schemas=T) == [("unknown_column", "t.z")]
 
 
 def test_a_name_is_looked_for_outside_only_when_nothing_inside_can_have_it() -> None:
     text = "select (select max(u.c) from u where a = u.k) as m from t"
-    assert "m filter t.a" in tell(text, schemas=T)
+    assert "m filter t.a" in column_lines(text, schemas=T)
 
 
 def test_an_unknown_table_inside_comes_before_an_unknown_one_outside() -> None:
-    assert "m filter u.a" in tell("select (select max(u.c) from u where a = 1) as m from t")
+    assert "m filter u.a" in column_lines("select (select max(u.c) from u where a = 1) as m from t")
 
 
 def test_a_name_that_is_known_outside_and_possible_inside_stays_ambiguous() -> None:
-    lines = tell("select (select max(u.c) from u where a = 1) as m from t", schemas={"t": "a b"})
+    lines = column_lines("select (select max(u.c) from u where a = 1) as m from t", schemas={"t": "a b"})
     assert "m filter u.a|t.a" in lines
 
 
@@ -87,12 +87,12 @@ def test_a_name_that_is_known_outside_and_possible_inside_stays_ambiguous() -> N
     ],
 )
 def test_names_fold_as_their_dialect_folds_them(dialect: str, text: str, expected: set[str]) -> None:
-    assert tell(text, dialect) == expected
+    assert column_lines(text, dialect) == expected
 
 
 def test_the_catalogs_own_case_wins_and_another_case_finds_it() -> None:
-    assert tell("select a, B from t", "snowflake", {"T": "a B"}) == {"A = T.a", "B = T.B"}
-    assert tell('select "a" from t', "snowflake", {"T": "a A"}) == {"a = T.a"}
+    assert column_lines("select a, B from t", "snowflake", {"T": "a B"}) == {"A = T.a", "B = T.B"}
+    assert column_lines('select "a" from t', "snowflake", {"T": "a A"}) == {"a = T.a"}
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_the_catalogs_own_case_wins_and_another_case_finds_it() -> None:
 def test_an_output_may_use_the_name_of_an_earlier_one_when_no_column_has_it(dialect: str) -> None:
     name = "T" if dialect == "snowflake" else "t"
     column = "A" if dialect == "snowflake" else "a"
-    lines = tell("select a as x, x + 1 as y from t", dialect, {name: column})
+    lines = column_lines("select a as x, x + 1 as y from t", dialect, {name: column})
     assert lines == {
         f"{'X' if dialect == 'snowflake' else 'x'} = {name}.{column}",
         f"{'Y' if dialect == 'snowflake' else 'y'} f {name}.{column}",
@@ -109,32 +109,32 @@ def test_an_output_may_use_the_name_of_an_earlier_one_when_no_column_has_it(dial
 
 
 def test_a_column_comes_before_an_earlier_output_of_the_same_name() -> None:
-    lines = tell("select b as a, a + 1 as y from t", "spark", schemas=T)
+    lines = column_lines("select b as a, a + 1 as y from t", "spark", schemas=T)
     assert lines == {"a = t.b", "y f t.a"}
 
 
 def test_without_a_schema_an_earlier_output_and_a_column_are_both_candidates() -> None:
-    assert tell("select b as a, a + 1 as y from t", "spark") == {"a = t.b", "y f t.a|t.b"}
+    assert column_lines("select b as a, a + 1 as y from t", "spark") == {"a = t.b", "y f t.a|t.b"}
 
 
 def test_a_column_that_was_used_already_is_no_output_name() -> None:
-    assert tell("select upper(a) as a, a || 'x' as y from t", "snowflake") == {"A f T.A", "Y f T.A"}
+    assert column_lines("select upper(a) as a, a || 'x' as y from t", "snowflake") == {"A f T.A", "Y f T.A"}
 
 
 @pytest.mark.parametrize("dialect", ["bigquery", "postgres", "mysql", "trino", "oracle"])
 def test_dialects_without_lateral_aliases_mean_the_column(dialect: str) -> None:
-    lines = {line.lower() for line in tell("select a as x, x as y from t", dialect)}
+    lines = {line.lower() for line in column_lines("select a as x, x as y from t", dialect)}
     assert lines == {"x = t.a", "y = t.x"}
 
 
 def test_group_by_means_an_output_only_when_no_column_is_known_by_the_name() -> None:
-    assert "* group t.a" in tell("select lower(a) as x, count(*) as n from t group by x")
-    assert "* group t.x" in tell("select lower(a) as x, count(*) as n from t group by x", schemas={"t": "a x"})
+    assert "* group t.a" in column_lines("select lower(a) as x, count(*) as n from t group by x")
+    assert "* group t.x" in column_lines("select lower(a) as x, count(*) as n from t group by x", schemas={"t": "a x"})
 
 
 def test_having_may_use_output_names_where_the_dialect_lets_it() -> None:
-    assert "* filter t.a" in tell("select sum(a) as s from t having s > 1", "mysql")
-    assert "* filter t.s" in tell("select sum(a) as s from t having s > 1", "postgres")
+    assert "* filter t.a" in column_lines("select sum(a) as s from t having s > 1", "mysql")
+    assert "* filter t.s" in column_lines("select sum(a) as s from t having s > 1", "postgres")
 
 
 @pytest.mark.parametrize(
@@ -149,17 +149,17 @@ def test_having_may_use_output_names_where_the_dialect_lets_it() -> None:
     ],
 )
 def test_a_field_comes_from_its_column(dialect: str, text: str, expected: set[str]) -> None:
-    assert tell(text, dialect) == expected
+    assert column_lines(text, dialect) == expected
 
 
 def test_a_relations_name_as_a_value_is_all_of_its_columns() -> None:
-    assert tell("select to_jsonb(d) as j from (select a, b from t) d") == {"j f t.a", "j f t.b"}
-    assert tell("select count(t.*) as n from t", schemas={"t": "a"}) == {"n agg# t.a"}
-    assert tell("select t as r from t") == {"r f t.t|t.*"}
+    assert column_lines("select to_jsonb(d) as j from (select a, b from t) d") == {"j f t.a", "j f t.b"}
+    assert column_lines("select count(t.*) as n from t", schemas={"t": "a"}) == {"n agg# t.a"}
+    assert column_lines("select t as r from t") == {"r f t.t|t.*"}
 
 
 def test_a_using_column_is_one_column_of_the_result() -> None:
-    assert tell("select * from t join u using (k)", schemas={"t": "k a", "u": "k b"}) == {
+    assert column_lines("select * from t join u using (k)", schemas={"t": "k a", "u": "k b"}) == {
         "k = t.k",
         "a = t.a",
         "b = u.b",
@@ -169,16 +169,16 @@ def test_a_using_column_is_one_column_of_the_result() -> None:
 
 
 def test_natural_join_merges_what_both_sides_have() -> None:
-    lines = tell("select * from t natural join u", schemas={"t": "k a", "u": "k b"})
+    lines = column_lines("select * from t natural join u", schemas={"t": "k a", "u": "k b"})
     assert lines == {"k = t.k", "a = t.a", "b = u.b", "* join t.k", "* join u.k"}
 
 
 def test_a_prefix_may_carry_schema_and_database() -> None:
-    assert tell("select s.t.a, t.b from d.s.t") == {"a = d.s.t.a", "b = d.s.t.b"}
+    assert column_lines("select s.t.a, t.b from d.s.t") == {"a = d.s.t.a", "b = d.s.t.b"}
 
 
 def test_the_parameters_of_a_lambda_are_no_columns() -> None:
-    assert tell("select filter(arr, x -> x > lim) as r from t", "spark") == {"r f t.arr", "r f t.lim"}
+    assert column_lines("select filter(arr, x -> x > lim) as r from t", "spark") == {"r f t.arr", "r f t.lim"}
 
 
 @pytest.mark.parametrize(
@@ -198,21 +198,22 @@ def test_the_parameters_of_a_lambda_are_no_columns() -> None:
     ],
 )
 def test_an_unnamed_output_has_the_name_that_the_system_gives_it(dialect: str, item: str, name: str) -> None:
-    assert {line.partition(" ")[0] for line in tell(f"select {item} from t", dialect) if line[0] != "*"} == {name}
+    lines = column_lines(f"select {item} from t", dialect)
+    assert {line.partition(" ")[0] for line in lines if line[0] != "*"} == {name}
 
 
 @pytest.mark.parametrize("schemas", [{"t": "id p", "w": "k"}, {"w": "k"}])
 def test_the_fields_of_an_unnested_array_are_columns_in_bigquery(schemas: dict[str, str]) -> None:
     text = "select (select value.s from unnest(p) where key = 'x') as v from t"
-    assert tell(text, "bigquery", schemas) == {"v f t.p", "v filter t.p"}
+    assert column_lines(text, "bigquery", schemas) == {"v f t.p", "v filter t.p"}
 
 
 def test_a_field_that_the_query_around_has_too_is_ambiguous() -> None:
     text = "select (select v from unnest(p) where key = 'x') as v from t"
-    assert tell(text, "bigquery", {"t": "p key"}) == {"v f t.p", "v filter t.p|t.key"}
+    assert column_lines(text, "bigquery", {"t": "p key"}) == {"v f t.p", "v filter t.p|t.key"}
 
 
 def test_an_aliased_array_has_fields_where_no_table_can_have_the_name() -> None:
     text = "select (select max(v) from unnest(p) e where id > 1) as m from t"
-    assert tell(text, "bigquery", {"t": "id p"}) == {"m agg t.p", "m filter t.id"}
-    assert tell(text, "bigquery") == {"m agg t.v", "m filter t.id"}
+    assert column_lines(text, "bigquery", {"t": "id p"}) == {"m agg t.p", "m filter t.id"}
+    assert column_lines(text, "bigquery") == {"m agg t.v", "m filter t.id"}

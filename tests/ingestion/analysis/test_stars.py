@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.lineage_lines import analysed, tell
+from tests.support.lineage_lines import analysed, column_lines
 
 KNOWN = {"t": "a b c", "u": "k x"}
 
@@ -28,16 +28,16 @@ KNOWN = {"t": "a b c", "u": "k x"}
     ],
 )
 def test_a_star_over_known_columns_is_those_columns(dialect: str, text: str, expected: set[str]) -> None:
-    assert tell(text, dialect, KNOWN) == expected
+    assert column_lines(text, dialect, KNOWN) == expected
 
 
 def test_a_star_may_take_the_columns_of_a_pattern() -> None:
-    assert tell("select * ilike '%b%' exclude (ab) from t", "snowflake", {"T": "A B AB"}) == {"B = T.B"}
+    assert column_lines("select * ilike '%b%' exclude (ab) from t", "snowflake", {"T": "A B AB"}) == {"B = T.B"}
 
 
 def test_rename_in_a_star() -> None:
     schemas = {"T": "A B"}
-    assert tell("select * exclude (a) rename (b as z) from t", "snowflake", schemas) == {"Z = T.B"}
+    assert column_lines("select * exclude (a) rename (b as z) from t", "snowflake", schemas) == {"Z = T.B"}
 
 
 @pytest.mark.parametrize(
@@ -59,30 +59,30 @@ def test_rename_in_a_star() -> None:
     ],
 )
 def test_a_star_over_an_unknown_table_folds_through(dialect: str, text: str, expected: set[str]) -> None:
-    assert tell(text, dialect) == expected
+    assert column_lines(text, dialect) == expected
 
 
 def test_a_column_that_a_star_left_out_is_not_there() -> None:
-    assert tell("select a from (select * except (a) from t)", "bigquery") == {"a is constant"}
+    assert column_lines("select a from (select * except (a) from t)", "bigquery") == {"a is constant"}
 
 
 def test_a_star_in_a_branch_keeps_the_columns_around_it_in_place() -> None:
-    lines = tell("select p, q from (select x as p, * , y as q from t union all select a, *, b from u) d")
+    lines = column_lines("select p, q from (select x as p, * , y as q from t union all select a, *, b from u) d")
     assert {"p = t.x", "p = u.a", "q = t.y", "q = u.b"} <= lines
 
 
 def test_stars_of_two_branches_run_beside_each_other() -> None:
-    assert tell("select * from t union all select * from u") == {"* = t", "* = u"}
-    assert tell("select a from (select * from t union all select * from u) d") == {"a = t.a", "a = u.a|u.*"}
+    assert column_lines("select * from t union all select * from u") == {"* = t", "* = u"}
+    assert column_lines("select a from (select * from t union all select * from u) d") == {"a = t.a", "a = u.a|u.*"}
 
 
 def test_the_same_form_binds_when_a_schema_arrives() -> None:
     text = "select d.* from (select * from t union all select * from u) d"
-    assert tell(text, schemas={"t": "a b", "u": "x y"}) == {"a = t.a", "a = u.x", "b = t.b", "b = u.y"}
+    assert column_lines(text, schemas={"t": "a b", "u": "x y"}) == {"a = t.a", "a = u.x", "b = t.b", "b = u.y"}
 
 
 def test_a_replaced_column_over_an_unknown_table_is_taken_out_of_the_star() -> None:
-    assert tell("select * replace (upper(a) as a) from t", "bigquery") == {"* = t -a", "a f t.a"}
+    assert column_lines("select * replace (upper(a) as a) from t", "bigquery") == {"* = t -a", "a f t.a"}
 
 
 def test_what_a_statement_names_but_nothing_depends_on_is_kept_apart() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.lineage_lines import problems, tell
+from tests.support.lineage_lines import column_lines, problems
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ from tests.support.lineage_lines import problems, tell
     ],
 )
 def test_what_qualifies_a_function_is_no_column(dialect: str, text: str, expected: set[str]) -> None:
-    assert tell(text, dialect) == expected
+    assert column_lines(text, dialect) == expected
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_what_qualifies_a_function_is_no_column(dialect: str, text: str, expecte
     ],
 )
 def test_a_method_is_of_its_column(dialect: str, text: str, expected: set[str]) -> None:
-    assert tell(text, dialect) == expected
+    assert column_lines(text, dialect) == expected
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_a_method_is_of_its_column(dialect: str, text: str, expected: set[str]) 
     ],
 )
 def test_words_of_the_session_are_no_columns(dialect: str, words: str) -> None:
-    assert {line.partition(" ")[2] for line in tell(f"select {words} from t", dialect)} == {"is constant"}
+    assert {line.partition(" ")[2] for line in column_lines(f"select {words} from t", dialect)} == {"is constant"}
 
 
 @pytest.mark.parametrize(
@@ -63,11 +63,11 @@ def test_words_of_the_session_are_no_columns(dialect: str, words: str) -> None:
     ],
 )
 def test_words_that_may_be_columns_are(dialect: str, text: str, expected: set[str]) -> None:
-    assert tell(text, dialect) == expected
+    assert column_lines(text, dialect) == expected
 
 
 def test_a_hierarchical_query_has_a_level_of_its_own() -> None:
-    lines = tell("select id, level from t start with up is null connect by prior id = up", "snowflake")
+    lines = column_lines("select id, level from t start with up is null connect by prior id = up", "snowflake")
     assert lines == {"ID = T.ID", "LEVEL is constant", "* filter T.UP", "* join T.ID", "* join T.UP"}
 
 
@@ -89,18 +89,18 @@ LOWER = {"T": "a b k", "U": "c k", "N": "x y"}
     ],
 )
 def test_columns_of_another_case_than_the_dialects_bare_names_are_found(text: str, expected: set[str]) -> None:
-    assert tell(text, "snowflake", LOWER) == expected
+    assert column_lines(text, "snowflake", LOWER) == expected
     assert problems(text, "snowflake", LOWER) == []
 
 
 def test_a_catalog_that_keeps_case_serves_a_dialect_that_ignores_it() -> None:
     schemas = {"t": "CustomerID Name", "u": "customerid City"}
-    assert tell("select CustomerID from (select * from t) q", "tsql", schemas) == {"customerid = t.CustomerID"}
-    assert "CustomerID = t.CustomerID" in tell("select * from t natural join u", "duckdb", schemas)
-    lines = tell("select * from t union all by name select * from u", "duckdb", schemas)
+    assert column_lines("select CustomerID from (select * from t) q", "tsql", schemas) == {"customerid = t.CustomerID"}
+    assert "CustomerID = t.CustomerID" in column_lines("select * from t natural join u", "duckdb", schemas)
+    lines = column_lines("select * from t union all by name select * from u", "duckdb", schemas)
     assert {"CustomerID = t.CustomerID", "CustomerID = u.customerid"} <= lines
 
 
 def test_two_columns_that_differ_in_case_alone_stay_two() -> None:
     text = 'select "a", a, x."A" from (select * from t) x'
-    assert tell(text, "snowflake", {"T": "a A"}) == {"a = T.a", "A = T.A"}
+    assert column_lines(text, "snowflake", {"T": "a A"}) == {"a = T.a", "A = T.A"}

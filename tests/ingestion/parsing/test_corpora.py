@@ -72,8 +72,8 @@ def _made(statement: RelationalStatement, schemas: Schemas) -> Iterator[tuple[st
         if change.kind is StatementKind.CREATE_TABLE and change.columns:
             yield change.name.dotted.lower(), list(change.columns)
     for flow in lineage.flows:
-        settled = flow.outputs and not any(output.star for output in flow.outputs)
-        if flow.target is not None and flow.target.mode is WriteMode.CREATE and settled:
+        without_stars = flow.outputs and not any(output.star for output in flow.outputs)
+        if flow.target is not None and flow.target.mode is WriteMode.CREATE and without_stars:
             yield flow.target.name.dotted.lower(), [Column(output.name, output.type) for output in flow.outputs]
 
 
@@ -175,11 +175,12 @@ def test_a_real_servers_dependencies(tmp_path: Path) -> None:
     lines = [json.dumps(_relation(name, lineage)) for name, lineage in lineages.items()]
     (tmp_path / "pred.jsonl").write_text("\n".join(lines))
     command = [sys.executable, str(SHARED / "corpora" / "score_oracle.py"), "--oracle", str(data / "oracle.jsonl")]
-    told = subprocess.run(
+    result = subprocess.run(
         [*command, "--pred", str(tmp_path / "pred.jsonl")], check=True, capture_output=True, text=True
     )
     assert (
-        "tables exact 83, output columns exact 83, references exact 83, precision 1.0000, recall 1.0000" in told.stdout
+        "tables exact 83, output columns exact 83, references exact 83, precision 1.0000, recall 1.0000"
+        in result.stdout
     )
 
 

@@ -362,14 +362,14 @@ def test_no_text_is_beyond_it(parts: list[str], dialect: str) -> None:
 )
 def test_what_is_built_to_mislead_does_not(dialect: str, script: str, found: list[str]) -> None:
     inserts = ("INSERT INTO a SELECT b FROM c", "INSERT INTO d SELECT e FROM f")
-    told: list[str] = []
+    found_texts: list[str] = []
     for statement in split(script.format(*inserts), dialect):
         routine = take_apart(statement.text, dialect)
         block = block_steps(statement.text, dialect) if statement.text[:2] in ("DO", "BE") else ()
         steps = routine.steps if routine is not None else block or (RoutineStep(statement.text),)
         assert not [step for step in steps if step.problem or step.calls]
-        told += texts(steps)
-    assert told == [one.format(*inserts) for one in found]
+        found_texts += texts(steps)
+    assert found_texts == [one.format(*inserts) for one in found]
 
 
 @pytest.mark.parametrize(

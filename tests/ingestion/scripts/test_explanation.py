@@ -18,18 +18,18 @@ def _explained(column: str, statements: list[str]) -> Explanation:
     return explain(graph.document, name)
 
 
-def _told(found: Explanation, column: str) -> set[tuple[str, str, str]]:
+def _hops_of(found: Explanation, column: str) -> set[tuple[str, str, str]]:
     return {(hop.source, hop.subtype, hop.expression) for hop in found.hops[column]}
 
 
 def test_each_hop_has_its_source_its_part_and_its_expression() -> None:
     found = _explained("mart.daily.total", JOB)
-    assert _told(found, "mart.daily.total") == {
+    assert _hops_of(found, "mart.daily.total") == {
         ("stage.amount", "AGGREGATION", "SUM(stage.amount)"),
         ("raw.corrections.amount", "IDENTITY", ""),
         ("raw.corrections.amount", "FILTER", "raw.corrections.amount > ?"),
     }
-    assert _told(found, "stage.amount") == {
+    assert _hops_of(found, "stage.amount") == {
         ("raw.sales.price", "TRANSFORMATION", "raw.sales.price * raw.sales.quantity"),
         ("raw.sales.quantity", "TRANSFORMATION", "raw.sales.price * raw.sales.quantity"),
         ("raw.sales.status", "FILTER", "raw.sales.status = ?"),
@@ -83,13 +83,13 @@ def test_a_name_is_found_by_its_end_exact_case_first() -> None:
 
 
 def test_the_json_has_chain_bases_and_statements() -> None:
-    told = _explained("v.m", ["create view v as select max(a) as m from t where b > 1"]).to_json()
-    assert told["column"] == "v.m"
-    assert told["base_columns"] == {"direct": ["t.a"], "indirect": ["t.b"]}
-    (step,) = told["chain"]
+    document = _explained("v.m", ["create view v as select max(a) as m from t where b > 1"]).to_json()
+    assert document["column"] == "v.m"
+    assert document["base_columns"] == {"direct": ["t.a"], "indirect": ["t.b"]}
+    (step,) = document["chain"]
     assert [hop["source"] for hop in step["direct"]] == ["t.a"]
     assert [hop["subtype"] for hop in step["indirect"]] == ["FILTER"]
-    assert told["statements"] == [
+    assert document["statements"] == [
         {
             "number": 1,
             "sql": "create view v as select max(a) as m from t where b > ?",

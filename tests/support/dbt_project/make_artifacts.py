@@ -43,11 +43,11 @@ def main(dbt: Path) -> None:
         shutil.rmtree(BUILT / "compiled", ignore_errors=True)
         shutil.copytree(target / "compiled", BUILT / "compiled")
         python = dbt.with_name("python")
-        told = subprocess.run(
+        described_tables = subprocess.run(
             [python, "-c", DESCRIBE, project / "roastery.duckdb"], capture_output=True, text=True, check=True
         )
         described: dict[str, list[str]] = {}
-        for table, column in json.loads(told.stdout):
+        for table, column in json.loads(described_tables.stdout):
             described.setdefault(table, []).append(column)
         (BUILT / "described.json").write_text(json.dumps(described, indent=1) + "\n")
 

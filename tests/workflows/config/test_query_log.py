@@ -42,7 +42,7 @@ def test_columns_have_a_name_a_unit_and_a_zone_or_one_value(workflow_file: Write
 
 
 @pytest.mark.parametrize(
-    ("columns", "told"),
+    ("columns", "message"),
     [
         ("{txt: argument}", "unknown key; did you mean text?"),
         ("{text: {value: select 1}}", "differs from record to record: give a column's name"),
@@ -52,8 +52,8 @@ def test_columns_have_a_name_a_unit_and_a_zone_or_one_value(workflow_file: Write
         ("{time: {column: a, zone: Mars}}", "not a time zone; write one such as Europe/Berlin or UTC"),
     ],
 )
-def test_what_is_wrong_with_a_column_is_told(workflow_file: Write, columns: str, told: str) -> None:
-    assert problem(workflow_file(headwater(f"queryLogColumns: {columns}\n  queryLogTable: t"))) == told
+def test_what_is_wrong_with_a_column_is_told(workflow_file: Write, columns: str, message: str) -> None:
+    assert problem(workflow_file(headwater(f"queryLogColumns: {columns}\n  queryLogTable: t"))) == message
 
 
 def test_a_log_over_jdbc_has_sparks_options_and_keeps_its_secrets(workflow_file: Write) -> None:
@@ -72,7 +72,7 @@ def test_a_log_over_jdbc_has_sparks_options_and_keeps_its_secrets(workflow_file:
 
 
 @pytest.mark.parametrize(
-    ("keys", "told"),
+    ("keys", "message"),
     [
         ("queryLogJdbc: {table: t}", "needed by the others, and not given"),
         ("queryLogJdbc: {url: u}", "give one of table and query"),
@@ -88,5 +88,5 @@ def test_a_log_over_jdbc_has_sparks_options_and_keeps_its_secrets(workflow_file:
         ("queryLogTimezone: UTC", "needed by the source type query-log-lineage, and not given"),
     ],
 )
-def test_what_is_wrong_with_the_place_of_a_log_is_told(workflow_file: Write, keys: str, told: str) -> None:
-    assert problem(workflow_file(headwater(keys))) == told
+def test_what_is_wrong_with_the_place_of_a_log_is_told(workflow_file: Write, keys: str, message: str) -> None:
+    assert problem(workflow_file(headwater(keys))) == message

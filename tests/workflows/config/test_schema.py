@@ -54,11 +54,11 @@ def test_the_commented_yaml_is_the_smallest_workflow(workflow_file: Write) -> No
 
 def test_the_commented_yaml_has_every_key_and_each_default_holds(workflow_file: Write) -> None:
     text = commented_yaml().replace("query_log.csv", "log.csv").replace("my_service", "shop")
-    settled = re.sub(r"^( *)# (\w+: \S.*)$", r"\1\2", text, flags=re.MULTILINE)
-    settled = re.sub(r"^ *(\w+):   #.*$|^ *sslConfig:.*$", "", settled, flags=re.MULTILINE)
+    uncommented = re.sub(r"^( *)# (\w+: \S.*)$", r"\1\2", text, flags=re.MULTILINE)
+    uncommented = re.sub(r"^ *(\w+):   #.*$|^ *sslConfig:.*$", "", uncommented, flags=re.MULTILINE)
     shown = set(re.findall(r"^ *(?:# )?(\w+):", text, flags=re.MULTILINE))
 
-    assert load_config(workflow_file(settled)) == load_config(workflow_file())
+    assert load_config(workflow_file(uncommented)) == load_config(workflow_file())
     hidden = {path[-1] for path in known_paths(Workflow)} - shown
     assert hidden <= {
         # inside patterns, certificates, schema files and names, which are shown on one line

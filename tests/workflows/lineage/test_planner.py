@@ -1,4 +1,4 @@
-"""Columns that the text leaves ambiguous, settled by a real PostgreSQL's planner."""
+"""Columns that the text leaves ambiguous, decided by a real PostgreSQL's planner."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ingestion.parsing.sqlglot_tier.tier import parse  # noqa: E402
 from tests.support.live_postgres import server  # noqa: E402
 from workflows.config.namespaces import SourceSettings  # noqa: E402
 from workflows.lineage.lineage_source import LineageSource, bind_occurrences  # noqa: E402
-from workflows.lineage.planner import settled_templates  # noqa: E402
+from workflows.lineage.planner import disambiguated_templates  # noqa: E402
 from workflows.templates.grouping import OccurrenceGroup  # noqa: E402
 from workflows.templates.parsing import ParsedTemplate  # noqa: E402
 
@@ -62,7 +62,7 @@ def test_the_planner_chooses_among_candidates_and_what_it_needs_is_made_first(tm
             session.execute("CREATE TABLE customers (name text, city text); CREATE TABLE result (a int, b text)")
         with connect(PostgresOptions(str(socket))) as session:
             before = source_of(templates)
-            found = settled_templates(before, templates, texts, PostgresDatabase(session))
+            found = disambiguated_templates(before, templates, texts, PostgresDatabase(session))
     assert columns(before) == {
         ("orders.order_id", "a", False),
         ("labels.order_id", "a", False),

@@ -53,7 +53,7 @@ class Catalog:
         return [TableEntity(fqn, fqn, "svc", "db", schema, name.table, (Column(f"of_{name.table}", "int"),))]
 
 
-def told(before: SchemaProvider, table: str) -> tuple[list[str] | None, str | None]:
+def columns_and_place(before: SchemaProvider, table: str) -> tuple[list[str] | None, str | None]:
     """The columns of a table in public, and where else it stands."""
     columns = before.schema(RelationKey(("db", "public", table)))
     place = before.elsewhere(TableName((table,)), HERE)
@@ -72,7 +72,7 @@ def test_of_more_names_than_are_remembered_each_is_asked_for_once() -> None:
     assert asked < MANY / 50
     for _ in range(2):
         for name, _namespace in names():
-            told(before, name.table)
+            columns_and_place(before, name.table)
     # Whether a table of public stands elsewhere too is never asked for, as it is found there.
     assert catalog.calls - asked <= MANY / 3
 
@@ -83,9 +83,9 @@ def test_what_is_expected_is_told_as_if_it_had_not_been(bulk: bool, expected: bo
     before = catalog_schemas((), Resolver(Catalog(bulk), SearchScope("svc")))
     if expected:
         before.expect(names()[:30])
-    assert told(before, "t3") == (["of_t3"], None)
-    assert told(before, "o3") == (None, "db.old.o3")
-    assert told(before, "x3") == (None, None)
+    assert columns_and_place(before, "t3") == (["of_t3"], None)
+    assert columns_and_place(before, "o3") == (None, "db.old.o3")
+    assert columns_and_place(before, "x3") == (None, None)
 
 
 def test_what_a_schema_file_says_is_not_asked_for() -> None:

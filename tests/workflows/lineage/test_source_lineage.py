@@ -15,9 +15,9 @@ from ingestion.model import Column
 from ingestion.parsing.sqlglot_tier.tier import parse
 from workflows.config.namespaces import SourceSettings
 from workflows.lineage.lineage_source import LineageSource, bind_occurrences
-from workflows.lineage.outcomes import EdgeOutcome, settled_routines, statement_outcomes
+from workflows.lineage.outcomes import EdgeOutcome, processed_routines, statement_outcomes
 from workflows.lineage.source_lineage import SourceLineage, lineage_of
-from workflows.lineage.table_entities import EntityFate, RelationEntities
+from workflows.lineage.table_entities import EntityStatus, RelationEntities
 from workflows.templates.grouping import OccurrenceGroup
 from workflows.templates.parsing import ParsedTemplate
 
@@ -50,21 +50,21 @@ def source_of(log: tuple[str, ...] = LOG, probe: Probe = no_probe) -> LineageSou
     return bind_occurrences(templates, groups, SourceSettings("db", "public"), before, probe)
 
 
-def entities_of(source: LineageSource, fates: Mapping[str, EntityFate] | None = None) -> RelationEntities:
-    """Every table has an entity, but those whose other fate is given."""
+def entities_of(source: LineageSource, statuses: Mapping[str, EntityStatus] | None = None) -> RelationEntities:
+    """Every table has an entity, but those whose other status is given."""
     resolved, found = {}, {}
     for number, relation in enumerate(source.log.relations):
         table = relation.key.table
-        found[number] = (fates or {}).get(table, EntityFate.RESOLVED)
-        if found[number] is EntityFate.RESOLVED:
+        found[number] = (statuses or {}).get(table, EntityStatus.RESOLVED)
+        if found[number] is EntityStatus.RESOLVED:
             fqn = f"svc.db.public.{table}"
             resolved[number] = TableEntity(table, fqn, "svc", "db", "public", table, (Column("a"),))
     return RelationEntities(resolved, found)
 
 
-def lineage(fates: Mapping[str, EntityFate] | None = None, probe: Probe = no_probe) -> SourceLineage:
+def lineage(statuses: Mapping[str, EntityStatus] | None = None, probe: Probe = no_probe) -> SourceLineage:
     source = source_of(probe=probe)
-    return lineage_of(source, entities_of(source, fates))
+    return lineage_of(source, entities_of(source, statuses))
 
 
 def accepted(found: SourceLineage, rejected: str | None = None) -> dict[tuple[str, str], EdgeOutcome]:
@@ -72,17 +72,17 @@ def accepted(found: SourceLineage, rejected: str | None = None) -> dict[tuple[st
     return {**{request.edge.key: EdgeOutcome(rejected) for request in found.requests}, **given_up}
 
 
-def told(found: SourceLineage, rejected: str | None = None) -> dict[str, str]:
+def outcomes_by_text(found: SourceLineage, rejected: str | None = None) -> dict[str, str]:
     """What became of each statement, in a word or two."""
     outcomes = statement_outcomes(found, accepted(found, rejected))
     return {outcome.group.template: f"{outcome.status} {outcome.reason}".strip() for outcome in outcomes}
 
 
-UNRESOLVED = {"nowhere": EntityFate.UNRESOLVED}
+UNRESOLVED = {"nowhere": EntityStatus.UNRESOLVED}
 
 
 @pytest.mark.parametrize(
-    ("fates", "expected"),
+    ("statuses", "expected"),
     [
         (
             UNRESOLVED,
@@ -92,7 +92,7 @@ UNRESOLVED = {"nowhere": EntityFate.UNRESOLVED}
             ],
         ),
         (
-            {"nowhere": EntityFate.FAILED, "s": EntityFate.FILTERED, "u": EntityFate.AMBIGUOUS},
+            {"nowhere": EntityStatus.FAILED, "s": EntityStatus.FILTERED, "u": EntityStatus.AMBIGUOUS},
             [
                 *("skipped superseded", "skipped filtered", "skipped filtered", "dead resolution_failed"),
                 *("skipped self_reference", "skipped temporary", "skipped ambiguous", "skipped no_source"),
@@ -100,16 +100,22 @@ UNRESOLVED = {"nowhere": EntityFate.UNRESOLVED}
         ),
     ],
 )
-def test_every_statement_ends_published_skipped_or_dead(fates: dict[str, EntityFate], expected: list[str]) -> None:
-    assert told(lineage(fates)) == dict(zip(LOG, expected, strict=True))
+def test_every_statement_ends_published_skipped_or_dead(statuses: dict[str, EntityStatus], expected: list[str]) -> None:
+    assert outcomes_by_text(lineage(statuses)) == dict(zip(LOG, expected, strict=True))
 
 
 def test_no_answer_depends_on_what_was_asked_before() -> None:
     found = lineage(UNRESOLVED)
-    first = told(found), found.requests, found.replacements, found.complete, found.template_failures
-    assert told(found, "refused")[LOG[2]] == "dead refused"
-    assert settled_routines(found, (), accepted(found, "refused")) == frozenset()
-    assert (told(found), found.requests, found.replacements, found.complete, found.template_failures) == first
+    first = outcomes_by_text(found), found.requests, found.replacements, found.complete, found.template_failures
+    assert outcomes_by_text(found, "refused")[LOG[2]] == "dead refused"
+    assert processed_routines(found, (), accepted(found, "refused")) == frozenset()
+    assert (
+        outcomes_by_text(found),
+        found.requests,
+        found.replacements,
+        found.complete,
+        found.template_failures,
+    ) == first
     assert lineage(UNRESOLVED).requests == found.requests
     with pytest.raises(FrozenInstanceError):
         found.requests = ()  # type: ignore[misc]
@@ -128,7 +134,7 @@ def test_of_what_names_the_unknown_not_all_is_known() -> None:
 
 
 def test_a_view_over_the_unknown_is_not_told_as_whole() -> None:
-    assert [one.whole for one in lineage({"s": EntityFate.UNRESOLVED}).replacements] == []
+    assert [one.whole for one in lineage({"s": EntityStatus.UNRESOLVED}).replacements] == []
     text = "create view v as select s.a from s join nowhere on nowhere.a = s.a"
     source = source_of((text,))
     (replacement,) = lineage_of(source, entities_of(source, UNRESOLVED)).replacements
@@ -142,8 +148,8 @@ def test_a_statement_that_fails_is_dead_and_no_other() -> None:
 
     found = lineage(UNRESOLVED, probe)
     assert set(found.template_failures) == {LOG[2]}
-    expected = {**told(lineage(UNRESOLVED)), LOG[2]: "dead evidence_failed"}
-    assert told(found) == expected
+    expected = {**outcomes_by_text(lineage(UNRESOLVED)), LOG[2]: "dead evidence_failed"}
+    assert outcomes_by_text(found) == expected
     assert [request.edge.key for request in found.requests] == [("s", "u"), ("s", "v")]
 
 
@@ -155,8 +161,8 @@ def test_an_edge_of_which_no_request_can_be_made_is_given_up_and_its_view_replac
     found = lineage(UNRESOLVED, probe)
     assert set(found.given_up) == {("s", "v")}
     assert found.replacements == ()
-    assert told(found)[LOG[1]] == "dead publishing_failed"
-    assert told(found)[LOG[2]] == "published"
+    assert outcomes_by_text(found)[LOG[1]] == "dead publishing_failed"
+    assert outcomes_by_text(found)[LOG[2]] == "published"
 
 
 def test_a_flow_of_each_statement_has_what_became_of_it() -> None:

@@ -38,7 +38,7 @@ def test_events_of_known_tables_are_told_and_move_their_names(tmp_path: Path) ->
     with running_catalog(CatalogConfig(tmp_path / "catalog.db", port=0)) as address:
         platform = connect(Connection(address.url))
         resolver = registered(platform)
-        told = name_events(
+        filed = name_events(
             [
                 NameEvent(NameEventKind.DROP, key("kept"), 2.0),
                 NameEvent(NameEventKind.CREATE, key("kept"), 2.0),
@@ -48,9 +48,9 @@ def test_events_of_known_tables_are_told_and_move_their_names(tmp_path: Path) ->
             ],
             resolver,
         )
-        assert [(event["kind"], event["at"]) for event in told] == [("drop", 1999), ("create", 2000), ("drop", 3000)]
-        file_name_events(platform.http, told)
-        file_name_events(platform.http, told)
+        assert [(event["kind"], event["at"]) for event in filed] == [("drop", 1999), ("create", 2000), ("drop", 3000)]
+        file_name_events(platform.http, filed)
+        file_name_events(platform.http, filed)
         search = CatalogSearch(platform)
         assert search.get_by_fqn("s.d.p.old") is None
         assert search.get_by_fqn("s.d.p.kept") is not None
@@ -71,6 +71,6 @@ def test_a_drop_that_makes_room_for_a_renamed_table_ends_nothing_of_that_table(t
             ([made, drop], 3000),
             ([made, drop, again, rename], 3000),
         ):
-            told = [event["at"] for event in name_events(events, resolver) if event["kind"] == "drop"]
-            assert told == [at]
+            filed = [event["at"] for event in name_events(events, resolver) if event["kind"] == "drop"]
+            assert filed == [at]
         platform.close()

@@ -19,7 +19,7 @@ def log(*pairs: tuple[str, str]) -> list[Record]:
 @pytest.mark.parametrize("dialect", ["mysql", "bigquery", "oracle", "trino", "teradata", "db2"])
 def test_a_name_without_a_schema_names_the_key_where_nothing_is_registered(tmp_path: Path, dialect: str) -> None:
     found = ran(tmp_path, log(("t", "s")), None, Warehouse(dialect, schema=""), registerTables="never")
-    assert found.fates == {1.0: ("skipped", "no_default_schema")}
+    assert found.outcomes == {1.0: ("skipped", "no_default_schema")}
     (warning,) = found.warnings
     assert warning.startswith("2 names have no schema")
     assert "set headwater.defaults.schema" in warning
@@ -37,7 +37,7 @@ def test_a_name_whose_database_nothing_tells_names_the_key(tmp_path: Path) -> No
 def test_a_table_that_stands_with_a_database_and_without_is_named(tmp_path: Path) -> None:
     pairs = log(("web.t", "lake.web.s"), ("web.u", "web.s"))
     found = ran(tmp_path, pairs, None, Warehouse("bigquery", database="default", schema=""))
-    assert {fate for fate, _reason in found.fates.values()} == {"published"}
+    assert {status for status, _reason in found.outcomes.values()} == {"published"}
     (warning,) = found.warnings
     assert "(web.s and lake.web.s), and are kept apart: if they are one, set headwater.defaults.database" in warning
     again = ran(tmp_path / "told", pairs, None, Warehouse("bigquery", database="lake", schema=""))

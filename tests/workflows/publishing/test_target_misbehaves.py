@@ -16,7 +16,7 @@ from connectors.openmetadata.transport.retry import RetryPolicy
 from ingestion.errors import ConfigError, LineageError, TargetDown
 from tests.support.catalog_contents import opened
 from tests.support.fault_server import Fault, Plan, half_a_body, hang, html, misbehaving, refused_with, reset, slow
-from tests.support.growing_log import SHOP, Said, configuration, rows_of, told_by, write_log
+from tests.support.growing_log import SHOP, Said, configuration, contributions_in, rows_of, write_log
 from tests.support.run_in_session import run
 from workflows.state.runs import RunOutcome, recorded_runs
 from workflows.state.store import open_state
@@ -61,7 +61,7 @@ def test_passing_faults_are_retried_and_change_nothing(workflow: tuple[Path, Pla
     summary = run(folder)
     assert not faults
     assert summary.counts.dead == {"ill_formed": 1} or summary.counts.dead_total == 1
-    assert told_by(folder / "catalog.db") == undisturbed
+    assert contributions_in(folder / "catalog.db") == undisturbed
 
 
 def test_each_lasting_fault_ends_the_run_in_a_sentence_and_the_next_run_goes_on(
@@ -88,7 +88,7 @@ def test_each_lasting_fault_ends_the_run_in_a_sentence_and_the_next_run_goes_on(
     summary = run(folder, run_id="last")
     assert summary.counts.statements == len(SHOP)
     assert summary.counts.templates_known == summary.counts.templates
-    assert told_by(folder / "catalog.db") == undisturbed
+    assert contributions_in(folder / "catalog.db") == undisturbed
     store = open_state(str(folder / "state.db"))
     with store.read() as connection:
         outcomes = [found.outcome for found in recorded_runs(connection)]
@@ -109,5 +109,5 @@ def test_what_the_target_refuses_is_dead_and_published_when_it_does_not(
     plan.fault = lambda _path, _number: None
     accepted = run(folder, run_id="accepted")
     assert accepted.counts.statements == 0
-    assert told_by(folder / "catalog.db") == undisturbed
+    assert contributions_in(folder / "catalog.db") == undisturbed
     assert len((folder / "dead.jsonl").read_text().splitlines()) == 1

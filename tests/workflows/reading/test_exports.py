@@ -9,7 +9,7 @@ import pytest
 import yaml
 from pyspark.sql import SparkSession
 
-from tests.support.growing_log import configuration, told_by
+from tests.support.growing_log import configuration, contributions_in
 from tests.support.run_in_session import command_line, run
 
 pytestmark = pytest.mark.spark
@@ -27,7 +27,7 @@ def configured(folder: Path, connection_type: str, log: str, **headwater: object
 
 
 def edges(folder: Path) -> set[tuple[str, str]]:
-    return {(one.source, one.target) for one in told_by(folder / "catalog.db")}
+    return {(one.source, one.target) for one in contributions_in(folder / "catalog.db")}
 
 
 def test_a_month_of_jobs_is_read_whole_and_failed_ones_are_not_published(spark: SparkSession, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.support.growing_log import configuration, rows_of, told_by, write_log
+from tests.support.growing_log import configuration, contributions_in, rows_of, write_log
 from tests.support.run_in_session import run
 from workflows.control.options import Backfill
 
@@ -24,7 +24,9 @@ def test_a_record_of_the_far_future_mutes_no_other(spark: SparkSession, tmp_path
     summary = run(tmp_path)
     assert (summary.counts.published, summary.counts.skipped) == (4, {})
     assert any("1 statements have a time in the future" in warning for warning in summary.warnings)
-    assert {one.last for one in told_by(tmp_path / "catalog.db") if one.target.endswith(".far")} != {7226582400000}
+    assert {one.last for one in contributions_in(tmp_path / "catalog.db") if one.target.endswith(".far")} != {
+        7226582400000
+    }
     with sqlite3.connect(tmp_path / "state.db") as state:
         ((newest,),) = state.execute("select newest from headwater_position").fetchall()
         assert newest == 1767225720.0

@@ -87,9 +87,9 @@ def _into(edges: Edges, schema: str = live.DERIVED) -> dict[str, set[str]]:
 
 
 def test_every_view_and_procedure_reads_exactly_the_tables_that_the_server_depends_on(runs: Runs) -> None:
-    told = {view: set(tables) for view, tables in runs.dependencies.items()}
-    assert len(told) == 83
-    assert _into(runs.before) == told
+    reads = {view: set(tables) for view, tables in runs.dependencies.items()}
+    assert len(reads) == 83
+    assert _into(runs.before) == reads
 
 
 def test_the_trigger_s_rows_go_where_it_puts_them_column_by_column(runs: Runs) -> None:

@@ -14,7 +14,7 @@ from sqlalchemy import select, update
 
 from connectors.spark_history.event_logs.codecs import decode_stream
 from tests.connectors.spark_history.conftest import History
-from tests.support.growing_log import told_by
+from tests.support.growing_log import contributions_in
 from tests.support.spark_history_runs import configuration, edges_of, run
 from workflows.state.journal import rows_of, segment_of
 from workflows.state.schema import acknowledged, journal, positions, templates
@@ -88,7 +88,7 @@ def test_a_later_run_reads_what_is_new_and_counts_nothing_twice(
     unfinished = sum(counts.skipped.get("unfinished", 0) for counts in counted)
     assert sum(counts.statements for counts in counted) - unfinished == expected.counts.statements
     assert sum(counts.published for counts in counted) == expected.counts.published
-    assert told_by(grown / "catalog.db") == told_by(at_once / "catalog.db")
+    assert contributions_in(grown / "catalog.db") == contributions_in(at_once / "catalog.db")
 
 
 def places_of_starts(lines: list[bytes]) -> list[int]:
@@ -169,8 +169,8 @@ def as_an_older_version_left_it(state: Path, catalog: Path) -> None:
             changed = update(journal).where(journal.c.id == segment.id)
             connection.execute(changed.values(content=segment_of(rows).content))
         for row in connection.execute(select(acknowledged)).all():
-            told = json.loads(row.words)
-            words = [[kind, f"old{key}", *rest, 1.0, last] for kind, key, *rest, _first, last in told]
+            stored = json.loads(row.words)
+            words = [[kind, f"old{key}", *rest, 1.0, last] for kind, key, *rest, _first, last in stored]
             changed = update(acknowledged).where(acknowledged.c.target == row.target)
             connection.execute(changed.values(words=json.dumps(words), digest="of old keys"))
     store.close()
@@ -181,7 +181,7 @@ def as_an_older_version_left_it(state: Path, catalog: Path) -> None:
 def plans_by_target(folder: Path) -> dict[str, list[str]]:
     """The keys of the plans that speak of each table now."""
     found: dict[str, list[str]] = {}
-    for said in sorted(told_by(folder / "catalog.db"), key=lambda said: (said.target, said.producer)):
+    for said in sorted(contributions_in(folder / "catalog.db"), key=lambda said: (said.target, said.producer)):
         found.setdefault(said.target.rpartition(".")[2], []).append(said.producer.removeprefix("plan "))
     return found
 

@@ -133,7 +133,7 @@ def test_a_template_that_leaves_the_text_ill_formed_is_the_reason() -> None:
 
 
 @pytest.mark.parametrize(
-    ("dialect", "told", "place"),
+    ("dialect", "columns", "place"),
     [
         # no schemas below databases: what USE picks is the schema
         ("mysql", {"database": "Shop"}, ("Shop", "Shop")),
@@ -152,7 +152,7 @@ def test_a_template_that_leaves_the_text_ill_formed_is_the_reason() -> None:
     ],
 )
 def test_a_records_own_place_is_as_its_platform_has_it(
-    dialect: str, told: dict[str, str], place: tuple[str | None, str | None]
+    dialect: str, columns: dict[str, str], place: tuple[str | None, str | None]
 ) -> None:
-    (row,) = rows_of([{**record("insert into t select a from s"), **told}], dialect)
+    (row,) = rows_of([{**record("insert into t select a from s"), **columns}], dialect)
     assert (row["database"], row["schema"]) == place

@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 
 from tests.support import growing_log, run_in_session, spark_history_runs
 from tests.support.catalog_contents import REPOSITORY
-from tests.support.growing_log import SHOP, Said, rows_of, told_by, write_log
+from tests.support.growing_log import SHOP, Said, contributions_in, rows_of, write_log
 from tests.support.spark_jobs import older_logs
 
 pytestmark = pytest.mark.spark
@@ -47,7 +47,7 @@ def own_home(folder: Path) -> Path:
 
 
 def catalogs(*folders: Path) -> list[set[Said]]:
-    return [told_by(folder / "catalog.db") for folder in folders]
+    return [contributions_in(folder / "catalog.db") for folder in folders]
 
 
 def test_executors_give_what_one_process_gives(spark: SparkSession, tmp_path: Path) -> None:
@@ -74,6 +74,6 @@ def test_executors_give_what_one_process_gives(spark: SparkSession, tmp_path: Pa
     growing_log.configuration(same_queries)
     run_in_session.run(same_queries)
     spark_history_runs.run(spark_history_runs.configuration(same_events, same_events / "logs"))
-    told, expected = catalogs(queries, events), catalogs(same_queries, same_events)
+    found, expected = catalogs(queries, events), catalogs(same_queries, same_events)
     assert all(expected)
-    assert told == expected
+    assert found == expected

@@ -17,7 +17,7 @@ from pyspark.sql import SparkSession
 
 from ingestion.errors import Interrupted, SparkLost
 from tests.support.forked_run import in_a_fork
-from tests.support.growing_log import SHOP, Said, configuration, rows_of, told_by, write_log
+from tests.support.growing_log import SHOP, Said, configuration, contributions_in, rows_of, write_log
 from tests.support.run_in_session import run
 from workflows.control.failpoints import VARIABLE, Failpoints
 from workflows.control.signals import GracefulShutdown, interrupted_by_signals
@@ -55,7 +55,7 @@ def test_killed_at_each_place_of_a_run_in_turn(spark: SparkSession, undisturbed:
     # The last one had noted what it read, and died before it could write that down for people.
     summary = run(workflow)
     assert summary.counts.records_read_before == len(SHOP)
-    assert told_by(workflow / "catalog.db") == undisturbed
+    assert contributions_in(workflow / "catalog.db") == undisturbed
     assert len((workflow / "dead.jsonl").read_text().splitlines()) == 1
     assert outcomes(workflow) == [RunOutcome.DONE, *[RunOutcome.CRASHED] * len(PLACES)]
 
@@ -67,7 +67,7 @@ def test_what_was_parsed_and_acknowledged_before_a_kill_costs_nothing_again(
     counts = run(workflow).counts
     assert counts.templates == counts.templates_known > 0
     assert counts.edges.new == counts.edges.replaced == 0
-    assert told_by(workflow / "catalog.db") == undisturbed
+    assert contributions_in(workflow / "catalog.db") == undisturbed
 
 
 def command(folder: Path, failpoint: str = "") -> subprocess.Popen[bytes]:
@@ -109,7 +109,7 @@ def test_whole_processes_that_are_drained_and_killed_leave_nothing_behind(
     assert survivors(others) == []
     assert what_a_killed_jvm_comes_to(workflow) == []
     run(workflow)
-    assert told_by(workflow / "catalog.db") == undisturbed
+    assert contributions_in(workflow / "catalog.db") == undisturbed
 
 
 def what_a_killed_jvm_comes_to(workflow: Path) -> list[psutil.Process]:
@@ -126,8 +126,8 @@ def what_a_killed_jvm_comes_to(workflow: Path) -> list[psutil.Process]:
         assert jvm is not None
         jvm.kill()
     assert process.wait() in (0, SparkLost.exit_code)
-    told = (workflow / "shown.txt").read_text().splitlines()[-1]
-    assert process.returncode == 0 or told.startswith("ingest: Spark broke down: ")
+    message = (workflow / "shown.txt").read_text().splitlines()[-1]
+    assert process.returncode == 0 or message.startswith("ingest: Spark broke down: ")
     return survivors(others)
 
 
@@ -140,4 +140,4 @@ def test_a_sigterm_while_the_target_is_writing_waits_for_its_answer_and_notes_it
     assert caught.value.exit_code == 143
     # Three targets were acknowledged and noted, the one at hand among them.
     assert run(workflow).counts.edges.unchanged >= 3
-    assert told_by(workflow / "catalog.db") == undisturbed
+    assert contributions_in(workflow / "catalog.db") == undisturbed

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from tests.support.growing_log import configuration, told_by
+from tests.support.growing_log import configuration, contributions_in
 from tests.support.run_in_session import command_line, run
 from workflows.report.counts import RunSummary
 from workflows.report.summary import print_summary
@@ -92,7 +92,7 @@ def test_the_run_counts_where_engine_and_log_agree(summary: RunSummary) -> None:
 
 def test_each_says_its_own_of_an_edge(summary: RunSummary, folder: Path) -> None:
     found = defaultdict(set)
-    for one in told_by(folder / "catalog.db"):
+    for one in contributions_in(folder / "catalog.db"):
         found[one.source.rpartition(".")[2], one.target.rpartition(".")[2]].add(one.producer.partition(" ")[0])
     kinds = {edge: {producer.partition(":")[0] for producer in producers} for edge, producers in found.items()}
     assert kinds == {

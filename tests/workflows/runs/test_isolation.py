@@ -33,16 +33,16 @@ def test_a_failure_of_any_stage_costs_the_marked_statement_and_no_other(tmp_path
     for stage in OF_AN_EDGE if leaf else OF_A_STATEMENT:
         found = ran(tmp_path / stage, log, f"{stage}:{MARK}:raise")
         found.check_whole(log)
-        assert found.fates[log[marked].at or 0.0] == ("dead", f"{stage}_failed")
-        others = {at: fate for at, fate in found.fates.items() if at != log[marked].at}
-        assert others == expected.fates, stage
+        assert found.outcomes[log[marked].at or 0.0] == ("dead", f"{stage}_failed")
+        others = {at: outcome for at, outcome in found.outcomes.items() if at != log[marked].at}
+        assert others == expected.outcomes, stage
         assert found.edges == expected.edges, stage
 
 
 def test_what_fails_beside_the_edges_is_warned_of(tmp_path: Path) -> None:
     log, marked = random_log(3, leaf=True)
     whole = ran(tmp_path / "whole", log)
-    assert whole.fates[log[marked].at or 0.0] == ("published", "")
+    assert whole.outcomes[log[marked].at or 0.0] == ("published", "")
     assert not whole.warnings
     created = next(record.at or 0.0 for record in log[3:] if record.text.startswith(("CREATE TABLE", "CREATE VIEW")))
     marks = {
@@ -51,7 +51,7 @@ def test_what_fails_beside_the_edges_is_warned_of(tmp_path: Path) -> None:
     }
     for stage, (mark, warning) in marks.items():
         found = ran(tmp_path / stage, log, f"{stage}:{mark}:raise")
-        assert (found.fates, found.edges) == (whole.fates, whole.edges)
+        assert (found.outcomes, found.edges) == (whole.outcomes, whole.edges)
         (warned,) = found.warnings
         assert warned.startswith(warning)
         assert "InjectedFault" in warned
@@ -60,7 +60,7 @@ def test_what_fails_beside_the_edges_is_warned_of(tmp_path: Path) -> None:
 def test_nothing_is_given_up_where_nothing_fails(tmp_path: Path) -> None:
     log, _marked = random_log(4, leaf=False)
     found: Ran = ran(tmp_path, log)
-    assert all(fate != "dead" for fate, _reason in found.fates.values())
+    assert all(outcome != "dead" for outcome, _reason in found.outcomes.values())
 
 
 WITHOUT_DEFAULT_SCHEMA = (
@@ -72,7 +72,7 @@ BARE = [Record("INSERT INTO t (a) SELECT a FROM s", at=1.0), Record("INSERT INTO
 @pytest.mark.parametrize("dialect", WITHOUT_DEFAULT_SCHEMA)
 def test_a_bare_name_without_a_default_schema_is_unresolved_and_names_the_key(tmp_path: Path, dialect: str) -> None:
     found = ran(tmp_path, BARE, warehouse=Warehouse(dialect, schema=""))
-    assert found.fates == {1.0: ("skipped", "no_default_schema"), 2.0: ("published", "")}
+    assert found.outcomes == {1.0: ("skipped", "no_default_schema"), 2.0: ("published", "")}
     (warning,) = found.warnings
     assert "headwater.defaults.schema" in warning
     assert {(source.casefold(), target.casefold()) for source, target, *_rest in found.edges} == {
@@ -82,7 +82,7 @@ def test_a_bare_name_without_a_default_schema_is_unresolved_and_names_the_key(tm
 
 def test_a_bare_name_stands_in_the_configured_schema(tmp_path: Path) -> None:
     found = ran(tmp_path, BARE, warehouse=Warehouse("bigquery", schema="lake"))
-    assert {fate for fate, _reason in found.fates.values()} == {"published"}
+    assert {outcome for outcome, _reason in found.outcomes.values()} == {"published"}
     assert ("shop.db.lake.s", "shop.db.lake.t") in {(source, target) for source, target, *_rest in found.edges}
 
 

@@ -59,8 +59,8 @@ def _config() -> dict[str, Any]:
 
 
 def _oracle() -> list[dict[str, Any]]:
-    told = [json.loads(line) for line in (SHARED / "oracle.jsonl").read_text().splitlines()]
-    return [relation for relation in told if "error" not in relation]
+    facts = [json.loads(line) for line in (SHARED / "oracle.jsonl").read_text().splitlines()]
+    return [relation for relation in facts if "error" not in relation]
 
 
 def test_every_relation_reads_exactly_the_tables_that_the_server_says(published: Published) -> None:
@@ -80,7 +80,7 @@ def test_every_relation_has_exactly_the_columns_that_the_server_says(published: 
 
 def test_every_record_is_accounted_for(published: Published) -> None:
     counts = published.report["counts"]
-    settled = counts["published"] + sum(counts["skipped"].values()) + sum(counts["dead"].values())
-    assert settled == counts["statements"]
+    counted = counts["published"] + sum(counts["skipped"].values()) + sum(counts["dead"].values())
+    assert counted == counts["statements"]
     assert counts["records_read"] == 95
     assert counts["dead"] == {}

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.support.growing_log import Said, configuration, rows_of, told_by, write_log
+from tests.support.growing_log import Said, configuration, contributions_in, rows_of, write_log
 from tests.support.run_in_session import run
 from workflows.control.options import Backfill
 from workflows.report.counts import RunSummary
@@ -40,7 +40,7 @@ def never_failed(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) 
     write_log(folder / "log" / "all.csv", rows_of(STATEMENTS))
     configuration(folder)
     assert run(folder).counts.dead_total == 1
-    return told_by(folder / "catalog.db")
+    return contributions_in(folder / "catalog.db")
 
 
 @pytest.fixture(scope="module")
@@ -79,12 +79,12 @@ def test_a_letter_says_where_why_and_with_what_and_no_literal(failed: Path) -> N
 def test_a_replay_after_the_fix_leaves_what_a_run_leaves_that_never_failed(
     failed: Path, never_failed: set[Said]
 ) -> None:
-    assert told_by(failed / "catalog.db") != never_failed
+    assert contributions_in(failed / "catalog.db") != never_failed
     summary = replay(failed)
     assert summary.counts.records_read == 2
     assert summary.counts.dead_total == 1
     assert summary.warnings == ()
-    assert told_by(failed / "catalog.db") == never_failed
+    assert contributions_in(failed / "catalog.db") == never_failed
     assert [letter["source_id"] for letter in letters(failed)] == ["all.csv:5"]
 
 
@@ -94,7 +94,7 @@ def test_where_the_log_is_gone_the_masked_text_is_replayed_and_that_is_said(
     shutil.rmtree(failed / "log")
     summary = replay(failed)
     assert any("masked text was replayed" in warning for warning in summary.warnings)
-    assert {(s.source, s.target) for s in told_by(failed / "catalog.db")} == {
+    assert {(s.source, s.target) for s in contributions_in(failed / "catalog.db")} == {
         (s.source, s.target) for s in never_failed
     }
     assert [letter["source_id"] for letter in letters(failed)] == ["all.csv:5"]
@@ -106,4 +106,4 @@ def test_a_record_that_was_mended_in_the_log_is_read_from_its_place(failed: Path
     summary = replay(failed)
     assert summary.counts.dead_total == 0
     assert letters(failed) == []
-    assert any(said.target.endswith(".broken") for said in told_by(failed / "catalog.db"))
+    assert any(said.target.endswith(".broken") for said in contributions_in(failed / "catalog.db"))

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
-from tests.support.growing_log import SHOP, Said, configuration, rows_of, told_by, write_log
+from tests.support.growing_log import SHOP, Said, configuration, contributions_in, rows_of, write_log
 from tests.support.run_in_session import run
 
 pytestmark = pytest.mark.spark
@@ -35,7 +35,7 @@ def test_a_log_that_grows_gives_the_same_catalog(spark: SparkSession, undisturbe
         assert summary.counts.records_read_before == read
         counted, read = counted + summary.counts.statements, end
     assert counted == len(ROWS)
-    assert told_by(tmp_path / "catalog.db") == undisturbed
+    assert contributions_in(tmp_path / "catalog.db") == undisturbed
 
 
 @settings(max_examples=2, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
@@ -50,5 +50,5 @@ def test_any_order_repetition_and_partition_of_a_log_gives_the_same_catalog(
     for number, part in enumerate((rows[:cut], rows[cut:])):
         write_log(folder / "log" / f"part{number}.csv", part)
         run(folder, run_id=f"part {number}")
-    assert told_by(folder / "catalog.db") == undisturbed
+    assert contributions_in(folder / "catalog.db") == undisturbed
     shutil.rmtree(folder)

@@ -30,7 +30,7 @@ from ingestion.errors import TargetDown
 from ingestion.lineage_request import AddLineageRequest, request_of
 from tests.behaviour.harness import add_tables
 from tests.support.catalog_contents import opened
-from tests.support.growing_log import Said, configuration, told_by, write_log
+from tests.support.growing_log import Said, configuration, contributions_in, write_log
 from workflows.config import load_config
 from workflows.control.options import Backfill, RunOptions
 from workflows.publishing.delivery import Publisher
@@ -154,8 +154,8 @@ class Workflow:
             for template, ran in sorted(found.items())
         ]  # fmt: skip
 
-    def told(self) -> set[Said]:
-        return told_by(self.folder / "catalog.db")
+    def contributions(self) -> set[Said]:
+        return contributions_in(self.folder / "catalog.db")
 
 
 class Resuming(RuleBasedStateMachine):
@@ -167,7 +167,7 @@ class Resuming(RuleBasedStateMachine):
         self.workflow = Workflow(self.stack)
         self.log: list[Record] = []
         self.rotated: list[Record] = []
-        self.settled = False
+        self.up_to_date = False
 
     @initialize(template=st.sampled_from(TEMPLATES))
     def a_first_record(self, template: str) -> None:
@@ -177,55 +177,55 @@ class Resuming(RuleBasedStateMachine):
     def a_record_comes(self, minute: int, template: str, defines: bool) -> None:
         known = next((one for one in (*self.log, *self.rotated) if one.minute == minute), None)
         self.log.append(known or Record(minute, template, defines))
-        self.settled = False
+        self.up_to_date = False
 
     @rule()
     def a_run_ends(self) -> None:
         self.workflow.run(self.log)
-        self.settled = True
+        self.up_to_date = True
 
     @rule(chunks=st.integers(0, 2), before=st.booleans())
     def a_run_finds_the_target_down(self, chunks: int, before: bool) -> None:
         dies = Sink(RestSink(self.workflow.platform, SinkOptions("none")), chunks, before)
         try:
             self.workflow.run(self.log, dies=dies)
-            self.settled = True
+            self.up_to_date = True
         except TargetDown:
-            self.settled = False
+            self.up_to_date = False
 
     @rule()
     def a_run_dies_before_it_notes_what_it_read(self) -> None:
         try:
             self.workflow.run(self.log, commits=False)
         except Died:
-            self.settled = False
+            self.up_to_date = False
 
     @rule()
     def a_full_run(self) -> None:
         self.workflow.run(self.log, Backfill(full=True))
-        self.settled = True
+        self.up_to_date = True
 
     @rule()
     def a_full_run_finds_the_target_down(self) -> None:
         dies = Sink(RestSink(self.workflow.platform, SinkOptions("none")), 0, before=False)
         with suppress(TargetDown):
             self.workflow.run(self.log, Backfill(full=True), dies)
-        self.settled = False
+        self.up_to_date = False
 
     @rule(begin=st.integers(0, 20), length=st.integers(1, 10))
     def a_window_is_replayed(self, begin: int, length: int) -> None:
         self.workflow.run(self.log, Backfill(since=START + 60 * begin, until=START + 60 * (begin + length)))
 
-    @precondition(lambda self: self.settled)
+    @precondition(lambda self: self.up_to_date)
     @rule(records=st.integers(1, 3))
     def the_log_is_rotated(self, records: int) -> None:
         self.rotated += self.log[:records]
         self.log = self.log[records:]
 
     @invariant()
-    def what_is_settled_is_what_one_run_leaves(self) -> None:
-        if self.settled:
-            assert self.workflow.told() == at_once(tuple(sorted({*self.rotated, *self.log})))
+    def what_is_read_is_what_one_run_leaves(self) -> None:
+        if self.up_to_date:
+            assert self.workflow.contributions() == at_once(tuple(sorted({*self.rotated, *self.log})))
 
     def teardown(self) -> None:
         self.stack.close()
@@ -237,7 +237,7 @@ def at_once(log: tuple[Record, ...]) -> set[Said]:
     with ExitStack() as stack:
         workflow = Workflow(stack)
         workflow.run(log)
-        return workflow.told()
+        return workflow.contributions()
 
 
 Resuming.TestCase.settings = settings(

@@ -44,9 +44,9 @@ STATEMENTS = [
 
 
 @pytest.fixture(scope="module")
-def told(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
+def folder_and_output(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
     """A folder in which a workflow with every output ran, and all that it showed."""
-    folder = tmp_path_factory.mktemp("told")
+    folder = tmp_path_factory.mktemp("folder_and_output")
     write_log(folder / "log" / "all.csv", rows_of(STATEMENTS))
     file = configuration(
         folder,
@@ -77,8 +77,8 @@ def told(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Itera
     yield folder, shown.read_text()
 
 
-def test_every_kind_of_output_was_written(told: tuple[Path, str]) -> None:
-    folder, shown = told
+def test_every_kind_of_output_was_written(folder_and_output: tuple[Path, str]) -> None:
+    folder, shown = folder_and_output
     assert {path.name for path in folder.iterdir()} >= {
         "catalog.db", "state.db", "dead.jsonl", "metrics.prom", "events.jsonl", "shown.txt",
     }  # fmt: skip
@@ -86,8 +86,8 @@ def test_every_kind_of_output_was_written(told: tuple[Path, str]) -> None:
     assert (folder / "events.jsonl").read_text().count('"eventType"') >= 4
 
 
-def test_no_canary_is_in_any_file_log_event_report_or_database(told: tuple[Path, str]) -> None:
-    folder, _ = told
+def test_no_canary_is_in_any_file_log_event_report_or_database(folder_and_output: tuple[Path, str]) -> None:
+    folder, _ = folder_and_output
     files = [path for path in folder.rglob("*") if path.is_file() and path.parent.name != "log"]
     for path in files:
         content = path.read_bytes()
@@ -95,14 +95,14 @@ def test_no_canary_is_in_any_file_log_event_report_or_database(told: tuple[Path,
             assert canary.encode() not in content, (path.name, canary)
 
 
-def test_no_canary_is_in_the_journal_or_in_stored_lineage(told: tuple[Path, str]) -> None:
+def test_no_canary_is_in_the_journal_or_in_stored_lineage(folder_and_output: tuple[Path, str]) -> None:
     """They are compressed in the database: looked at as they are read."""
     from workflows.state.journal import contents
     from workflows.state.journal import rows_of as journal_rows
     from workflows.state.schema import templates
     from workflows.state.store import open_state
 
-    store = open_state(str(told[0] / "state.db"))
+    store = open_state(str(folder_and_output[0] / "state.db"))
     with store.read() as connection:
         kept = [
             str(journal_rows(content).to_pylist()) for _id, content in contents(connection, "shop.query-log-lineage")
@@ -116,20 +116,20 @@ def test_no_canary_is_in_the_journal_or_in_stored_lineage(told: tuple[Path, str]
         assert canary.encode() not in b"".join(stored), canary
 
 
-def test_no_canary_is_on_a_page_or_in_an_answer(told: tuple[Path, str]) -> None:
+def test_no_canary_is_on_a_page_or_in_an_answer(folder_and_output: tuple[Path, str]) -> None:
     from connectors.catalog.explorer.export import ExportScope, catalog_document
     from ingestion.explorer import self_contained_page
 
-    page = self_contained_page(catalog_document(told[0] / "catalog.db", ExportScope()), "lineage")
-    with opened(told[0] / "catalog.db") as catalog:
+    page = self_contained_page(catalog_document(folder_and_output[0] / "catalog.db", ExportScope()), "lineage")
+    with opened(folder_and_output[0] / "catalog.db") as catalog:
         answers = json.dumps([list(catalog.edges().values()), catalog.listing("tables"), catalog.listing("queries")])
     for canary in (*LITERALS, *SECRETS):
         assert canary not in page, canary
         assert canary not in answers, canary
 
 
-def test_the_metrics_are_prometheus_own_format(told: tuple[Path, str]) -> None:
-    families = {f.name: f for f in text_string_to_metric_families((told[0] / "metrics.prom").read_text())}
+def test_the_metrics_are_prometheus_own_format(folder_and_output: tuple[Path, str]) -> None:
+    families = {f.name: f for f in text_string_to_metric_families((folder_and_output[0] / "metrics.prom").read_text())}
     assert families["headwater_run_statements"].samples[0].value >= len(STATEMENTS)
     assert families["headwater_dead_letters"].samples[0].value >= 1
     (run,) = families["headwater_runs"].samples

@@ -136,7 +136,7 @@ def quote_a_statement(_batches: Iterator[RecordBatch]) -> Iterator[RecordBatch]:
 
 @pytest.mark.spark
 @pytest.mark.parametrize(
-    ("task", "ending", "told"),
+    ("task", "ending", "message"),
     [
         (die, SparkLost, r"worker.* killed .*headwater\.spark\.master.*run the same command again"),
         (starve, SparkLost, r"worker ran out of memory .*spark\.executor\.memoryOverhead"),
@@ -150,9 +150,9 @@ def test_each_way_a_task_fails_is_told(
     spark: SparkSession,
     task: Callable[[Iterator[RecordBatch]], Iterator[RecordBatch]],
     ending: type[Exception],
-    told: str,
+    message: str,
 ) -> None:
-    with pytest.raises(ending, match=told), explained_breakdowns(GracefulShutdown()):
+    with pytest.raises(ending, match=message), explained_breakdowns(GracefulShutdown()):
         spark.range(1).coalesce(1).mapInArrow(task, "id long").collect()
 
 

@@ -25,15 +25,15 @@ def run(*arguments: str) -> tuple[int, str, str]:
 def found(path: Path, *more: str, code: int = 0) -> dict[str, Any]:
     ended, shown, errors = run("lineage", str(path), "--format", "json", *more)
     assert ended == code, errors
-    told: dict[str, Any] = json.loads(shown)
-    return told
+    document: dict[str, Any] = json.loads(shown)
+    return document
 
 
-def direct(told: dict[str, Any]) -> Pairs:
+def direct(document: dict[str, Any]) -> Pairs:
     """Direct edges, over names without the database, which a profile tells and a hard-coded name does not."""
     return {
         (edge["source"].removeprefix("roastery."), edge["target"].removeprefix("roastery."), edge["subtype"])
-        for edge in told["column_lineage"]
+        for edge in document["column_lineage"]
         if edge["type"] == "DIRECT"
     }
 
@@ -68,9 +68,9 @@ def without_compiled_code(project: Path) -> Path:
 
 def test_all_columns_of_all_models_are_the_warehouses(compiled: Path) -> None:
     described = json.loads((BUILT / "described.json").read_text())
-    told = found(compiled)
+    document = found(compiled)
     made: dict[str, set[str]] = {}
-    for edge in told["column_lineage"]:
+    for edge in document["column_lineage"]:
         table, _, column = edge["target"].removeprefix("roastery.").rpartition(".")
         made.setdefault(table, set()).add(column)
     # A count and a constant come from no column.
@@ -112,8 +112,8 @@ def test_compiled_files_alone_join_up_by_their_names(compiled: Path) -> None:
 
 
 def test_tests_and_ephemeral_models_are_no_tables(compiled: Path) -> None:
-    told = found(compiled / "target/compiled/roastery", "--dialect", "duckdb")
-    names = " ".join((*told["target_tables"], *told["intermediate_tables"], *told["source_tables"]))
+    document = found(compiled / "target/compiled/roastery", "--dialect", "duckdb")
+    names = " ".join((*document["target_tables"], *document["intermediate_tables"], *document["source_tables"]))
     for name in ("stg_beans", "order_lines", "not_null", "no_free_coffee", "__dbt__cte__"):
         assert name not in names
 
@@ -136,11 +136,11 @@ def test_what_asks_the_warehouse_is_named_and_costs_its_own_model(plain: Path) -
     )
     code, shown, errors = run("lineage", str(plain), "--format", "json")
     assert code == 1
-    told = json.loads(shown)
-    assert told["failures"] == [f"{plain}/models/marts/prices_v1.sql:2: templated: run_query asks the warehouse"]
-    assert told["failures"][0] in errors
+    document = json.loads(shown)
+    assert document["failures"] == [f"{plain}/models/marts/prices_v1.sql:2: templated: run_query asks the warehouse"]
+    assert document["failures"][0] in errors
     assert "secret" not in shown + errors
-    assert direct(told) == {pair for pair in whole if not pair[1].startswith("main_marts.prices_v1.")}
+    assert direct(document) == {pair for pair in whole if not pair[1].startswith("main_marts.prices_v1.")}
 
 
 def test_a_model_that_reads_a_lost_ephemeral_model_names_it(plain: Path) -> None:
@@ -160,9 +160,11 @@ def test_a_python_model_is_known_by_table(plain: Path) -> None:
     manifest["nodes"]["model.roastery.forecast"] = node | {"depends_on": {"nodes": ["model.roastery.orders"]}}
     file = plain / "manifest.json"
     file.write_text(json.dumps(manifest))
-    told = found(file)
-    assert {"source": "roastery.main_marts.orders", "target": "roastery.main_marts.forecast"} in told["table_lineage"]
-    assert "roastery.main_marts.forecast" in told["target_tables"]
+    document = found(file)
+    assert {"source": "roastery.main_marts.orders", "target": "roastery.main_marts.forecast"} in document[
+        "table_lineage"
+    ]
+    assert "roastery.main_marts.forecast" in document["target_tables"]
 
 
 def test_a_column_is_explained_under_its_models_name(compiled: Path) -> None:
@@ -177,9 +179,9 @@ def test_without_a_profile_the_dialect_has_to_be_named(plain: Path) -> None:
     code, _, errors = run("lineage", str(plain))
     assert code == 2
     assert "name its SQL with --dialect" in errors
-    told = found(plain, "--dialect", "duckdb")
-    assert ("main_raw.raw_orders.id", "stg_orders.order_id", "IDENTITY") in direct(told)
-    assert any("no profiles.yml" in note for note in told["notes"])
+    document = found(plain, "--dialect", "duckdb")
+    assert ("main_raw.raw_orders.id", "stg_orders.order_id", "IDENTITY") in direct(document)
+    assert any("no profiles.yml" in note for note in document["notes"])
 
 
 def test_no_secret_of_a_profile_is_read(plain: Path) -> None:

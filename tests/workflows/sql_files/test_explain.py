@@ -49,9 +49,9 @@ def test_the_tree_goes_back_to_the_base_columns() -> None:
 def test_json_tells_the_same() -> None:
     code, shown, errors = explain("daily.total", "job.sql", "--format", "json")
     assert (code, errors) == (0, "")
-    told = json.loads(shown)
-    assert told["column"] == "mart.daily.total"
-    assert told["base_columns"]["direct"] == ["raw.sales.price", "raw.sales.quantity"]
+    document = json.loads(shown)
+    assert document["column"] == "mart.daily.total"
+    assert document["base_columns"]["direct"] == ["raw.sales.price", "raw.sales.quantity"]
     assert "secret-7" not in shown
 
 

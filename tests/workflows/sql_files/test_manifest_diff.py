@@ -34,8 +34,8 @@ def compared(head: dict[str, Any]) -> tuple[int, Changes]:
     file = Path(head["__file__"])
     file.write_text(json.dumps(head))
     code, shown, _ = run("--manifest", str(BASE), str(file), "--format", "json")
-    told = json.loads(shown)
-    return code, {one["name"].removeprefix("roastery."): (one["kind"], one["broken"]) for one in told["changes"]}
+    document = json.loads(shown)
+    return code, {one["name"].removeprefix("roastery."): (one["kind"], one["broken"]) for one in document["changes"]}
 
 
 def replaced(head: dict[str, Any], model: str, old: str, new: str) -> None:

@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from ingestion.errors import ConfigError, StateLost
 from tests.support.catalog_contents import opened
 from tests.support.forked_run import in_a_fork
-from tests.support.growing_log import SHOP, Said, configuration, rows_of, told_by, write_log
+from tests.support.growing_log import SHOP, Said, configuration, contributions_in, rows_of, write_log
 from tests.support.live_postgres import server
 from tests.support.run_in_session import run
 from workflows.control.failpoints import Failpoints
@@ -53,7 +53,7 @@ def test_a_full_disk_ends_the_run_and_the_next_one_goes_on(
         assert len(ending.sentence.splitlines()) == 1
         assert "state.db" in ending.sentence
     assert run(begun).counts.records_read == len(ROWS) - 6
-    assert told_by(begun / "catalog.db") == undisturbed
+    assert contributions_in(begun / "catalog.db") == undisturbed
 
 
 def test_damaged_pages_are_told_and_without_the_file_nothing_is_published_twice(
@@ -78,7 +78,7 @@ def test_damaged_pages_are_told_and_without_the_file_nothing_is_published_twice(
     counts = run(begun).counts
     assert counts.records_read == len(ROWS)
     assert counts.edges.new == counts.edges.replaced == 0
-    assert told_by(begun / "catalog.db") == undisturbed
+    assert contributions_in(begun / "catalog.db") == undisturbed
 
 
 class Meeting(Failpoints):
@@ -118,4 +118,4 @@ def test_a_postgresql_that_is_stopped_in_the_middle_of_a_run(
         counts = run(tmp_path, run_id="when it is back").counts
         assert counts.templates_known == counts.templates
         assert counts.edges.unchanged >= 1
-        assert told_by(tmp_path / "catalog.db") == undisturbed
+        assert contributions_in(tmp_path / "catalog.db") == undisturbed

@@ -101,7 +101,7 @@ class ConnectionConfig(Model):
     model_config = ConfigDict(extra="allow")
 
     type: Text = Field(
-        description="The kind of database, which settles the dialect: Postgres, Snowflake, BigQuery, ..."
+        description="The kind of database, which determines the dialect: Postgres, Snowflake, BigQuery, ..."
     )
 
 

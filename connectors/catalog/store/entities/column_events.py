@@ -33,7 +33,7 @@ def insert_column_events(connection: Connection, entity: str, paths: Iterable[tu
 
 
 def column_events_of(connection: Connection, identifiers: Iterable[str]) -> ColumnEvents:
-    """The fates of the columns of these entities, by entity and path, in order of time."""
+    """What became of the columns of these entities, by entity and path, in order of time."""
     found: dict[tuple[str, str], list[ColumnEvent]] = defaultdict(list)
     for chunk in chunks_of(sorted(set(identifiers))):
         wanted = select(column_events).where(column_events.c.entity_id.in_(chunk)).order_by(column_events.c.at)

@@ -54,7 +54,7 @@ def lives(connection: Connection, identifiers: Iterable[str]) -> dict[str, list[
     return {identifier: life for identifier, life in found.items() if life}
 
 
-def settle(connection: Connection, identifiers: Iterable[str], now: int) -> None:
+def update_visibility(connection: Connection, identifiers: Iterable[str], now: int) -> None:
     """Hides the entities whose names are gone now, shows those whose names were given again."""
     wanted = sorted(set(identifiers))
     known = lives(connection, wanted)

@@ -55,7 +55,7 @@ class Retraction:
     source: str | None = None
     pipeline_id: str | None = None
     manual: bool = False
-    told: int = 0
+    filed_at: int = 0
 
     @property
     def scope(self) -> tuple[str | bool | None, ...]:
@@ -112,11 +112,11 @@ def intervals(subject: Subject, sightings: Sequence[Sighting], events: Events) -
 
 
 def _latest_retractions(endings: Sequence[Retraction]) -> list[Retraction]:
-    """Without those whose scope and time a later one told anew: from more of the log, or by a better parser."""
+    """Without those whose scope and time a later one filed anew: from more of the log, or by a better parser."""
     by_scope: dict[tuple[str | bool | None, ...], list[Retraction]] = {}
-    for ending in sorted(endings, key=lambda ending: -ending.told):
+    for ending in sorted(endings, key=lambda ending: -ending.filed_at):
         others = by_scope.setdefault(ending.scope, [])
-        if not any(other.told > ending.told and other.covers(ending) for other in others):
+        if not any(other.filed_at > ending.filed_at and other.covers(ending) for other in others):
             others.append(ending)
     return [ending for others in by_scope.values() for ending in others]
 

@@ -38,7 +38,7 @@ def apply(connection: Connection, events: Sequence[bulk_models.DdlEvent]) -> Jso
             new += _column_event(connection, event)
     touched = {identifier for event in named for identifier in (event.entity_id, event.other_id)}
     project(connection, sorted(versions_at(connection, touched)))
-    name_events.settle(connection, touched, now)
+    name_events.update_visibility(connection, touched, now)
     return {"filed": len(events), "new": new}
 
 

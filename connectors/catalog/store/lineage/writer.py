@@ -44,7 +44,7 @@ class LineageWriter:
 
     def end(self, ending: Retraction) -> None:
         """States that this batch holds the whole truth of a scope."""
-        self._endings.append(replace(ending, told=self.now))
+        self._endings.append(replace(ending, filed_at=self.now))
 
     def finish(self) -> Written:
         """Files everything that was taken in."""
@@ -58,7 +58,7 @@ class LineageWriter:
         touched = filed.touched | scoped
         touched |= versions_at(self.connection, name_events.with_history(self.connection, ends))
         project(self.connection, sorted(touched))
-        name_events.settle(self.connection, ends, self.now)
+        name_events.update_visibility(self.connection, ends, self.now)
         return Written(filed.news, len(before - self._open(scoped)))
 
     def _versions_in_scope(self) -> set[int]:
@@ -85,9 +85,9 @@ def versions_at(connection: Connection, identifiers: Iterable[str]) -> set[int]:
     """The versions whose edge touches one of these entities, or ever did."""
     found: set[int] = set()
     for chunk in chunks_of(sorted(identifiers)):
-        told = or_(contributions.c.from_id.in_(chunk), contributions.c.to_id.in_(chunk))
+        at_either_end = or_(contributions.c.from_id.in_(chunk), contributions.c.to_id.in_(chunk))
         joined = versions.join(contributions, contributions.c.id == versions.c.contribution_id)
-        found.update(connection.scalars(select(versions.c.id).select_from(joined).where(told)))
+        found.update(connection.scalars(select(versions.c.id).select_from(joined).where(at_either_end)))
         moved = or_(intervals.c.from_id.in_(chunk), intervals.c.to_id.in_(chunk))
         found.update(connection.scalars(select(intervals.c.version_id).where(moved)))
     return found

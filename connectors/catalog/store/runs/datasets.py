@@ -56,7 +56,7 @@ _DEFAULT = "default"
 
 @dataclass(slots=True)
 class Datasets:
-    """Entities for datasets, within one transaction; each dataset is settled once."""
+    """Entities for datasets, within one transaction; each dataset is resolved once."""
 
     connection: Connection
     registration: Registration

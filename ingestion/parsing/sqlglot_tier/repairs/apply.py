@@ -23,7 +23,7 @@ from ingestion.parsing.sqlglot_tier.repairs.edits import Edit, at_depth_zero, ma
 
 _QUERY_STARTS = keywords("SELECT SEL WITH FROM VALUES TABLE (")
 _PHYSICAL_TAIL = keywords("SEGMENTED UNSEGMENTED KSAFE PARTITIONED CLUSTERED ENCODED DISTRIBUTED DISTRIBUTE ORGANIZE")
-_UNTOLD = keywords("FLEX FLEXTABLE LIVE")
+_NO_OBJECT_KIND = keywords("FLEX FLEXTABLE LIVE")
 _DEFINERS = keywords("ALGORITHM DEFINER SQL")
 _HEAD = 20
 _PRIORITY = re.compile(r"\A(?:update|replace)\s++(?:low_priority|delayed|ignore)\b", re.IGNORECASE)
@@ -93,7 +93,9 @@ def _without_create_options(text: str, tokens: list[Token]) -> str | None:
     tail = next((n for n in at_depth_zero(tokens, start + 1) if _ends_query(words, n)), len(tokens))
     finish = tokens[tail - 1].end + 1
     kind = "VIEW" if words[place] == "VDS" else words[place]
-    before = " ".join(takewhile(lambda word: word not in _DEFINERS, (w for w in words[:place] if w not in _UNTOLD)))
+    before = " ".join(
+        takewhile(lambda word: word not in _DEFINERS, (w for w in words[:place] if w not in _NO_OBJECT_KIND))
+    )
     return f"{before} {kind} {text[tokens[place + 1].start : tokens[end].end + 1]} {text[tokens[start].start : finish]}"
 
 

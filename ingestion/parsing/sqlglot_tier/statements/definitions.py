@@ -37,7 +37,7 @@ _TYPE_ENDS = keywords(
 )
 _NO_COLUMN = keywords("PARTITION SYSTEM PERIOD DEFAULT VERSIONING SUBPARTITION STATISTICS ROWDEPENDENCIES")
 _COLLECTIONS = keywords("ARRAY STRUCT MAP ROW RECORD NESTED TUPLE")
-_UNTOLD = keywords(
+_NO_OBJECT_KIND = keywords(
     "ALTER MODIFY SET RESET ENABLE DISABLE WITH NOCHECK CHECK REBUILD COMMENT CLUSTER ATTACH DETACH VALIDATE "
     "FORCE ORDER ENGINE CONVERT DISCARD IMPORT ANALYZE REPAIR OPTIMIZE OWNER REPLICA INHERIT NO MOVE SHRINK "
     "LOGGING NOLOGGING PARALLEL NOPARALLEL COMPRESS NOCOMPRESS CACHE NOCACHE READ ALLOCATE DEALLOCATE TRUNCATE SPLIT "
@@ -241,9 +241,9 @@ class _Changes:
         if word in _VERBS and self._word(place + 1) != ".":
             self.verb, self.of_columns = word, not self.names.dialect.drop_needs_column or word != "DROP"
             place += 1
-        elif word in _UNTOLD:
+        elif word in _NO_OBJECT_KIND:
             self.verb = "" if word == "SET" and self._word(place + 1) == "SCHEMA" else word
-        if self.verb in _UNTOLD:
+        if self.verb in _NO_OBJECT_KIND:
             return True
         if self._word(place) in ("COLUMN", "COLUMNS"):
             self.of_columns = True

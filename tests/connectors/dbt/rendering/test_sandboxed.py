@@ -199,8 +199,8 @@ def test_nothing_of_a_scope_is_left_behind(tmp_path: Path, monkeypatch: pytest.M
 
 def test_a_config_counts_from_the_project_down_to_the_file(process: RenderingProcess) -> None:
     node = TemplateNode("model.shop.n", "model", "n", "shop", layers=({"schema": "marts", "tags": "a"}, {"alias": "b"}))
-    told = TemplateScope("shop", "postgres", {"schema": "s", "database": "d"}, nodes=(node,))
-    found = process.configure(told, {"model.shop.n": "{{ config(alias='c') }} {{ run_query('x') }}"})["model.shop.n"]
+    scope = TemplateScope("shop", "postgres", {"schema": "s", "database": "d"}, nodes=(node,))
+    found = process.configure(scope, {"model.shop.n": "{{ config(alias='c') }} {{ run_query('x') }}"})["model.shop.n"]
     assert found.place == ("d", "s_marts", "c")
     assert found.config == {"schema": "marts", "tags": "a", "alias": "c"}
 
@@ -213,8 +213,8 @@ def test_a_rule_of_schemas_that_asks_the_warehouse_costs_no_config(process: Rend
         macro = "{% macro generate_schema_name(custom, node) %}" + rule + "{% endmacro %}"
         node = TemplateNode("model.shop.n", "model", "n", "shop", layers=({"schema": "marts"},))
         macros = tuple(macros_in(macro, "shop"))
-        told = TemplateScope("shop", "postgres", {"name": "dev", "schema": "s"}, macros=macros, nodes=(node,))
-        found = process.configure(told, {"model.shop.n": "{{ config(materialized='ephemeral') }}"})["model.shop.n"]
+        scope = TemplateScope("shop", "postgres", {"name": "dev", "schema": "s"}, macros=macros, nodes=(node,))
+        found = process.configure(scope, {"model.shop.n": "{{ config(materialized='ephemeral') }}"})["model.shop.n"]
         assert found.place == ("", schema, "n")
         assert found.config["materialized"] == "ephemeral"
 
@@ -236,5 +236,5 @@ def test_the_macros_of_a_file_are_its_blocks_that_end(text: str, names: list[str
 def test_the_projects_own_rule_of_schemas_holds(process: RenderingProcess) -> None:
     rule = "{% macro generate_schema_name(custom, node) %}  {{ custom or target.schema }}  {% endmacro %}"
     node = TemplateNode("model.shop.n", "model", "n", "shop", layers=({"schema": "marts"},))
-    told = TemplateScope("shop", "postgres", {"schema": "s"}, macros=tuple(macros_in(rule, "shop")), nodes=(node,))
-    assert process.configure(told, {"model.shop.n": "x"})["model.shop.n"].place == ("", "marts", "n")
+    scope = TemplateScope("shop", "postgres", {"schema": "s"}, macros=tuple(macros_in(rule, "shop")), nodes=(node,))
+    assert process.configure(scope, {"model.shop.n": "x"})["model.shop.n"].place == ("", "marts", "n")

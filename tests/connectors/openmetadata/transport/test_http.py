@@ -345,11 +345,11 @@ def test_no_secret_and_no_body_is_in_any_error_or_log(
         with scripted(answer) as (url, _), pytest.raises(LineageError) as caught:
             http = client(url, virtual_time, extra_headers={"X-Key": "canary-header"})
             http.send(Call("PUT", "x", body={"sqlQuery": "canary-body"}))
-        told = "".join(traceback.format_exception(caught.value)) + repr(http) + caplog.text
-        told += str(pickle.dumps(caught.value))
+        output = "".join(traceback.format_exception(caught.value)) + repr(http) + caplog.text
+        output += str(pickle.dumps(caught.value))
         assert caught.value.__cause__ is None
         for canary in ("canary-token", "canary-header", "canary-body"):
-            assert canary not in told.replace('"canary-body"', "").replace('"canary-header"', "")
+            assert canary not in output.replace('"canary-body"', "").replace('"canary-header"', "")
 
 
 def test_connections_are_kept(virtual_time: VirtualTime) -> None:

@@ -17,7 +17,7 @@ from tests.support.query_log_exports import read_export, read_file
 EXPORTS = Path(__file__).parents[1] / "profiles" / "exports"
 
 
-def told(edges: bytes | None) -> list[str]:
+def lines_of_edges(edges: bytes | None) -> list[str]:
     """Each table or column pair that lineage has, as one text."""
     lineage = None if edges is None else loads(edges)
     assert lineage is None or isinstance(lineage, StatementLineage)
@@ -87,7 +87,9 @@ def _dotted(parts: tuple[str, ...]) -> str:
     ],
 )
 def test_a_row_of_lineage_alone_is_what_its_engine_means(file: str, expected: list[list[str] | str]) -> None:
-    found = [record["problem"] or record["status"] or told(record["edges"]) for record in read_file(EXPORTS / file)]
+    found = [
+        record["problem"] or record["status"] or lines_of_edges(record["edges"]) for record in read_file(EXPORTS / file)
+    ]
     # what cannot be read comes after what can
     assert found == expected
     assert {record["text"] for record in read_file(EXPORTS / file)} == {None}
@@ -109,9 +111,9 @@ def table(dataset: str, name: str) -> dict[str, str]:
 def test_a_job_of_bigquery_tells_its_tables_beside_its_text() -> None:
     record = bigquery(table("d", "t$20261120"), [table("d", "s"), table("d", "u"), table("_script", "tmp")])
     assert record["text"].startswith("INSERT")
-    assert told(record["edges"]) == ["p.d.s -> p.d.t", "p.d.u -> p.d.t"]
+    assert lines_of_edges(record["edges"]) == ["p.d.s -> p.d.t", "p.d.u -> p.d.t"]
     camel = {"projectId": "p", "datasetId": "d", "tableId": "s"}
-    assert told(bigquery(table("d", "t"), [camel])["edges"]) == ["p.d.s -> p.d.t"]
+    assert lines_of_edges(bigquery(table("d", "t"), [camel])["edges"]) == ["p.d.s -> p.d.t"]
 
 
 @pytest.mark.parametrize(
@@ -143,8 +145,8 @@ def hive(edges: list[dict[str, Any]], vertices: list[str]) -> bytes | None:
         ],
     }  # fmt: skip
     (record,) = read_export(json.dumps(hooked).encode() + b"\n")
-    edges_told: bytes | None = record["edges"]
-    return edges_told
+    recorded: bytes | None = record["edges"]
+    return recorded
 
 
 def test_the_graph_of_hives_hook_is_columns_and_what_decides_on_rows() -> None:
@@ -156,7 +158,7 @@ def test_the_graph_of_hives_hook_is_columns_and_what_decides_on_rows() -> None:
         {"sources": [3], "targets": [0, 1], **predicate},
     ]
     found = hive(edges, ["shop.T.a", "shop.t.n", "shop.s.a", "shop.s.b", "shop.u"])
-    assert told(found) == [
+    assert lines_of_edges(found) == [
         "shop.s -> shop.t",
         "shop.s.a -> shop.t.a identity",
         "shop.s.a -> shop.t.n transformation",

@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from connectors.query_log import QueryLogOptions, read_query_log
-from tests.connectors.query_log.engine_lineage.test_engine_lineage import EXPORTS, told
+from tests.connectors.query_log.engine_lineage.test_engine_lineage import EXPORTS, lines_of_edges
 from tests.support.query_log_exports import read_file
 
 pytestmark = pytest.mark.spark
@@ -22,8 +22,8 @@ def test_parquet_tells_what_json_lines_tell(spark: SparkSession, tmp_path: Path,
     (tmp_path / "log.jsonl").write_text("\n".join(whole) + "\n")
     spark.read.json(str(tmp_path / "log.jsonl")).coalesce(1).write.parquet(str(tmp_path / "table"))
     records = read_query_log(spark, QueryLogOptions(str(tmp_path / "table"))).collect()
-    found = [told(None if record["edges"] is None else bytes(record["edges"])) for record in records]
-    expected = [told(record["edges"]) for record in read_file(tmp_path / "log.jsonl")]
+    found = [lines_of_edges(None if record["edges"] is None else bytes(record["edges"])) for record in records]
+    expected = [lines_of_edges(record["edges"]) for record in read_file(tmp_path / "log.jsonl")]
     assert found == expected
     assert any(found)
 

@@ -36,11 +36,11 @@ def as_csv(header: list[str], rows: list[tuple[str, ...]]) -> bytes:
     return out.getvalue().encode()
 
 
-def told(records: list[Record]) -> list[Record]:
+def without_places(records: list[Record]) -> list[Record]:
     return [{name: value for name, value in record.items() if name != "source_id"} for record in records]
 
 
-EXPECTED = told(read_export(as_csv([*FIELDS], ROWS), hints=mapped(dict(zip(FIELDS, FIELDS, strict=True)))))
+EXPECTED = without_places(read_export(as_csv([*FIELDS], ROWS), hints=mapped(dict(zip(FIELDS, FIELDS, strict=True)))))
 
 
 def test_a_mapping_says_what_columns_mean() -> None:
@@ -63,7 +63,7 @@ def test_neither_the_order_nor_the_names_of_mapped_columns_change_anything(
     if in_json:
         content = "\n".join(json.dumps(dict(zip(header, row, strict=True))) for row in rows).encode()
     hints = mapped(dict(zip(FIELDS, called, strict=False)))
-    found = told(read_export(content, hints=hints))
+    found = without_places(read_export(content, hints=hints))
     own = [name for name in EXPECTED[0] if name in FIELDS]
     assert [{name: one[name] for name in own} for one in found] == [
         {name: one[name] for name in own} for one in EXPECTED

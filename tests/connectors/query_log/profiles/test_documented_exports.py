@@ -22,7 +22,7 @@ BY_NAME = {profile.name: profile for profile in PROFILES if "text" in profile.co
 """Those that have a text; the others are engines' own lineage, which has another page."""
 
 NO_PROFILE = {"PostgreSQL csvlog", "query log"}
-TELL_LESS = {
+WITH_FEWER_FIELDS = {
     "BigQuery INFORMATION_SCHEMA.JOBS": {"schema"},
     "Trino trino_queries": {"database", "schema", "query_type", "duration"},
 }
@@ -84,9 +84,9 @@ def test_the_page_names_every_exporter() -> None:
 
 def test_what_the_table_announces_is_below() -> None:
     announced = {name for name, (_kind, what) in TABLE.items() if what.startswith("an export, below")}
-    told = {name for name, selects in exports().items() if selects}
-    assert announced - told == {"Athena query executions"}  # a command without a SELECT
-    assert told <= announced
+    shown_below = {name for name, selects in exports().items() if selects}
+    assert announced - shown_below == {"Athena query executions"}  # a command without a SELECT
+    assert shown_below <= announced
 
 
 @pytest.mark.parametrize("name", BY_NAME)
@@ -118,11 +118,11 @@ def test_the_columns_of_an_export_statement_are_those_of_its_exporter(name: str,
 def test_an_export_statement_tells_all_that_the_export_in_the_tests_does(name: str) -> None:
     profile = BY_NAME[name]
     for columns in exports()[name][:1]:
-        told = column_reading(result_columns(profile, columns), (), ReadingHints())
+        reading = column_reading(result_columns(profile, columns), (), ReadingHints())
         whole = [column_reading(names_in(file), (), ReadingHints()) for file in files_of(name)]
-        assert told is not None
+        assert reading is not None
         known = {field for one in whole if one is not None for field in one.fields} & profile.columns.keys()
-        assert known - told.fields.keys() <= TELL_LESS.get(name, set())
+        assert known - reading.fields.keys() <= WITH_FEWER_FIELDS.get(name, set())
         assert profile.pieces is None or {profile.pieces.order} <= set(columns)
 
 
@@ -190,7 +190,7 @@ def test_an_export_in_the_form_of_its_statement_gives_the_same_records(
     layout = layout_of(content, "export")
     assert layout.reading is not None
     assert layout.reading.profile.name == name
-    less = TELL_LESS.get(name, set())
+    less = WITH_FEWER_FIELDS.get(name, set())
     expected = [shown(record, less) for record in read_file(file)]
     assert [shown(record, less) for record in read_export(content, "export")] == expected
     assert any(record["text"] for record in expected)

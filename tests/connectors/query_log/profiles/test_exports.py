@@ -20,8 +20,8 @@ def sections() -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for line in (HERE / "expected_records.txt").read_text("utf-8").splitlines():
         if line.startswith("== "):
-            name, *told = line.removeprefix("== ").split(": ", 1)
-            lines = found[name] = told
+            name, *form = line.removeprefix("== ").split(": ", 1)
+            lines = found[name] = form
         elif line:
             lines.append(line)
     return found
@@ -56,8 +56,8 @@ def test_an_export_is_read_as_its_platform_means_it(file: Path) -> None:
 
 
 def test_every_exporter_has_an_export() -> None:
-    told = {lines[0].rpartition(", ")[0] for lines in sections().values()}
-    assert {profile.name for profile in PROFILES} - told == set()
+    named = {lines[0].rpartition(", ")[0] for lines in sections().values()}
+    assert {profile.name for profile in PROFILES} - named == set()
     assert sections().keys() == {file.name for file in EXPORTS}
 
 

@@ -101,7 +101,7 @@ def test_chunks_may_end_anywhere(sizes: list[int]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "told_by_jobs"),
+    ("version", "jobs_only"),
     [
         ("2.4.8", True),
         ("3.0.1", True),
@@ -112,7 +112,7 @@ def test_chunks_may_end_anywhere(sizes: list[int]) -> None:
         ("", True),
     ],
 )
-def test_the_jobs_of_sparks_that_do_not_say_how_an_execution_ended_are_read(version: str, told_by_jobs: bool) -> None:
+def test_the_jobs_of_sparks_that_do_not_say_how_an_execution_ended_are_read(version: str, jobs_only: bool) -> None:
     start = f'{{"Event":"SparkListenerLogStart","Spark Version":"{version}"}}\n' if version else f"{TASK}\n"
     end = '{"Event":"SparkListenerJobEnd","Job ID":0,"Job Result":{"Result":"JobFailed"}}\n'
-    assert [line.kind for line in read(start + end)] == ["job_end"] * told_by_jobs
+    assert [line.kind for line in read(start + end)] == ["job_end"] * jobs_only

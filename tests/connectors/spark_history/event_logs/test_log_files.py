@@ -86,7 +86,7 @@ def test_what_has_the_name_of_a_log_and_is_none_is_damaged_and_what_is_hidden_or
         "eventlog",
         "app-20240131070000-0001.zstd.inprogress",
     }
-    assert all("damaged" in told for told in found.values())
+    assert all("damaged" in problem for problem in found.values())
 
 
 def test_the_files_of_one_application_on_databricks_are_one_log_in_the_order_of_their_dates(tmp_path: Path) -> None:

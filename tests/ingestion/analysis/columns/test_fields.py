@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.lineage_lines import expression_of, problems, tell
+from tests.support.lineage_lines import column_lines, expression_of, problems
 
 STRUCT = "select struct(m.a as a, m.b as b, struct(m.c as x, m.d as y) as n) as s from m"
 OBJECT = "select object_construct('a', x, 'b', y, 'n', object_construct('x', p, 'z', q)) as o from t"
@@ -88,7 +88,7 @@ OBJECT = "select object_construct('a', x, 'b', y, 'n', object_construct('x', p, 
     ],
 )
 def test_a_field_is_what_it_was_built_of(dialect: str, text: str, expected: set[str]) -> None:
-    assert tell(text, dialect) == expected
+    assert column_lines(text, dialect) == expected
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_a_field_is_what_it_was_built_of(dialect: str, text: str, expected: set[
     ],
 )
 def test_a_field_that_may_be_any_is_no_certain_one(dialect: str, text: str, expected: set[str]) -> None:
-    assert tell(text, dialect) == expected
+    assert column_lines(text, dialect) == expected
 
 
 KNOWN = {"t": "a b ts", "u": "k l:ARRAY<STRUCT<a:INT64,b:STRING>>"}
@@ -126,14 +126,14 @@ EACH = {"a agg t.a", "b agg t.b", "ts agg t.ts"}
     ],
 )
 def test_all_fields_of_a_value(dialect: str, text: str, expected: set[str]) -> None:
-    assert tell(text, dialect, KNOWN) == expected
+    assert column_lines(text, dialect, KNOWN) == expected
 
 
 def test_one_of_two_whole_rows_has_the_columns_of_both() -> None:
     common = "with c as (select * from t), p as (select * except (x) from w)"
     text = f"{common} select if(c.k > 1, c, p).* from c join p using (k)"
-    assert {"* = t", "* = w -x"} <= tell(text, "bigquery")
-    lines = tell(text, "bigquery", {"t": "k a", "w": "k x b"})
+    assert {"* = t", "* = w -x"} <= column_lines(text, "bigquery")
+    lines = column_lines(text, "bigquery", {"t": "k a", "w": "k x b"})
     assert {"k f t.k", "k f w.k", "a f t.a", "a f w.b", "a if t.k"} <= lines
 
 
@@ -147,13 +147,13 @@ def test_one_of_two_whole_rows_has_the_columns_of_both() -> None:
     ],
 )
 def test_fields_that_nothing_names_make_no_certain_column(dialect: str, text: str) -> None:
-    lines = tell(text, dialect)
+    lines = column_lines(text, dialect)
     assert "k = v.k" in lines and not any(line.startswith("* = ") for line in lines)
     assert ("unsupported", "fields of a value of unknown type") in problems(text, dialect)
 
 
 def test_what_follows_fields_that_nothing_names_is_counted_from_the_end() -> None:
-    assert "c = v.k" in tell("insert into z select v.s.*, v.k from v", "bigquery", {"z": "a b c"})
+    assert "c = v.k" in column_lines("insert into z select v.s.*, v.k from v", "bigquery", {"z": "a b c"})
 
 
 def test_a_fields_expression_shows_no_name_out_of_a_string() -> None:

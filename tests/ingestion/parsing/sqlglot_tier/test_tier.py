@@ -10,7 +10,7 @@ from ingestion.dialects import DIALECTS
 from ingestion.errors import ConfigError, Unparsable
 from ingestion.parsing.sqlglot_tier.tier import parse
 from ingestion.symbolic import dumps, loads
-from tests.support.lineage_lines import tell
+from tests.support.lineage_lines import column_lines
 
 
 @pytest.mark.parametrize(
@@ -46,14 +46,14 @@ def test_commands_without_lineage_have_none(text: str) -> None:
 
 @pytest.mark.parametrize("dialect", sorted(DIALECTS))
 def test_every_dialect_reads_a_plain_insert(dialect: str) -> None:
-    lines = {line.lower() for line in tell("insert into t (a, b) select x, max(y) from s group by x", dialect)}
+    lines = {line.lower() for line in column_lines("insert into t (a, b) select x, max(y) from s group by x", dialect)}
     assert lines == {"a = s.x", "b agg s.y", "* group s.x"}
 
 
 @pytest.mark.parametrize("dialect", sorted(DIALECTS))
 def test_every_dialect_reads_a_view_over_with_and_join(dialect: str) -> None:
     text = "create view v as with c as (select a, k from t) select c.a, u.b from c left join u on c.k = u.k"
-    lines = {line.lower() for line in tell(text, dialect)}
+    lines = {line.lower() for line in column_lines(text, dialect)}
     assert lines == {"a = t.a", "b = u.b", "* join t.k", "* join u.k"}
 
 

@@ -166,7 +166,7 @@ def test_intervals_of_an_edge_are_apart_and_not_empty(
 
 def test_of_two_whole_truths_about_one_moment_the_one_told_later_holds() -> None:
     first, second = seen(5, 5, "b1"), seen(4, 4, "b2")
-    endings = [ended(5, 5, "b1", to_id="v", told=1), ended(4, 5, "b2", to_id="v", told=2)]
+    endings = [ended(5, 5, "b1", to_id="v", filed_at=1), ended(4, 5, "b2", to_id="v", filed_at=2)]
     assert intervals(VIEW, [first], Events(endings)) == []
-    (standing,) = intervals(VIEW, [second], Events(endings))
-    assert standing.end is None
+    (remaining,) = intervals(VIEW, [second], Events(endings))
+    assert remaining.end is None

@@ -50,12 +50,12 @@ def store() -> Iterator[Database]:
         database.close()
 
 
-def tell(database: Database, told: Any) -> None:
+def apply_request(database: Database, request: Any) -> None:
     with database.write() as connection:
-        if "events" in told:
-            name_changes.apply(connection, bulk_models.DdlEvents.model_validate(told).events)
+        if "events" in request:
+            name_changes.apply(connection, bulk_models.DdlEvents.model_validate(request).events)
         else:
-            bulk_lineage.apply(connection, bulk_models.Lineage.model_validate(told))
+            bulk_lineage.apply(connection, bulk_models.Lineage.model_validate(request))
 
 
 def reads(database: Database) -> list[Any]:
@@ -123,7 +123,9 @@ happenings = st.one_of(
     ),
 ).map(lambda event: {"events": [event]})
 stories = st.lists(st.one_of(batches, batches, happenings), min_size=1, max_size=6).map(
-    lambda told: [{**one, "batchId": f"b{number}"} if "edges" in one else one for number, one in enumerate(told)]
+    lambda requests: [
+        {**one, "batchId": f"b{number}"} if "edges" in one else one for number, one in enumerate(requests)
+    ]
 )
 
 
@@ -133,20 +135,20 @@ def test_order_and_repetition_do_not_matter(story: Sequence[Any], chance: random
     again = [*story, *chance.sample(story, k=chance.randint(0, len(story)))]
     chance.shuffle(again)
     with store() as one, store() as other:
-        for told in story:
-            tell(one, told)
-        for told in again:
-            tell(other, told)
+        for request in story:
+            apply_request(one, request)
+        for request in again:
+            apply_request(other, request)
         assert reads(one) == reads(other)
 
 
 @settings(max_examples=15)
 @given(st.lists(edges(), min_size=1, max_size=6), st.integers(1, 3))
-def test_the_partition_into_batches_does_not_matter(told: list[Any], size: int) -> None:
+def test_the_partition_into_batches_does_not_matter(given_edges: list[Any], size: int) -> None:
     with store() as one, store() as other:
-        tell(one, {"batchId": "all", "edges": told})
-        for number in range(0, len(told), size):
-            tell(other, {"batchId": f"b{number}", "edges": told[number : number + size]})
+        apply_request(one, {"batchId": "all", "edges": given_edges})
+        for number in range(0, len(given_edges), size):
+            apply_request(other, {"batchId": f"b{number}", "edges": given_edges[number : number + size]})
         assert reads(one) == reads(other)
         assert seen(one) == seen(other)
 
@@ -164,8 +166,8 @@ def seen(database: Database) -> Any:
 def test_the_projection_equals_the_events_computed_anew(story: Sequence[Any]) -> None:
     columns = (intervals.c.version_id, intervals.c.from_id, intervals.c.to_id, intervals.c.start, intervals.c.end)
     with store() as database:
-        for told in story:
-            tell(database, told)
+        for request in story:
+            apply_request(database, request)
         with database.write() as connection:
             before = sorted(map(str, connection.execute(select(*columns))))
             project(connection, sorted(connection.scalars(select(versions.c.id))))

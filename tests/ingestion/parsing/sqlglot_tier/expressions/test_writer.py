@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.lineage_lines import analysed, expression_of, tell
+from tests.support.lineage_lines import analysed, column_lines, expression_of
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ from tests.support.lineage_lines import analysed, expression_of, tell
     ],
 )
 def test_each_use_of_a_column_has_its_subtype(expression: str, expected: set[str]) -> None:
-    assert tell(f"select {expression} as x from t") == expected
+    assert column_lines(f"select {expression} as x from t") == expected
 
 
 @pytest.mark.parametrize(
@@ -82,12 +82,12 @@ def test_each_use_of_a_column_has_its_subtype(expression: str, expected: set[str
     ],
 )
 def test_functions_of_a_dialect_have_their_subtypes(dialect: str, expression: str, expected: set[str]) -> None:
-    assert tell(f"select {expression} as x from t", dialect) == expected
+    assert column_lines(f"select {expression} as x from t", dialect) == expected
 
 
 def test_a_chain_composes_to_the_strongest_step() -> None:
     text = "with c as (select sum(a) as s, b + 1 as f, k from t group by b, k), d as (select s * 2 as s, f, k from c)"
-    assert tell(f"{text} select s, f, k from d") == {
+    assert column_lines(f"{text} select s, f, k from d") == {
         "s agg t.a",
         "f f t.b",
         "k = t.k",
@@ -98,7 +98,7 @@ def test_a_chain_composes_to_the_strongest_step() -> None:
 
 def test_an_indirect_use_of_a_value_is_an_indirect_use_of_all_that_made_it() -> None:
     text = "select k from (select k, case when a > 1 then b end as c from t) d where c = 1"
-    assert tell(text) == {"k = t.k", "* filter t.a", "* filter t.b"}
+    assert column_lines(text) == {"k = t.k", "* filter t.a", "* filter t.b"}
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from ingestion.model import ProblemKind
 from ingestion.parsing.sqlfluff_tier import tier as sqlfluff_tier
 from ingestion.parsing.sqlglot_tier.tier import parse
 from ingestion.parsing.sqlparse_tier import tier as token_tier
-from tests.support.lineage_lines import tell, told
+from tests.support.lineage_lines import column_lines, lines_of_flows
 
 
 @pytest.mark.parametrize(
@@ -40,20 +40,20 @@ def test_a_clickhouse_function_that_names_a_table_reads_that_table(relation: str
     for query in (f"select a, b from {relation}", f"select x.a, x.b from {relation} as x"):
         statement = parse(f"insert into n (p, q) {query}", "clickhouse")
         assert b"pw-77" not in pickle.dumps(statement)
-        assert tell(query, "clickhouse") == {f"a = {source}.a", f"b = {source}.b"}
+        assert column_lines(query, "clickhouse") == {f"a = {source}.a", f"b = {source}.b"}
 
 
 def test_a_clickhouse_function_that_names_a_table_writes_that_table() -> None:
     for function in ("remote('h:9000', db.n, 'writer', 'pw-77')", "cluster('c', 'db', 'n')"):
         text = f"insert into function {function} (p) select a from s"
         assert b"pw-77" not in pickle.dumps(parse(text, "clickhouse"))
-        assert told(text, "clickhouse") == [{"into db.n", "from s", "p = s.a"}]
+        assert lines_of_flows(text, "clickhouse") == [{"into db.n", "from s", "p = s.a"}]
 
 
 def test_a_clickhouse_function_over_a_file_takes_a_list_of_columns() -> None:
     text = "insert into function s3('https://b.s3.com/x.csv', 'KEY', 'pw-77', 'CSV') (p) select a from s"
     assert b"pw-77" not in pickle.dumps(parse(text, "clickhouse"))
-    assert told(text, "clickhouse") == [{"into https://b.s3.com/x.csv", "from s", "p = s.a"}]
+    assert lines_of_flows(text, "clickhouse") == [{"into https://b.s3.com/x.csv", "from s", "p = s.a"}]
 
 
 @pytest.mark.parametrize(
@@ -71,11 +71,11 @@ def test_a_clickhouse_function_over_a_file_takes_a_list_of_columns() -> None:
     ],
 )
 def test_what_a_lookup_gives_comes_out_of_the_dictionary(value: str, expected: set[str]) -> None:
-    assert tell(f"select {value} as v from s", "clickhouse") == expected
+    assert column_lines(f"select {value} as v from s", "clickhouse") == expected
 
 
 def test_a_lookup_reads_its_dictionary_even_where_it_gives_no_column_of_it() -> None:
-    assert "from d" in told("insert into n select 1 as x from s where dictHas('d', s.id)", "clickhouse")[0]
+    assert "from d" in lines_of_flows("insert into n select 1 as x from s where dictHas('d', s.id)", "clickhouse")[0]
 
 
 @pytest.mark.parametrize(
@@ -126,12 +126,12 @@ def test_the_other_tiers_do_not_follow_a_lookup(tier: ModuleType) -> None:
     ],
 )
 def test_each_column_of_a_generator_is_made_of_its_own_arguments(dialect: str, query: str, expected: set[str]) -> None:
-    assert tell(query, dialect) == expected
+    assert column_lines(query, dialect) == expected
 
 
 def test_the_columns_of_a_generator_take_their_places_in_an_insert() -> None:
     schemas = {"n": "p q r"}
-    assert tell("insert into n select stack(1, 'a', x), y from s", "spark", schemas) == {
+    assert column_lines("insert into n select stack(1, 'a', x), y from s", "spark", schemas) == {
         "p is constant",
         "q f s.x",
         "r = s.y",
@@ -157,11 +157,12 @@ def test_the_other_tiers_give_no_column_where_a_generator_gives_several(tier: Mo
     ],
 )
 def test_what_duckdb_tells_of_a_table_is_no_table(query: str, expected: set[str]) -> None:
-    assert tell(f"create table n as {query}", "duckdb") == expected
+    assert column_lines(f"create table n as {query}", "duckdb") == expected
 
 
 def test_a_column_may_be_called_as_what_tells_of_a_table() -> None:
-    assert tell("create table n as select show, f(desc) as d from s", "duckdb") == {"show = s.show", "d f s.desc"}
+    lines = column_lines("create table n as select show, f(desc) as d from s", "duckdb")
+    assert lines == {"show = s.show", "d f s.desc"}
 
 
 @pytest.mark.parametrize("tier", [sqlfluff_tier, token_tier])
@@ -184,7 +185,7 @@ def test_a_dictionary_is_loaded_from_its_source(source: str, expected: set[str])
     columns = "(id UInt64, a Decimal(3, 2) default 0)"
     text = f"create or replace dictionary d on cluster c {columns} primary key id source({source})"
     assert b"pw-77" not in pickle.dumps(parse(text, "clickhouse"))
-    assert tell(text, "clickhouse") == expected
+    assert column_lines(text, "clickhouse") == expected
 
 
 @pytest.mark.parametrize("source", ["mysql(host 'h' table 's' password 'pw-77')", "null()"])

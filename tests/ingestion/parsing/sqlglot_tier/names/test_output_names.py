@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.lineage_lines import tell
+from tests.support.lineage_lines import column_lines
 
 
 @pytest.mark.parametrize(
@@ -19,4 +19,4 @@ from tests.support.lineage_lines import tell
     ],
 )
 def test_an_output_without_an_alias_has_the_name_that_its_system_gives_it(dialect: str, output: str, line: str) -> None:
-    assert tell(f"create table t as select {output} from s", dialect) == {line}
+    assert column_lines(f"create table t as select {output} from s", dialect) == {line}

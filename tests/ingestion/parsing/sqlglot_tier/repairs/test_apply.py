@@ -10,7 +10,7 @@ from ingestion.errors import Unparsable
 from ingestion.masking import fingerprint
 from ingestion.parsing.sqlfluff_tier import tier as sqlfluff_tier
 from ingestion.parsing.sqlparse_tier import tier as token_tier
-from tests.support.lineage_lines import analysed, tell, told
+from tests.support.lineage_lines import analysed, column_lines, lines_of_flows
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ from tests.support.lineage_lines import analysed, tell, told
     ],
 )
 def test_the_lineage_is_that_of_the_statement_as_written(dialect: str, text: str, expected: set[str]) -> None:
-    assert tell(text, dialect) == expected
+    assert column_lines(text, dialect) == expected
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_the_lineage_is_that_of_the_statement_as_written(dialect: str, text: str
     ],
 )
 def test_rows_that_go_to_files_go_to_that_place(dialect: str, text: str, place: str) -> None:
-    assert {f"into {place}", "from s"} <= told(text, dialect)[0]
+    assert {f"into {place}", "from s"} <= lines_of_flows(text, dialect)[0]
 
 
 @pytest.mark.parametrize("tier", [sqlfluff_tier, token_tier])
@@ -204,5 +204,5 @@ def test_two_statements_over_two_paths_are_two_templates(text: str) -> None:
 @pytest.mark.parametrize("action", ["matched then update", "matched then update set *", "not matched then insert"])
 def test_a_star_in_a_merge_of_duckdb_goes_by_places(action: str) -> None:
     text = f"merge into n using (select x, y from s) u on n.a = u.y when {action}"
-    found = tell(text, "duckdb", {"n": "a b", "s": "x y"})
+    found = column_lines(text, "duckdb", {"n": "a b", "s": "x y"})
     assert {"a = s.x", "b = s.y"} <= found

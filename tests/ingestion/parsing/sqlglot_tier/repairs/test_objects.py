@@ -6,7 +6,7 @@ import pytest
 
 from ingestion.errors import Unparsable
 from ingestion.parsing.sqlglot_tier.tier import parse
-from tests.support.lineage_lines import problems, tell, told
+from tests.support.lineage_lines import column_lines, lines_of_flows, problems
 
 STREAMED = {"METADATA$ACTION is constant", "METADATA$ISUPDATE is constant", "METADATA$ROW_ID is constant"}
 
@@ -27,11 +27,11 @@ STREAMED = {"METADATA$ACTION is constant", "METADATA$ISUPDATE is constant", "MET
     ],
 )
 def test_a_stream_is_a_view_of_what_it_watches(text: str, source: str) -> None:
-    assert tell(text, "snowflake") == {f"* = {source}"} | STREAMED
+    assert column_lines(text, "snowflake") == {f"* = {source}"} | STREAMED
 
 
 def test_a_cloned_stream_reads_the_other() -> None:
-    assert told("create stream s clone q", "snowflake") == [{"into S", "from Q", "* = Q"}]
+    assert lines_of_flows("create stream s clone q", "snowflake") == [{"into S", "from Q", "* = Q"}]
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_a_cloned_stream_reads_the_other() -> None:
     ],
 )
 def test_snapshots_and_replicas_read_their_base(text: str, expected: set[str]) -> None:
-    assert told(text, "bigquery") == [expected]
+    assert lines_of_flows(text, "bigquery") == [expected]
 
 
 def test_loaded_files_flow_into_the_table() -> None:
@@ -57,7 +57,7 @@ def test_loaded_files_flow_into_the_table() -> None:
     x, y = "gs://b/x/*", "gs://b/y"
     expected = [{"into d.t", f"from {x}", f"* = {x}"}, {"into d.t", f"from {y}", f"* = {y}"}]
     for how in ("into d.t", "overwrite d.t", "into temp table d.t"):
-        assert told(text.format(how), "bigquery") == expected
+        assert lines_of_flows(text.format(how), "bigquery") == expected
     assert parse(text.format("into temp table d.t"), "bigquery").writes[0].target.temporary
     with pytest.raises(Unparsable):
         parse("load data into d.t from files (format = 'CSV')", "bigquery")
@@ -83,7 +83,7 @@ def test_loaded_files_flow_into_the_table() -> None:
     ],
 )
 def test_a_source_is_what_it_is_called(dialect: str, text: str, expected: set[str]) -> None:
-    assert tell(text, dialect) == expected
+    assert column_lines(text, dialect) == expected
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_a_source_is_what_it_is_called(dialect: str, text: str, expected: set[st
     ],
 )
 def test_what_is_given_to_a_function_as_a_table_is_read(text: str, expected: set[str]) -> None:
-    assert tell(text, "bigquery") == expected
+    assert column_lines(text, "bigquery") == expected
 
 
 @pytest.mark.parametrize("dialect", ["postgres", "snowflake", "bigquery", "spark", "mysql", "tsql", "oracle", "duckdb"])
@@ -129,11 +129,11 @@ def test_what_is_given_to_a_function_as_a_table_is_read(text: str, expected: set
     ],
 )
 def test_an_order_behind_a_bracket_loses_no_column(dialect: str, text: str) -> None:
-    assert {line.lower() for line in tell(text, dialect)} == {"a = t.a", "* sort t.a"}
+    assert {line.lower() for line in column_lines(text, dialect)} == {"a = t.a", "* sort t.a"}
 
 
 @pytest.mark.parametrize("values", ["any order by b", "select distinct b from q"])
 def test_a_pivot_over_values_that_nobody_names_keeps_what_goes_into_it(values: str) -> None:
     text = f"select * from (select a, b, v from t) pivot (sum(v) for b in ({values}))"
-    assert tell(text, "snowflake") == {"A = T.A", "* agg T.V", "* if T.B", "* group T.A"}
+    assert column_lines(text, "snowflake") == {"A = T.A", "* agg T.V", "* if T.B", "* group T.A"}
     assert problems(text, "snowflake") == [("unsupported", "PIVOT without a list of values")]

@@ -13,7 +13,7 @@ from ingestion.parsing.sqlglot_tier import tier as sqlglot_tier
 from ingestion.parsing.sqlparse_tier import tier as token_tier
 from ingestion.scripts.lineage_parser import LineageParser
 from ingestion.statements import Classification, classify, split
-from tests.support.lineage_lines import analysed, expression_of, problems, tell, told
+from tests.support.lineage_lines import analysed, column_lines, expression_of, lines_of_flows, problems
 
 TIERS = (sqlglot_tier, sqlfluff_tier, token_tier)
 CARD = "4111111111111111"
@@ -44,7 +44,7 @@ def test_money_is_a_literal_in_every_tier(dialect: str, form: str) -> None:
 
 def test_money_is_a_value_and_no_column() -> None:
     text = "select isnull(v, $0) as a, $12.5 as b, $ as c, v - $-1 as d from s"
-    assert tell(text, "tsql") == {"a f s.v", "a if s.v", "b is constant", "c is constant", "d f s.v"}
+    assert column_lines(text, "tsql") == {"a f s.v", "a if s.v", "b is constant", "c is constant", "d f s.v"}
     assert expression_of(text, "a", "tsql") == {"COALESCE(s.v, ?)"}
     assert QueryMasker("tsql").mask(text) == "select isnull(v, ?) as a, ? as b, ? as c, v - ? as d from s"
 
@@ -73,7 +73,7 @@ def test_what_only_looks_like_money_is_none() -> None:
 )
 def test_a_view_defined_anew_has_the_lineage_of_its_new_query(dialect: str, head: str) -> None:
     text = f"{head} select x as a from s"
-    (write,) = told(text, dialect)
+    (write,) = lines_of_flows(text, dialect)
     assert write == {"into n", "from s", "a = s.x"}
     assert {found.kind for found in answers(text, dialect)} == {StatementKind.CREATE_VIEW}
     assert classify(text, dialect) == Classification(StatementKind.CREATE_VIEW)
@@ -88,7 +88,7 @@ def test_a_view_defined_anew_has_the_lineage_of_its_new_query(dialect: str, head
     ],
 )
 def test_a_new_definition_may_name_columns_and_check_rows(dialect: str, text: str) -> None:
-    assert tell(text, dialect) == {"a = s.x"}
+    assert column_lines(text, dialect) == {"a = s.x"}
 
 
 def test_a_new_definition_takes_the_place_of_the_old_one() -> None:
@@ -101,9 +101,9 @@ def test_a_new_definition_takes_the_place_of_the_old_one() -> None:
 
 @pytest.mark.parametrize("dialect", ["tsql", "postgres", "redshift"])
 def test_the_first_branch_of_a_set_operation_names_the_table_that_all_fill(dialect: str) -> None:
-    (write,) = told("with c as (select x from s) select x into n from c except select y from r", dialect)
+    (write,) = lines_of_flows("with c as (select x from s) select x into n from c except select y from r", dialect)
     assert write == {"into n", "from s", "from r", "x = s.x", "* join s.x", "* join r.y"}
-    (write,) = told("select x into n from s union all select y from r union all select z from q", dialect)
+    (write,) = lines_of_flows("select x into n from s union all select y from r union all select z from q", dialect)
     assert write == {"into n", "from s", "from r", "from q", "x = s.x", "x = r.y", "x = q.z"}
 
 
@@ -141,7 +141,7 @@ def test_the_first_branch_of_a_set_operation_names_the_table_that_all_fill(diale
     ],
 )
 def test_changed_rows_come_from_the_table_that_changes(text: str, expected: list[set[str]]) -> None:
-    assert told(text, "tsql") == expected
+    assert lines_of_flows(text, "tsql") == expected
 
 
 def test_no_tier_takes_a_verb_for_a_table() -> None:
@@ -173,7 +173,7 @@ def test_no_tier_takes_a_verb_for_a_table() -> None:
     ],
 )
 def test_what_another_server_answers_is_read_there(text: str, expected: set[str]) -> None:
-    (write,) = told(text, "tsql")
+    (write,) = lines_of_flows(text, "tsql")
     assert {line for line in write if "is constant" not in line} == expected
     assert "secret" not in repr(analysed(text, "tsql"))
 
@@ -182,14 +182,14 @@ def test_what_another_server_answers_is_read_there(text: str, expected: set[str]
 def test_a_remote_text_that_is_no_plain_query_is_said_to_be_opaque(remote: str) -> None:
     text = f"insert into t select a from openquery(s, '{remote}')"
     assert problems(text, "tsql") == [("unsupported", "openquery: what its text reads")]
-    assert told(text, "tsql") == [{"into t", "from openquery", "a = openquery.a"}]
+    assert lines_of_flows(text, "tsql") == [{"into t", "from openquery", "a = openquery.a"}]
 
 
 @pytest.mark.parametrize("source", ["'P', 'secret'; 'user'; 'word', 'select a from d.e.f'", "'P', 'secret', d.e.f"])
 def test_a_connection_is_no_name_of_a_server(source: str) -> None:
     text = f"select o.a into t from openrowset({source}) as o"
     assert problems(text, "tsql") == [("unsupported", "openrowset: what its text reads")]
-    assert told(text, "tsql") == [{"into t", "from openrowset", "a = openrowset.a"}]
+    assert lines_of_flows(text, "tsql") == [{"into t", "from openrowset", "a = openrowset.a"}]
     assert "secret" not in repr(analysed(text, "tsql"))
 
 
@@ -241,7 +241,7 @@ def test_semicolons_part_the_arguments_of_a_remote_query_and_end_nothing() -> No
 def test_a_clause_that_a_parser_does_not_know_costs_no_lineage(
     dialect: str, text: str, expected: list[set[str]]
 ) -> None:
-    assert told(text, dialect) == expected
+    assert lines_of_flows(text, dialect) == expected
 
 
 @pytest.mark.parametrize("dialect", ["tsql", "fabric"])
@@ -266,4 +266,4 @@ def test_a_clause_that_a_parser_does_not_know_costs_no_lineage(
 def test_a_phrase_of_t_sql_that_sqlglot_does_not_know_costs_no_column(
     dialect: str, text: str, expected: set[str]
 ) -> None:
-    assert told(text, dialect) == [expected]
+    assert lines_of_flows(text, dialect) == [expected]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ingestion.model import StatementKind, WriteMode
-from tests.support.lineage_lines import analysed, problems, tell, told
+from tests.support.lineage_lines import analysed, column_lines, lines_of_flows, problems
 
 S = {"s": "x y", "t": "a b"}
 
@@ -113,7 +113,7 @@ S = {"s": "x y", "t": "a b"}
     ],
 )
 def test_each_value_reaches_its_column(dialect: str, text: str, expected: set[str]) -> None:
-    assert tell(text, dialect, S) == expected
+    assert column_lines(text, dialect, S) == expected
 
 
 def test_a_positional_insert_into_an_unknown_table_guesses_names_and_says_so() -> None:
@@ -131,8 +131,8 @@ def test_more_values_than_columns_is_reported() -> None:
 
 
 def test_an_update_reads_its_own_target_only_where_it_uses_its_values() -> None:
-    assert "from t" not in told("update t set a = s.x from s where s.y = t.b")[0]
-    assert "from t" in told("update t set a = t.a + s.x from s where s.y = t.b")[0]
+    assert "from t" not in lines_of_flows("update t set a = s.x from s where s.y = t.b")[0]
+    assert "from t" in lines_of_flows("update t set a = t.a + s.x from s where s.y = t.b")[0]
 
 
 def test_every_branch_of_a_merge_is_a_flow() -> None:
@@ -140,7 +140,7 @@ def test_every_branch_of_a_merge_is_a_flow() -> None:
               when matched and s.y > 1 then update set b = s.y
               when matched then delete
               when not matched then insert (a, b) values (s.x, s.y)"""
-    update, delete, insert = told(text)
+    update, delete, insert = lines_of_flows(text)
     join = {"into t", "from s", "* group s.x", "* join t.a", "* join s.x"}
     assert update == join | {"b agg s.y", "* filter s.y"}
     assert delete == join
@@ -152,7 +152,7 @@ def test_rows_of_a_merge_without_a_match_have_the_columns_of_their_own_side() ->
               when not matched and b > 1 then insert (a, b) values (a, b)
               when not matched by source and b > 2 then update set b = a"""
     for schemas in ({"s": "a b", "t": "a b"}, None):
-        insert, update = told(text, "databricks", schemas)
+        insert, update = lines_of_flows(text, "databricks", schemas)
         join = {"* join s.a", "* join t.a"}
         assert insert == join | {"into t", "from s", "a = s.a", "b = s.b", "* filter s.b"}
         assert update == join | {"into t", "from s", "from t", "b = t.a", "* filter t.b"}
@@ -169,7 +169,7 @@ def test_insert_star_and_update_star_match_by_name_and_leave_the_target_out() ->
 def test_oracles_merge_may_delete_after_an_update() -> None:
     text = """merge into t using s on (t.a = s.x) when matched then update set b = s.y where s.y > 1 delete where b = 0
               when not matched then insert (a) values (s.x)"""
-    update, insert = told(text, "oracle")
+    update, insert = lines_of_flows(text, "oracle")
     assert "B = S.Y" in update
     assert "* filter S.Y" in update
     assert "A = S.X" in insert
@@ -177,38 +177,38 @@ def test_oracles_merge_may_delete_after_an_update() -> None:
 
 def test_insert_all_writes_several_tables_each_under_its_condition() -> None:
     text = "insert all when x > 1 then into t (a) values (y) else into u select x, y from s"
-    first, second = told(text, "snowflake")
+    first, second = lines_of_flows(text, "snowflake")
     assert first == {"into T", "from S", "A = S.Y", "* filter S.X"}
     assert second == {"into U", "from S", "X = S.X", "Y = S.Y"}
 
 
 def test_hives_multiple_insert_shares_its_source() -> None:
     text = "from s insert overwrite table t select x where y > 1 insert into table u partition (d = '1') select y"
-    first, second = told(text, "hive")
+    first, second = lines_of_flows(text, "hive")
     assert first == {"into t", "from s", "x = s.x", "* filter s.y"}
     assert second == {"into u", "from s", "y = s.y"}
 
 
 def test_on_conflict_is_an_update_from_the_row_that_was_to_be_inserted() -> None:
     text = "insert into t (a, b) select x, y from s on conflict (a) do update set b = excluded.b + t.b"
-    insert, update = told(text)
+    insert, update = lines_of_flows(text)
     assert insert == {"into t", "from s", "a = s.x", "b = s.y"}
     assert update == {"into t", "from s", "from t", "b f s.y", "b f t.b"}
 
 
 def test_on_conflict_knows_the_target_by_its_alias() -> None:
     text = "insert into t as d (a, b) select x, y from s on conflict (a) do update set b = d.b where d.a > excluded.a"
-    assert told(text)[1] == {"into t", "from s", "from t", "b = t.b", "* filter t.a", "* filter s.x"}
+    assert lines_of_flows(text)[1] == {"into t", "from s", "from t", "b = t.b", "* filter t.a", "* filter s.x"}
 
 
 def test_on_duplicate_key_reads_the_incoming_row() -> None:
-    _, update = told("insert into t (a) select x from s on duplicate key update a = values(a) + 1", "mysql")
+    _, update = lines_of_flows("insert into t (a) select x from s on duplicate key update a = values(a) + 1", "mysql")
     assert "a f s.x" in update
 
 
 def test_writes_inside_with_are_flows_and_give_their_returned_columns() -> None:
     text = "with moved as (insert into t (a) select x from s returning a as z) insert into u (p) select z from moved"
-    first, second = told(text)
+    first, second = lines_of_flows(text)
     assert first == {"into t", "from s", "a = s.x"}
     assert second == {"into u", "from t", "p = t.a"}
 
@@ -219,7 +219,7 @@ def test_writes_inside_with_read_the_items_before_them() -> None:
               gone as (delete from w where w.k = 1),
               changed as (update v set q = c.z from c where c.x = v.k returning v.q)
               insert into u (p, q) select moved.a, changed.q from moved, changed"""
-    moved, gone, changed, last = told(text)
+    moved, gone, changed, last = lines_of_flows(text)
     assert moved == {"into t", "from s", "a = s.x", "b f s.y"}
     assert gone == {"into w", "* filter w.k"}
     assert changed == {"into v", "from s", "q f s.y", "* filter s.x", "* filter v.k"}
@@ -227,7 +227,7 @@ def test_writes_inside_with_read_the_items_before_them() -> None:
 
 
 def test_rows_of_values_read_the_items_of_with_too() -> None:
-    assert tell("with c as (select x from s) insert into t (a, b) values ((select max(x) from c), 1)") == {
+    assert column_lines("with c as (select x from s) insert into t (a, b) values ((select max(x) from c), 1)") == {
         "a agg s.x",
         "b is constant",
     }
@@ -236,19 +236,19 @@ def test_rows_of_values_read_the_items_of_with_too() -> None:
 def test_what_a_write_returns_may_come_from_what_it_joined() -> None:
     gone = "delete from t using s where s.x = t.a returning t.*, s.y"
     text = f"with gone as ({gone}) insert into u (p, q) select y, b from gone"
-    _, second = told(text, schemas=S)
+    _, second = lines_of_flows(text, schemas=S)
     assert {"p = s.y", "q = t.b"} <= second
     text = "with new as (update t set a = 1 from s where s.x = t.a returning *) select y, b from new"
-    assert {"y = s.y", "b = t.b"} <= told(text, schemas=S)[1]
+    assert {"y = s.y", "b = t.b"} <= lines_of_flows(text, schemas=S)[1]
 
 
 def test_a_target_that_a_with_item_stands_for_leaves_its_other_tables_as_sources() -> None:
-    (lines,) = told("with c as (select a, x from t join s on s.y = t.b) update c set a = x", "tsql", S)
+    (lines,) = lines_of_flows("with c as (select a, x from t join s on s.y = t.b) update c set a = x", "tsql", S)
     assert {line for line in lines if line.startswith(("from", "into"))} == {"from s", "into t"}
 
 
 def test_output_into_is_a_flow_of_the_rows_that_were_written() -> None:
-    first, second = told("insert t (a) output inserted.a into u select x from s", "tsql")
+    first, second = lines_of_flows("insert t (a) output inserted.a into u select x from s", "tsql")
     assert first == {"into t", "from s", "a = s.x"}
     assert second == {"into u", "from t", "a = t.a"}
 
@@ -272,7 +272,7 @@ def test_output_into_is_a_flow_of_the_rows_that_were_written() -> None:
     ],
 )
 def test_what_output_gives_into_a_table_flows_there(text: str, expected: set[str]) -> None:
-    assert told(text, "tsql")[1] == expected
+    assert lines_of_flows(text, "tsql")[1] == expected
 
 
 @pytest.mark.parametrize(
@@ -284,21 +284,21 @@ def test_what_output_gives_into_a_table_flows_there(text: str, expected: set[str
     ],
 )
 def test_rows_that_go_to_the_client_or_to_a_variable_leave_the_statement_as_it_is(text: str) -> None:
-    assert told(text, "tsql")[0] == {"into t", "from s", "a = s.x"}
+    assert lines_of_flows(text, "tsql")[0] == {"into t", "from s", "a = s.x"}
 
 
 def test_insert_exec_takes_what_a_constant_text_gives_and_says_what_a_procedure_hides() -> None:
-    assert tell("insert into t (a) exec('select x from s')", "tsql") == {"a = s.x"}
-    assert told("insert into #t (a, b) exec d.p @a = 'x'", "tsql") == [{"into #t"}]
+    assert column_lines("insert into t (a) exec('select x from s')", "tsql") == {"a = s.x"}
+    assert lines_of_flows("insert into #t (a, b) exec d.p @a = 'x'", "tsql") == [{"into #t"}]
     assert problems("insert into #t exec d.p", "tsql") == [("unsupported", "rows of a procedure")]
 
 
 def test_a_column_may_be_called_output() -> None:
-    assert tell("update t set output = inserted.a from s as inserted", "tsql") == {"output = s.a"}
+    assert column_lines("update t set output = inserted.a from s as inserted", "tsql") == {"output = s.a"}
 
 
 def test_mysql_updates_several_tables_at_once() -> None:
-    first, second = told("update t join u on t.k = u.k set t.a = u.b, u.c = t.d", "mysql")
+    first, second = lines_of_flows("update t join u on t.k = u.k set t.a = u.b, u.c = t.d", "mysql")
     assert {"into t", "from u", "a = u.b"} <= first
     assert {"into u", "from t", "c = t.d"} <= second
 
@@ -342,4 +342,4 @@ def test_clickhouse_takes_the_shape_of_the_table_after_as() -> None:
     "text", ["copy t from program 'p'", "copy (select a from t) to program 'p'", "copy t to stdout"]
 )
 def test_what_a_process_sends_or_takes_has_no_name(text: str) -> None:
-    assert told(text) == []
+    assert lines_of_flows(text) == []
