@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.test_readme import REPOSITORY, merged
+from tests.support.shown_yaml import REPOSITORY, example_for, merged
 
 ALL_PAGES = sorted((REPOSITORY / "docs").glob("*.md"))
 OWN_TEST = ("dbt.md",)
@@ -66,16 +66,9 @@ def test_yaml_of_a_page_is_accepted(page: str, block: str, tmp_path: Path) -> No
     from workflows.config import load_config
 
     shown = yaml.safe_load(block)
-    example = "spark_history.yaml" if "sparkNames" in shown["headwater"] else "lineage.yaml"
-    content = yaml.safe_load((REPOSITORY / "config" / example).read_text())
-    source = content["source"]["sourceConfig"]["config"]
-    if "eventLogDirectory" in source:
-        source["eventLogDirectory"] = str(tmp_path)
-    else:
-        source["queryLogFilePath"] = str(REPOSITORY / "config/sample/query_log.csv")
+    content = example_for(shown, tmp_path)
     if not {"queryLogTable", "queryLogJdbc"}.isdisjoint(shown["headwater"]):
-        del source["queryLogFilePath"]
-    content["headwater"].pop("schemaFiles", None)
+        del content["source"]["sourceConfig"]["config"]["queryLogFilePath"]
     for file in shown["headwater"].get("schemaFiles", ()):
         (tmp_path / file["path"]).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file["path"]).write_text("CREATE TABLE orders (oid int);")

@@ -14,7 +14,8 @@ import pytest
 import requests
 import yaml
 
-REPOSITORY = Path(__file__).parents[1]
+from tests.support.shown_yaml import REPOSITORY, example_for, merged
+
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
 TEST_COMMAND = re.compile(r"<!-- test command -->\n```sh\n(.*?)```", re.DOTALL)
 SET_UP = "python3 -m venv .venv && .venv/bin/pip install -q . && "
@@ -99,25 +100,9 @@ def test_the_python_example_prints_what_its_comments_say(folder: Path) -> None:
 def test_yaml_of_the_readme_is_accepted(block: str, tmp_path: Path) -> None:
     from workflows.config import load_config
 
-    example = "spark_history.yaml" if "sparkNames" in block else "lineage.yaml"
-    content = yaml.safe_load((REPOSITORY / "config" / example).read_text())
-    source = content["source"]["sourceConfig"]["config"]
-    if "eventLogDirectory" in source:
-        source["eventLogDirectory"] = str(tmp_path)
-    else:
-        source["queryLogFilePath"] = str(REPOSITORY / "config/sample/query_log.csv")
-    content["headwater"].pop("schemaFiles", None)
     shown = yaml.safe_load(block)
+    content = example_for(shown, tmp_path)
     shown.get("headwater", {}).pop("schemaFiles", None)
     shown.get("source", {}).get("sourceConfig", {}).get("config", {}).pop("queryLogFilePath", None)
     (tmp_path / "lineage.yaml").write_text(yaml.safe_dump(merged(content, shown)))
     load_config(tmp_path / "lineage.yaml", environment={"OPENMETADATA_TOKEN": "t"})
-
-
-def merged(base: dict[str, object], more: dict[str, object]) -> dict[str, object]:
-    """A YAML's content with what another says in place of it, key by key."""
-    both = dict(base)
-    for key, value in more.items():
-        old = both.get(key)
-        both[key] = merged(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
-    return both

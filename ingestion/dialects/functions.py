@@ -23,7 +23,7 @@ class Effect(Enum):
     ORDER = "order"
 
 
-class Use(Enum):
+class ArgumentUse(Enum):
     """What a function does with one of its arguments, where it does not do the same with all.
 
     VALUE: its value goes into the result. CONDITION: it decides which value does. BOTH: COALESCE(a, b) tests what it
@@ -152,24 +152,24 @@ _EXTREMES = keywords("ARGMAX ARGMIN ARG_MAX ARG_MIN MAX_BY MIN_BY")
 WITH_USES = _FIRST_KNOWN | _WITH_ZERO | _CHOICES | _EXTREMES | {"DECODE", "ISNULL", "NULLIF", "PIVOTFIRST"}
 
 
-def argument_uses(name: str, arguments: int) -> tuple[Use, ...]:
+def argument_uses(name: str, arguments: int) -> tuple[ArgumentUse, ...]:
     """What a function, by its name in capitals, does with each of so many arguments; () where it is the same for all.
 
     `NULLIF(a, b)` -> (BOTH, CONDITION); `DECODE(a, 1, b, c)` -> (CONDITION, CONDITION, VALUE, VALUE).
     """
     if name in _FIRST_KNOWN or (name == "ISNULL" and arguments == 2) or (name in _WITH_ZERO and arguments == 1):
-        return (Use.BOTH,) * arguments
+        return (ArgumentUse.BOTH,) * arguments
     if name in _CHOICES and arguments == 3:
-        return (Use.CONDITION, Use.VALUE, Use.VALUE)
+        return (ArgumentUse.CONDITION, ArgumentUse.VALUE, ArgumentUse.VALUE)
     if name in _EXTREMES and arguments == 2:
-        return (Use.VALUE, Use.ORDER)
+        return (ArgumentUse.VALUE, ArgumentUse.ORDER)
     if name == "NULLIF" and arguments == 2:
-        return (Use.BOTH, Use.CONDITION)
+        return (ArgumentUse.BOTH, ArgumentUse.CONDITION)
     if name == "DECODE" and arguments > 2:
-        pairs = (Use.CONDITION, Use.VALUE) * ((arguments - 1) // 2)
-        return (Use.CONDITION, *pairs, *((Use.VALUE,) if arguments % 2 == 0 else ()))
+        pairs = (ArgumentUse.CONDITION, ArgumentUse.VALUE) * ((arguments - 1) // 2)
+        return (ArgumentUse.CONDITION, *pairs, *((ArgumentUse.VALUE,) if arguments % 2 == 0 else ()))
     if name == "PIVOTFIRST" and arguments > 2:  # what Spark makes of PIVOT: the key, the value, the keys sought
-        return (Use.CONDITION, Use.VALUE, *((Use.VALUE,) * (arguments - 2)))
+        return (ArgumentUse.CONDITION, ArgumentUse.VALUE, *((ArgumentUse.VALUE,) * (arguments - 2)))
     return ()
 
 

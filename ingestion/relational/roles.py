@@ -6,7 +6,7 @@ A role is one of the facet's subtypes, plus MASKING. Roles are integers because 
 
 from __future__ import annotations
 
-from ingestion.dialects.functions import Effect, Use
+from ingestion.dialects.functions import ArgumentUse, Effect
 from ingestion.model import Subtype, Transformation
 
 IDENTITY, TRANSFORMATION, AGGREGATION, JOIN, GROUP_BY, FILTER, SORT, WINDOW, CONDITIONAL = range(9)
@@ -70,7 +70,12 @@ ARGUMENTS: dict[Effect, tuple[int, ...]] = {
 """`ARGUMENTS[effect][role]`: what an argument of a function of that effect is to a result that plays `role`."""
 
 
-ARGUMENT_ROLES = {Use.VALUE: IDENTITY, Use.BOTH: IDENTITY, Use.CONDITION: CONDITIONAL, Use.ORDER: SORT}
+ARGUMENT_ROLES = {
+    ArgumentUse.VALUE: IDENTITY,
+    ArgumentUse.BOTH: IDENTITY,
+    ArgumentUse.CONDITION: CONDITIONAL,
+    ArgumentUse.ORDER: SORT,
+}
 """What an argument is to the value that its function makes; one that is BOTH is CONDITIONAL as well."""
 
 ATOM = 10

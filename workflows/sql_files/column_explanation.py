@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,10 +11,9 @@ from ingestion.errors import ConfigError
 from ingestion.names.suggestions import suggestion
 from ingestion.scripts.explanation import Explanation, column_names, columns_called, explain
 from ingestion.scripts.lineage_graph import LineageGraph, lineage_graph
-from ingestion.scripts.pieces import lone_query_as_view
 from workflows.sql_files.dbt_models import dbt_project, in_warehouse, schema_of
 from workflows.sql_files.script_lineage import DEFAULT_DIALECT, schema_from_json
-from workflows.sql_files.sql_files import sql_text
+from workflows.sql_files.sql_files import sql_text, sql_texts
 
 _NAMED = 3
 _FAILURE = re.compile(r"\[(?P<text>\d+)\] line (?P<line>\d+): (?P<reason>.*)", re.DOTALL)
@@ -64,16 +62,9 @@ def explain_in_catalog(column: str, catalog: Path, as_of: int | None = None, day
 
 
 def _texts(sql: SqlOptions, dialect: str) -> list[tuple[str, str]]:
-    """(Name, text) of everything to read; a lone query is a view that is named after its file."""
+    """(Name, text) of everything to read."""
     before = [(str(sql.schema), sql_text(sql.schema))] if sql.schema and sql.schema.suffix != ".json" else []
-    if sql.name == "-":
-        return [*before, ("<stdin>", sys.stdin.read())]
-    path = Path(sql.name)
-    files = sorted(path.rglob("*.sql")) if path.is_dir() else [path]
-    if not files:
-        raise ConfigError(f"{path} holds no *.sql file")
-    language = dialect_of(dialect)
-    return [*before, *((str(file), lone_query_as_view(sql_text(file), file.stem, language)) for file in files)]
+    return [*before, *sql_texts(sql.name, dialect_of(dialect))]
 
 
 def _only(column: str, graph: LineageGraph, failures: tuple[str, ...]) -> str:

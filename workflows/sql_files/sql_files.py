@@ -45,16 +45,23 @@ def read_script(name: str, dialect: Dialect, before: Path | None = None) -> Scri
     `before` is a file of DDL that goes first. Raises ConfigError where something cannot be read.
     """
     parts = [(str(before), sql_text(before))] if before else []
+    if name == "-" or Path(name).is_dir():
+        return _joined([*parts, *sql_texts(name, dialect)])
+    return _joined([*parts, (name, without_templates(sql_text(Path(name)), Path(name).stem))])
+
+
+def sql_texts(name: str, dialect: Dialect) -> list[tuple[str, str]]:
+    """(Name, text) of a file, of all *.sql files below a directory, or of standard input; a lone query is a view.
+
+    The view is named after its file. Raises ConfigError where something cannot be read.
+    """
     if name == "-":
-        parts.append(("<stdin>", _decoded(read_standard_input(_MAX_BYTES), "<stdin>")))
-    elif Path(name).is_dir():
-        files = sorted(Path(name).rglob("*.sql"))
-        if not files:
-            raise ConfigError(f"{name} holds no *.sql file")
-        parts += [(str(file), lone_query_as_view(sql_text(file), file.stem, dialect)) for file in files]
-    else:
-        parts.append((name, without_templates(sql_text(Path(name)), Path(name).stem)))
-    return _joined(parts)
+        return [("<stdin>", _decoded(read_standard_input(_MAX_BYTES), "<stdin>"))]
+    path = Path(name)
+    files = sorted(path.rglob("*.sql")) if path.is_dir() else [path]
+    if not files:
+        raise ConfigError(f"{name} holds no *.sql file")
+    return [(str(file), lone_query_as_view(sql_text(file), file.stem, dialect)) for file in files]
 
 
 def project_script(project: DbtProject, before: Path | None = None) -> Script:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from sqlfluff.core.parser import BaseSegment
 
 from ingestion.dialects import Dialect
-from ingestion.dialects.functions import STRUCTS, Use, argument_uses, effect_of, unit_positions
+from ingestion.dialects.functions import STRUCTS, ArgumentUse, argument_uses, effect_of, unit_positions
 from ingestion.parsing.sqlfluff_tier.tree import code, column_name, column_parts, only_code
 from ingestion.parsing.sqlparse_tier.words import DATE_PARTS, NO_COLUMN
 from ingestion.relational.form import AnySlot, Expression, Query, QuerySlot, Slot
@@ -148,7 +148,7 @@ class ExpressionReader:
             arguments = code(bracketed)
             commas = sum(child.raw == "," for child in arguments)
             units = unit_positions(name, commas + 1, self.dialect.name)
-            uses = argument_uses(name, commas + 1) or (Use.VALUE,) * (commas + 1)
+            uses = argument_uses(name, commas + 1) or (ArgumentUse.VALUE,) * (commas + 1)
             position = 0
             for child in arguments:
                 position += child.raw == ","
@@ -160,8 +160,8 @@ class ExpressionReader:
                 else:
                     self._argument(child, role, uses[position])
 
-    def _argument(self, segment: BaseSegment, role: int, use: Use) -> None:
+    def _argument(self, segment: BaseSegment, role: int, use: ArgumentUse) -> None:
         first = len(self.slots)
         self._write(segment, COMPOSED[role][ARGUMENT_ROLES[use]])
-        if use is Use.BOTH:
+        if use is ArgumentUse.BOTH:
             self.slots += [slot._replace(role=COMPOSED[role][CONDITIONAL]) for slot in self.slots[first:]]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ingestion.dialects.functions import Use
+from ingestion.dialects.functions import ArgumentUse
 from ingestion.model import Subtype
 from ingestion.plans.text.relation import AttributeLineage
 
 _BRACKET = re.compile(r"[()\[\]]")
-_ROLES = {Use.CONDITION: Subtype.CONDITIONAL, Use.ORDER: Subtype.SORT}
+_ROLES = {ArgumentUse.CONDITION: Subtype.CONDITIONAL, ArgumentUse.ORDER: Subtype.SORT}
 
 
 @dataclass(slots=True)
@@ -23,7 +23,7 @@ class OpenBracket:
     case: bool = False
     outer_role: Subtype | None = None
     uses_before: int = 0
-    arguments: tuple[Use, ...] = ()
+    arguments: tuple[ArgumentUse, ...] = ()
     argument: int = -1
     tested: bool = False
 
@@ -33,7 +33,7 @@ class OpenBracket:
         if self.argument < len(self.arguments):
             use = self.arguments[self.argument]
             self.role = self.outer_role or _ROLES.get(use)
-            self.tested = use is Use.BOTH
+            self.tested = use is ArgumentUse.BOTH
 
 
 def field_behind(value: AttributeLineage, text: str, end: int) -> tuple[AttributeLineage, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from ingestion.dialects.functions import Use, argument_uses, effect_of
+from ingestion.dialects.functions import ArgumentUse, argument_uses, effect_of
 from ingestion.parsing.sqlglot_tier.expressions.functions import FUNCTIONS, Behaviour, behaviour_of
 from ingestion.parsing.sqlglot_tier.expressions.lookups import write_lookup
 from ingestion.parsing.sqlglot_tier.expressions.operators import write_decode
@@ -159,15 +159,18 @@ def write_function(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -
     return _result_type(known.type, rules)
 
 
-def _by_argument(w: ExpressionWriter, node: exp.Expr, role: int, uses: tuple[Use, ...]) -> TypeRule:
+def _by_argument(w: ExpressionWriter, node: exp.Expr, role: int, uses: tuple[ArgumentUse, ...]) -> TypeRule:
     """A function that does not do the same with all of its arguments, and has no node of its own: ZEROIFNULL(a)."""
     w.parts.append(called_name(node) + "(")
     for number, (item, use) in enumerate(zip(node.args["expressions"], uses, strict=True)):
         if number:
             w.parts.append(", ")
         start = len(w.slots)
-        w.write(item, TRANSFORMED[role] if use in (Use.VALUE, Use.BOTH) else COMPOSED[role][ARGUMENT_ROLES[use]])
-        if use is Use.BOTH:
+        w.write(
+            item,
+            TRANSFORMED[role] if use in (ArgumentUse.VALUE, ArgumentUse.BOTH) else COMPOSED[role][ARGUMENT_ROLES[use]],
+        )
+        if use is ArgumentUse.BOTH:
             w.also(start, COMPOSED[role][CONDITIONAL])
     w.parts.append(")")
     return None
