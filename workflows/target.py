@@ -74,20 +74,18 @@ def open_target(config: RunConfig, run_id: str, *, dry_run: bool) -> Iterator[Ru
     """
     if isinstance(config.target, Server):
         server = Pointer("published to", config.target.url)
-        with _connected(connection_of(config.target, max(10, config.threads)), config, run_id, (server,)) as target:
+        with _connect(connection_of(config.target, max(10, config.threads)), config, run_id, (server,)) as target:
             yield replace(target, sink=DryRunSink(), writes=False) if dry_run else target
         return
     with (
-        _embedded(config.target, dry_run=dry_run) as (connection, where),
-        _connected(connection, config, run_id, where) as target,
+        _embedded_connection(config.target, dry_run=dry_run) as (connection, where),
+        _connect(connection, config, run_id, where) as target,
     ):
         yield target
 
 
 @contextmanager
-def _connected(
-    connection: Connection, config: RunConfig, run_id: str, where: tuple[Pointer, ...]
-) -> Iterator[RunTarget]:
+def _connect(connection: Connection, config: RunConfig, run_id: str, where: tuple[Pointer, ...]) -> Iterator[RunTarget]:
     platform = connect(connection)
     try:
         options = SinkOptions(run_id, config.threads)
@@ -97,7 +95,9 @@ def _connected(
 
 
 @contextmanager
-def _embedded(catalog: EmbeddedCatalog, *, dry_run: bool) -> Iterator[tuple[Connection, tuple[Pointer, ...]]]:
+def _embedded_connection(
+    catalog: EmbeddedCatalog, *, dry_run: bool
+) -> Iterator[tuple[Connection, tuple[Pointer, ...]]]:
     from connectors.catalog.server import CatalogConfig, running_catalog
 
     with scratch_folder("dry-run") as scratch:

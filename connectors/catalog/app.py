@@ -44,7 +44,7 @@ def create_app(database: Database, version: str) -> FastAPI:
     app.add_exception_handler(UnicodeEncodeError, _not_text)
     app.add_exception_handler(RecursionError, _too_deep)
     app.add_exception_handler(OperationalError, _busy)
-    app.add_exception_handler(Exception, _unexpected)
+    app.add_exception_handler(Exception, _internal_error)
     return app
 
 
@@ -86,5 +86,5 @@ async def _busy(_: Request, error: Exception) -> JSONResponse:
     return _failure(503, "the store is busy or its disk is full: try again")
 
 
-async def _unexpected(_: Request, __: Exception) -> JSONResponse:
+async def _internal_error(_: Request, __: Exception) -> JSONResponse:
     return _failure(500, "the call failed inside the catalog")

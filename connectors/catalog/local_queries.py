@@ -38,7 +38,7 @@ class When:
 
 def ask_impact(file: Path, name: str, when: When) -> Json:
     """Everything downstream of a table or column. Raises ConfigError for a name that is not there, or not just one."""
-    with _opened(file) as connection:
+    with _open(file) as connection:
         row, path = _node(connection, name)
         span = window(connection, when.as_of, when.days)
         return {**impact.impact(connection, (row.id, path), span.moment), "window": span.answer()}
@@ -49,7 +49,7 @@ def ask_upstream(file: Path, name: str, when: When) -> tuple[str, Json]:
 
     Raises ConfigError for a name that is not there, or not just one, or that of a table.
     """
-    with _opened(file) as connection:
+    with _open(file) as connection:
         row, path = _node(connection, name)
         if path is None:
             some = ", ".join(sorted(column_names(connection, row).exact)[:_NAMED])
@@ -63,12 +63,12 @@ def ask_diff(file: Path, start: int, end: int) -> Json:
 
     Raises ConfigError where `file` is no catalog.
     """
-    with _opened(file) as connection:
+    with _open(file) as connection:
         return diff.diff(connection, start, end)
 
 
 @contextmanager
-def _opened(file: Path) -> Iterator[Connection]:
+def _open(file: Path) -> Iterator[Connection]:
     if not file.is_file():
         raise ConfigError(f"{file}: no such catalog; `ingest run` makes one, and its YAML says where")
     database = open_database(file)
@@ -81,11 +81,11 @@ def _opened(file: Path) -> Iterator[Connection]:
 
 def _node(connection: Connection, name: str) -> tuple[EntityRow, str | None]:
     """The table that `name` is (the end of), else the column of the table before its last part."""
-    tables = _named(connection, name)
+    tables = _entities_named(connection, name)
     if tables:
         return _only(tables, name), None
     *table, column = fqn.split(name)
-    tables = _named(connection, ".".join(fqn.quote(part) for part in table)) if table else []
+    tables = _entities_named(connection, ".".join(fqn.quote(part) for part in table)) if table else []
     if not tables:
         raise ConfigError(f"{name}: no such table or column in this catalog{_near(connection, name)}")
     row = _only(tables, name)
@@ -98,7 +98,7 @@ def _node(connection: Connection, name: str) -> tuple[EntityRow, str | None]:
     return row, path
 
 
-def _named(connection: Connection, name: str) -> list[EntityRow]:
+def _entities_named(connection: Connection, name: str) -> list[EntityRow]:
     folded = name.casefold()
     ending = entities.c.fqn_folded.endswith(f".{folded}", autoescape=True)
     where = (entities.c.type.in_(_LINEAGE_TYPES), or_(entities.c.fqn_folded == folded, ending))

@@ -96,14 +96,14 @@ class AccessMiddleware:
             return 403, "calls from other web pages are not accepted"
         path: str = scope["path"]
         is_open = path in _OPEN_PATHS or path.startswith(_OPEN_FILES)
-        if not is_open and not self._admitted(headers.get(b"authorization", b"")):
+        if not is_open and not self._admits(headers.get(b"authorization", b"")):
             return 401, "the token is missing or wrong: send it as Authorization: Bearer <token>"
         length = headers.get(b"content-length", b"0")
         if length.isdigit() and int(length[:20]) > self._rules.max_body:
             return 413, self._too_large()
         return None
 
-    def _admitted(self, authorization: bytes) -> bool:
+    def _admits(self, authorization: bytes) -> bool:
         if self._rules.token is None:
             return True
         scheme, _, token = authorization.partition(b" ")

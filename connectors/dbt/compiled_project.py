@@ -72,10 +72,10 @@ def _qualified_names(text: str, dialect: str) -> Iterator[tuple[str, str, str]]:
             continue
         is_name = token.kind in (WORD, NAME) or (token.kind == STRING and token.text[:1] in rules.name_quotes)
         if is_name and dotted:
-            run.append(_unquoted(token.text))
+            run.append(_unquote(token.text))
         else:
             yield from _place(run)
-            run = [_unquoted(token.text)] if is_name else []
+            run = [_unquote(token.text)] if is_name else []
         dotted = False
     yield from _place(run)
 
@@ -87,7 +87,7 @@ def _place(run: list[str]) -> Iterator[tuple[str, str, str]]:
         yield "", run[0], run[1]
 
 
-def _unquoted(name: str) -> str:
+def _unquote(name: str) -> str:
     return name[1:-1] if name[:1] in '"`[' and len(name) > 1 else name
 
 

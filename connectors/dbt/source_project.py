@@ -36,9 +36,9 @@ def project_from_files(root: Path, dialect: str | None, limits: Limits) -> DbtPr
     found = read_source_files(package, dialect, language)
     with RenderingProcess(limits) as process:
         configs = process.configure(found.scope, {key: one.text for key, one in found.files.items()})
-        found = _enabled(found, configs)
+        found = _enabled_files(found, configs)
         configs = {key: configs[key] for key in found.files}
-        scope = replace(found.scope, nodes=tuple(_placed(one, configs) for one in found.files.values()))
+        scope = replace(found.scope, nodes=tuple(_placed_node(one, configs) for one in found.files.values()))
         places = process.places_of_sources(scope)
         texts = {key: one.text for key, one in found.files.items() if one.node.kind != "seed" and one.language == "sql"}
         project, rendered = _read(root, found, configs, places, process.render(scope, texts))
@@ -47,7 +47,9 @@ def project_from_files(root: Path, dialect: str | None, limits: Limits) -> DbtPr
             if not known:
                 break
             scope = replace(scope, columns={**scope.columns, **known})
-            again = process.render(scope, {key: texts[key] for key, one in rendered.items() if _asked(one) in known})
+            again = process.render(
+                scope, {key: texts[key] for key, one in rendered.items() if _requested_relation(one) in known}
+            )
             project, rendered = _read(root, found, configs, places, {**rendered, **again})
     return replace(project, name=package.name, notes=_notes(found, scope))
 
@@ -74,7 +76,7 @@ def _read(
     return DbtProject("", language, nodes, statements, columns, (*failures, *refused)), rendered
 
 
-def _asked(one: RenderedModel) -> str:
+def _requested_relation(one: RenderedModel) -> str:
     """The relation whose columns a template needs, "" where it needs none."""
     return one.reason.removeprefix(f"{COLUMNS_OF} ").partition(_ASKING)[0] if one.reason.startswith(COLUMNS_OF) else ""
 
@@ -83,7 +85,11 @@ def _columns_asked_for(
     project: DbtProject, rendered: Mapping[str, RenderedModel], scope: TemplateScope
 ) -> dict[str, tuple[str, ...]]:
     """The columns that templates need, of those relations of which the others tell all."""
-    asked = {relation for one in rendered.values() if (relation := _asked(one)) and relation not in scope.columns}
+    asked = {
+        relation
+        for one in rendered.values()
+        if (relation := _requested_relation(one)) and relation not in scope.columns
+    }
     return known_columns(asked, project) if asked else {}
 
 
@@ -130,7 +136,7 @@ def _place(root: Path, node: DbtNode, line: int) -> str:
     return f"{root / node.path}:{line}" if line else str(root / node.path)
 
 
-def _enabled(found: SourceFiles, configs: Mapping[str, NodeConfig]) -> SourceFiles:
+def _enabled_files(found: SourceFiles, configs: Mapping[str, NodeConfig]) -> SourceFiles:
     files = {
         key: one
         for key, one in found.files.items()
@@ -139,18 +145,18 @@ def _enabled(found: SourceFiles, configs: Mapping[str, NodeConfig]) -> SourceFil
     return replace(found, files=files)
 
 
-def _placed(one: SourceFile, configs: Mapping[str, NodeConfig]) -> Any:
+def _placed_node(one: SourceFile, configs: Mapping[str, NodeConfig]) -> Any:
     config = configs[one.node.unique_id]
-    return replace(one.node, place=config.place, materialized=_materialized(one, config.config))
+    return replace(one.node, place=config.place, materialized=_materialization(one, config.config))
 
 
-def _materialized(one: SourceFile, config: Mapping[str, Any]) -> str:
+def _materialization(one: SourceFile, config: Mapping[str, Any]) -> str:
     default = "view" if one.node.kind == "model" else one.node.kind
     return str(config.get("materialized") or default)
 
 
 def _dbt_node(one: SourceFile, config: NodeConfig, rendered: RenderedModel | None, dialect: str) -> DbtNode:
-    materialized = _materialized(one, config.config)
+    materialized = _materialization(one, config.config)
     place = config.place if config.place[2] else ("", "", one.node.name)
     tags = config.config.get("tags") or ()
     return DbtNode(

@@ -105,13 +105,13 @@ def of_view(details: LineageDetails) -> bool:
 def of_routines(keys: frozenset[str]) -> Owned:
     """Whether an edge is the word of one of these routines (database.schema.name)."""
 
-    def owned(details: LineageDetails) -> bool:
+    def is_owned(details: LineageDetails) -> bool:
         routine = details.pipeline
         if routine is None or routine.type != _ROUTINE or details.source not in QUERIES:
             return False
         return any((routine.fully_qualified_name or "").endswith(f".{key}") for key in keys)
 
-    return owned
+    return is_owned
 
 
 def delete_stale_edges(http: Http, target: EntityReference, kept: frozenset[str], owned: Owned) -> int:

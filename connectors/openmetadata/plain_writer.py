@@ -72,9 +72,9 @@ class PlainWriter:
         try:
             done = [one for group in pool.map(self._write_batch, batches) for one in group]
             by_target: dict[str, list[_Done]] = {batch.target.id: [] for batch in batches}
-            for one in self._confirmed(done, pool):
+            for one in self._confirm(done, pool):
                 by_target[one.request.edge.to_entity.id].append(one)
-            for part in pool.map(self._finished, batches, by_target.values()):
+            for part in pool.map(self._finish, batches, by_target.values()):
                 written += part
         finally:
             # when one finds the target down or the token refused, the others are not to ask again
@@ -85,7 +85,7 @@ class PlainWriter:
         """The requests into one target, one after the other."""
         redefinition = redefinition_of(batch)
         return [
-            _attempted(request, redefinition, partial(self._write_one, request, redefinition))
+            _attempt(request, redefinition, partial(self._write_one, request, redefinition))
             for request in batch.requests
         ]
 
@@ -94,21 +94,21 @@ class PlainWriter:
             return redefine_edge(self._http, request.edge, redefinition.owns)
         return merge_edge(self._http, request.edge)
 
-    def _confirmed(self, done: list[_Done], pool: ThreadPoolExecutor) -> list[_Done]:
+    def _confirm(self, done: list[_Done], pool: ThreadPoolExecutor) -> list[_Done]:
         """The same, each read again until it stands as it was written, or given up on."""
         for _ in range(_ROUNDS):
             fresh = [place for place, one in enumerate(done) if one.is_unconfirmed]
             if not fresh:
                 return done
             self._wait([one.write for one in done if one.write is not None])
-            for place, one in zip(fresh, pool.map(self._checked, [done[place] for place in fresh]), strict=True):
+            for place, one in zip(fresh, pool.map(self._check, [done[place] for place in fresh]), strict=True):
                 done[place] = one
         return [replace(one, write=None, reason=_CONTESTED) if one.is_unconfirmed else one for one in done]
 
-    def _checked(self, one: _Done) -> _Done:
+    def _check(self, one: _Done) -> _Done:
         assert one.write is not None
         restore = partial(restore_edge, self._http, one.request.edge, one.write, one.redefinition.owns)
-        return _attempted(one.request, one.redefinition, restore)
+        return _attempt(one.request, one.redefinition, restore)
 
     def _wait(self, writes: Sequence[EdgeWrite]) -> None:
         timing = self._http.timing
@@ -118,7 +118,7 @@ class PlainWriter:
         if left > 0:
             timing.sleep(left)
 
-    def _finished(self, batch: TargetBatch, done: Sequence[_Done]) -> WriteReport:
+    def _finish(self, batch: TargetBatch, done: Sequence[_Done]) -> WriteReport:
         """What the batch's requests came to, after what they replace is gone."""
         written = WriteReport()
         for one in done:
@@ -150,7 +150,7 @@ def finish_view(http: Http, batch: TargetBatch) -> None:
         logger.warning("%s: not marked as processed: %s", batch.name, error)
 
 
-def _attempted(request: AddLineageRequest, redefinition: Redefinition, action: Callable[[], EdgeWrite]) -> _Done:
+def _attempt(request: AddLineageRequest, redefinition: Redefinition, action: Callable[[], EdgeWrite]) -> _Done:
     try:
         return _Done(request, redefinition, action())
     except (Rejected, ServerFailed) as error:

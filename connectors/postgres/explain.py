@@ -151,9 +151,9 @@ def _reads(plan: dict[str, Any]) -> Reads:
     for node in nodes:
         for text in _texts(node):
             for alias, column in _COLUMN.findall(text):
-                place = relations.get(_unquoted(alias))
+                place = relations.get(_unquote(alias))
                 if place is not None:
-                    found[place].add(_unquoted(column))
+                    found[place].add(_unquote(column))
     return {place: frozenset(columns) for place, columns in found.items()}
 
 
@@ -179,5 +179,5 @@ def _schema(node: dict[str, Any]) -> str:
     return "" if schema.startswith("pg_temp") else schema
 
 
-def _unquoted(name: str) -> str:
+def _unquote(name: str) -> str:
     return name[1:-1].replace('""', '"') if name.startswith('"') else name

@@ -41,11 +41,11 @@ def record_batches(
         return
     csvlog = CsvlogReader(part.layout, failures) if part.layout.csvlog else None
     for records in _RECORDS[part.layout.form](part, part.layout, stream):
-        table = csvlog.read(records) if csvlog else _interpreted(records, part.layout)
+        table = csvlog.read(records) if csvlog else _interpret(records, part.layout)
         yield table.to_batch(part.file.name, schema)
 
 
-def _interpreted(records: Records, layout: Layout) -> Table:
+def _interpret(records: Records, layout: Layout) -> Table:
     if layout.reading is None or not records.rows:
         return Table([], {}, records.malformed)
     columns = list(zip(*records.rows, strict=True))

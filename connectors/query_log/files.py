@@ -78,7 +78,7 @@ def _find_local(path: str) -> Iterator[QueryLogFile]:
         matches = {Path(hit) for pattern in _expand(path) for hit in glob.glob(pattern, recursive=True)}  # noqa: PTH207
         for match in matches:
             if match.is_dir():
-                yield from (_renamed(file, match, parent) for file in _logs_of(match))
+                yield from (_rename(file, match, parent) for file in _logs_of(match))
             else:
                 name = match.relative_to(parent).as_posix()
                 yield QueryLogFile(str(match.absolute()), name, match.stat().st_size)
@@ -105,7 +105,7 @@ def _logs_of(directory: Path) -> list[QueryLogFile]:
     return found
 
 
-def _renamed(file: QueryLogFile, directory: Path, parent: Path) -> QueryLogFile:
+def _rename(file: QueryLogFile, directory: Path, parent: Path) -> QueryLogFile:
     name = (directory / file.name).relative_to(parent).as_posix()
     return QueryLogFile(file.path, name, file.size)
 

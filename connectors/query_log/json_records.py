@@ -38,14 +38,14 @@ def is_json_lines(text: str) -> bool:
     """Whether the first line is a record by itself."""
     try:
         first = json.loads(text.lstrip().partition("\n")[0])
-        return isinstance(first, dict) and len(list(_unwrapped(first))) == 1
+        return isinstance(first, dict) and len(list(_unwrap(first))) == 1
     except (ValueError, RecursionError):
         return False
 
 
 def sample_objects(head: str, most: int) -> list[Object]:
     """The first objects of a file, of which `head` is the beginning, cut anywhere."""
-    return list(islice((unwrapped for value in _values(head) for unwrapped in _unwrapped(value)), most))
+    return list(islice((unwrapped for value in _values(head) for unwrapped in _unwrap(value)), most))
 
 
 def line_records(lines: Sequence[str], first_line: int, names: Sequence[str]) -> Records:
@@ -62,7 +62,7 @@ def line_records(lines: Sequence[str], first_line: int, names: Sequence[str]) ->
 def document_records(text: str, names: Sequence[str]) -> Records:
     """As `line_records`, for the objects of a document; their numbers stand for lines."""
     found = Records()
-    objects = (unwrapped for value in _values(text, found) for unwrapped in _unwrapped(value))
+    objects = (unwrapped for value in _values(text, found) for unwrapped in _unwrap(value))
     for number, record in enumerate(objects, 1):
         found.rows.append(values_of(record, names))
         found.lines.append(number)
@@ -95,7 +95,7 @@ def _add(line: str, number: int, names: Sequence[str], found: Records) -> None:
     except (ValueError, RecursionError):
         found.malformed.append(Malformed(number, NOT_JSON))
         return
-    records = list(_unwrapped(value))
+    records = list(_unwrap(value))
     if not records:
         found.malformed.append(Malformed(number, NO_OBJECT))
     for record in records:
@@ -124,14 +124,14 @@ def _values(text: str, found: Records | None = None) -> Iterator[Any]:
         yield value
 
 
-def _unwrapped(value: Any) -> Iterator[Object]:
+def _unwrap(value: Any) -> Iterator[Object]:
     """The records in a value: those of a list, and what alone is in an object, which then says nothing itself."""
     if isinstance(value, list):
-        yield from chain.from_iterable(map(_unwrapped, value))
+        yield from chain.from_iterable(map(_unwrap, value))
     elif isinstance(value, dict):
         inner = [part for part in value.values() if part not in ([], None)]
         if len(inner) == 1 and (isinstance(inner[0], dict) or _is_list_of_objects(inner[0])):
-            yield from _unwrapped(inner[0])
+            yield from _unwrap(inner[0])
         else:
             yield value
 

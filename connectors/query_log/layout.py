@@ -134,7 +134,7 @@ def sniff(head: bytes, name: str, hints: ReadingHints) -> Layout:
         return _json_layout(text, name, hints, encoding)
     plain = Layout("", frozenset(), {}, encoding=encoding, zone=hints.zone)
     quote = "'" if text.startswith("'") else '"'
-    plains = [_tabbed(replace(plain, delimiter=delimiter, quote=quote), text) for delimiter in _DELIMITERS]
+    plains = [_tabbed_layout(replace(plain, delimiter=delimiter, quote=quote), text) for delimiter in _DELIMITERS]
     candidates = [(layout, _first_records(text, layout)) for layout in plains]
     layouts: list[Layout] = []
     problems: list[tuple[int, str]] = []
@@ -167,7 +167,7 @@ def _encoding(head: bytes, name: str) -> str:
     return "latin-1" if beyond and all("\udc80" <= character <= "\udcff" for character in beyond) else "utf-8"
 
 
-def _tabbed(layout: Layout, text: str) -> Layout:
+def _tabbed_layout(layout: Layout, text: str) -> Layout:
     """Tabs between columns without any quotes: line ends and tabs inside are then written with backslashes."""
     if layout.delimiter == "\t" and _ESCAPED.search(text) and not _QUOTED_AFTER_TAB.search(text):
         return replace(layout, quote="")

@@ -131,12 +131,12 @@ class RecordReader:
             return record.end
         too_large = record.end == len(lines) and _chars(lines, at) >= MAX_RECORD_CHARS
         found.malformed.append(Malformed(self._line + at, TOO_LARGE if too_large else self._problem(record)))
-        if record.row is not None and not self._swallowed(record, lines, at):
+        if record.row is not None and not self._swallows_records(record, lines, at):
             return record.end
         self._lost = True
         return at + 1
 
-    def _swallowed(self, record: _Single, lines: list[str], at: int) -> bool:
+    def _swallows_records(self, record: _Single, lines: list[str], at: int) -> bool:
         """Whether a quote that stayed open may have taken good records into this row of many lines."""
         if record.row is None or record.end == at + 1 or not self._layout.anchored:
             return False
@@ -174,7 +174,7 @@ class RecordReader:
         plain = self._attempt(self._limit.lines_from(lines, at), at)
         if plain.row is not None and (len(plain.row) in self._layout.widths or not plain.row):
             return plain
-        if not last and plain.row is None and _unfinished(plain, lines, at):
+        if not last and plain.row is None and _is_unfinished(plain, lines, at):
             return _Single(None, plain.end, awaits_more=True)
         escaped = "\\" + self._layout.quote
         if not self._layout.quote or not any(escaped in line for line in lines[at : plain.end]):
@@ -183,7 +183,7 @@ class RecordReader:
         if undone.row is not None and self._layout.plausible(undone.row):
             self._backslashed = True
             return undone
-        if not last and undone.row is None and _unfinished(undone, lines, at):
+        if not last and undone.row is None and _is_unfinished(undone, lines, at):
             return _Single(None, undone.end, awaits_more=True)
         return plain
 
@@ -211,7 +211,7 @@ def _from(lines: list[str], at: int) -> Iterator[str]:
     return map(lines.__getitem__, range(at, len(lines)))
 
 
-def _unfinished(record: _Single, lines: list[str], at: int) -> bool:
+def _is_unfinished(record: _Single, lines: list[str], at: int) -> bool:
     """Whether it failed for want of lines, and may have more."""
     return record.end == len(lines) and _chars(lines, at) < MAX_RECORD_CHARS
 

@@ -57,7 +57,7 @@ class SliceStream(io.RawIOBase):
         try:
             self._raw = opener()
             self._raw.seek(start)
-            self._inner = _decompressed(self._raw) if start == 0 else io.BufferedReader(_as_raw(self._raw))
+            self._inner = _decompressed_stream(self._raw) if start == 0 else io.BufferedReader(_as_raw(self._raw))
         except OSError as error:
             self.problem = f"the file cannot be read ({type(error).__name__})"
 
@@ -117,7 +117,7 @@ class SliceStream(io.RawIOBase):
         super().close()
 
 
-def _decompressed(raw: BinaryIO) -> io.BufferedIOBase:
+def _decompressed_stream(raw: BinaryIO) -> io.BufferedIOBase:
     """The file's content, told by its first bytes: gzip, bzip2, zstd (any number of members), or as it is."""
     head = raw.read(4)
     raw.seek(0)

@@ -38,7 +38,7 @@ class SparkCatalog:
         """
         now = time.time()
         for catalog in self.catalogs:
-            for namespace, name in self._listed(catalog):
+            for namespace, name in self._list(catalog):
                 described = self.describe((catalog, *namespace, name))
                 if described is None:  # it was dropped a moment ago
                     continue
@@ -73,7 +73,7 @@ class SparkCatalog:
         catalog = SESSION_CATALOG if key.database == self.database else key.database
         return (catalog, key.schema, key.table) if catalog in self.catalogs and key.schema else None
 
-    def _listed(self, catalog: str) -> Iterator[tuple[tuple[str, ...], str]]:
+    def _list(self, catalog: str) -> Iterator[tuple[tuple[str, ...], str]]:
         for namespace in self._namespaces(catalog, ()):
             where = dotted_name((catalog, *namespace))
             for row in self._rows(f"SHOW VIEWS IN {where}", catalog):

@@ -63,9 +63,9 @@ class Description:
         if len(outputs) != len(given):
             return f"CREATE VIEW {name} AS {query}"
         if "*" in query and len({output.lower() for output in outputs}) == len(outputs):
-            query = f"SELECT {_listed(outputs)} FROM ({query})"
+            query = f"SELECT {_list_text(outputs)} FROM ({query})"
         renamed = [output.lower() for output in outputs] != [column.lower() for column in given]
-        columns = f" ({_listed(given)})" if renamed else ""
+        columns = f" ({_list_text(given)})" if renamed else ""
         return f"CREATE VIEW {name}{columns} AS {query}"
 
 
@@ -74,5 +74,5 @@ def dotted_name(parts: Iterable[str]) -> str:
     return ".".join(quote_name(part, _SPARK) for part in parts)
 
 
-def _listed(names: Iterable[str]) -> str:
+def _list_text(names: Iterable[str]) -> str:
     return ", ".join(quote_name(name, _SPARK) for name in names)

@@ -91,11 +91,11 @@ def read_event_logs(spark: SparkSession, listing: Listing, options: SparkHistory
 
 def _chosen_events(spark: SparkSession, files: list[EventLogFile]) -> DataFrame:
     """The events that lineage needs out of all files, each file decoded in one task."""
-    local = [file for file in files if _streamed(file.path)]
-    remote = [file for file in files if not _streamed(file.path)]
+    local = [file for file in files if _is_streamed(file.path)]
+    remote = [file for file in files if not _is_streamed(file.path)]
     parts: list[DataFrame] = []
     if local:
-        packs = _packed(local, spark.sparkContext.defaultParallelism)
+        packs = _pack(local, spark.sparkContext.defaultParallelism)
         parts.append(
             spark.range(0, len(packs), 1, len(packs)).mapInArrow(lambda b: _events_of_packs(b, packs), EVENT_SCHEMA)
         )
@@ -114,7 +114,7 @@ def _chosen_events(spark: SparkSession, files: list[EventLogFile]) -> DataFrame:
     return together
 
 
-def _streamed(path: str) -> bool:
+def _is_streamed(path: str) -> bool:
     """Whether a task reads a file bit by bit, whatever its size."""
     return local_path(path) is not None or is_served(path)
 
@@ -130,7 +130,7 @@ def _left_out(file: EventLogFile) -> EventLine | None:
     return EventLine(0, PROBLEM, problem=problem)
 
 
-def _packed(files: list[EventLogFile], parallelism: int) -> list[list[EventLogFile]]:
+def _pack(files: list[EventLogFile], parallelism: int) -> list[list[EventLogFile]]:
     """Files packed into tasks of about equal size, the largest first; never fewer tasks than files or cores allow."""
     weights = {file.path: file.size * (10 if named_codec(file.path) else 1) for file in files}
     total = sum(weights.values())
@@ -234,7 +234,7 @@ def _records_of(
         reading, writer = ApplicationLog(), RecordWriter.of("", names, texts)
         for event in _events(batches):
             if event["log"] != current:
-                yield from _finished(reading, writer)
+                yield from _finish(reading, writer)
                 current = event["log"]
                 reading, writer = ApplicationLog(), RecordWriter.of(current, names, texts)
                 writer.plans, writer.read_until = plans, before.get(current)
@@ -243,7 +243,7 @@ def _records_of(
                 continue
             for statement in reading.read(EventLine(event["number"], event["kind"], event["json"])):
                 yield from writer.rows(statement)
-        yield from _finished(reading, writer)
+        yield from _finish(reading, writer)
 
     with TextReader(DIALECT) as texts:
         yield from _to_batches(rows(texts), to_arrow_schema(RECORD_SCHEMA))
@@ -255,7 +255,7 @@ def _unread_row(event: Row) -> Row:
     return problem_row(f"{event['file']}:{event['number']}", None if status else event["problem"], status)
 
 
-def _finished(reading: ApplicationLog, writer: RecordWriter) -> Iterator[Row]:
+def _finish(reading: ApplicationLog, writer: RecordWriter) -> Iterator[Row]:
     for statement in reading.finish():
         yield from writer.rows(statement)
 

@@ -74,7 +74,7 @@ class RecordWriter:
         None for what had ended when the log was read before.
         """
         catalog, schema = self.defaults.of(statement.spark_session)
-        read = self._evaluated(statement) if statement.error == "" else _Evaluated(statement.text)
+        read = self._evaluate(statement) if statement.error == "" else _Evaluated(statement.text)
         start, end, lineage = statement.start, statement.end, read.lineage
         if end is not None and self.read_until is not None and end < self.read_until:
             return
@@ -95,7 +95,7 @@ class RecordWriter:
             "symbolic": read.content if lineage is not None else None,
         }
 
-    def _evaluated(self, statement: ExecutedStatement) -> _Evaluated:
+    def _evaluate(self, statement: ExecutedStatement) -> _Evaluated:
         """What a statement that ended well says; its session follows it."""
         before = self.defaults.current(statement.spark_session)
         self._locate(statement)
@@ -104,11 +104,11 @@ class RecordWriter:
         names, text, unread = self.application.names, statement.text, None
         lineage = planned or name_changes(statement.plans, names)
         if lineage is not None:
-            lineage = _qualified(lineage, before, names)
+            lineage = _qualify(lineage, before, names)
         if lineage is not None and statement.sink is not None:
             lineage = _into_sink(lineage, statement.sink, names)
         if planned is not None and lineage is not None:
-            text, lineage = self._reconciled(lineage, statement, before)
+            text, lineage = self._reconcile(lineage, statement, before)
         if lineage is None or lineage.kind is StatementKind.SELECT:
             unread = unread_write(statement.plans, statement.sink)
             lineage = lineage if unread is None else None
@@ -118,7 +118,7 @@ class RecordWriter:
             content = dumps(canonical(lineage))
         return _Evaluated(text, lineage, content, unread)
 
-    def _reconciled(
+    def _reconcile(
         self, lineage: StatementLineage, statement: ExecutedStatement, defaults: tuple[str, str]
     ) -> tuple[str | None, StatementLineage]:
         """A statement's text, and its plan's lineage beside what that text says, where it has one.
@@ -179,7 +179,7 @@ def _full_name(name: TableName, defaults: tuple[str, str], names: NameMapping) -
     return names.table((*defaults[:missing], *name.parts))
 
 
-def _qualified(lineage: StatementLineage, defaults: tuple[str, str], names: NameMapping) -> StatementLineage:
+def _qualify(lineage: StatementLineage, defaults: tuple[str, str], names: NameMapping) -> StatementLineage:
     """Lineage whose targets have full names: Spark 3.3 and older print those of the current schema without it."""
     flows = tuple(
         replace(flow, target=replace(flow.target, name=_full_name(flow.target.name, defaults, names)))

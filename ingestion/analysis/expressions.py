@@ -35,7 +35,7 @@ def evaluate(scope: Scope, expression: Expression) -> ColumnValue:
             for key, origin in (value.origins or {}).items():
                 origins[key & ~ROLE_MASK | row[key & ROLE_MASK]] = origin
         else:
-            value = _called(scope, slot) if isinstance(slot, CallSlot) else _subquery(scope, slot)
+            value = _reads_of_function(scope, slot) if isinstance(slot, CallSlot) else _subquery(scope, slot)
             keys.update(dict.fromkeys(value.keys))
             if value.origins:
                 origins.update(value.origins)
@@ -46,13 +46,13 @@ def evaluate(scope: Scope, expression: Expression) -> ColumnValue:
     made.origins = origins or None
     if expression.fields is not None:
         given = expression.fields
-        made.fields = _fields(scope, given, made) if given.own or given.among else _taken(scope, slots, made)
+        made.fields = _fields(scope, given, made) if given.own or given.among else _fields_of_slot(scope, slots, made)
     elif alone:
         made.fields = inputs[0].fields
     return made
 
 
-def _called(scope: Scope, slot: CallSlot) -> ColumnValue:
+def _reads_of_function(scope: Scope, slot: CallSlot) -> ColumnValue:
     """What a function reads itself; nothing where nobody has defined it."""
     scope.analysis.functions[slot.name] = None
     rows = scope.analysis.table(slot.name)
@@ -98,11 +98,11 @@ def _fields(scope: Scope, fields: Fields, made: ColumnValue) -> FieldColumns | N
     acting = [(role, evaluate(scope, expression)) for expression, role in fields.acting]
     rows = fields_of_one(scope.analysis.sources, values, _indirect(acting), made)
     return (
-        QueryColumns(rows.sources, _renamed(rows.entries, fields.names)) if rows is not None and fields.names else rows
+        QueryColumns(rows.sources, _rename(rows.entries, fields.names)) if rows is not None and fields.names else rows
     )
 
 
-def _taken(scope: Scope, slots: Sequence[AnySlot], made: ColumnValue) -> FieldColumns | None:
+def _fields_of_slot(scope: Scope, slots: Sequence[AnySlot], made: ColumnValue) -> FieldColumns | None:
     """The fields of a value that is one of its expression's direct slots."""
     uses = [(slot.role, value) for slot, value in zip(slots, made.inputs, strict=True)]
     values = [(value, role) for role, value in uses if is_direct(role)]
@@ -111,7 +111,7 @@ def _taken(scope: Scope, slots: Sequence[AnySlot], made: ColumnValue) -> FieldCo
     return fields_of_one(scope.analysis.sources, values, _indirect(use for use in uses if not is_direct(use[0])), made)
 
 
-def _renamed(entries: list[Entry], names: tuple[str, ...]) -> list[Entry]:
+def _rename(entries: list[Entry], names: tuple[str, ...]) -> list[Entry]:
     if len(entries) != len(names):
         return entries
     return [(name, entry[1]) if isinstance(entry, tuple) else entry for name, entry in zip(names, entries, strict=True)]
@@ -121,7 +121,7 @@ def _own(scope: Scope, fields: Fields) -> list[Entry]:
     entries: list[Entry] = []
     for item in fields.own:
         if isinstance(item, Star):
-            entries += scope.analysis.starred(item, scope)
+            entries += scope.analysis.expand_star(item, scope)
         else:
             entries.append((item.name, evaluate(scope, item.expression)))
     return entries

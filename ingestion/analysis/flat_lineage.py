@@ -13,13 +13,13 @@ _IDENTITY = Transformation(Subtype.IDENTITY)
 
 def bind_lineage(lineage: StatementLineage, schema_of: SchemaLookup) -> StatementLineage:
     """The lineage with its stars expanded and its candidates narrowed where schemas are known."""
-    flows = tuple(_bound(flow, schema_of) for flow in lineage.flows)
+    flows = tuple(_bind(flow, schema_of) for flow in lineage.flows)
     return lineage if flows == lineage.flows else replace(lineage, flows=flows)
 
 
-def _bound(flow: Flow, schema_of: SchemaLookup) -> Flow:
+def _bind(flow: Flow, schema_of: SchemaLookup) -> Flow:
     outputs = tuple(bound for output in flow.outputs for bound in _outputs(output, schema_of))
-    outputs = _placed(flow, outputs, schema_of)
+    outputs = _place(flow, outputs, schema_of)
     indirect = tuple(bound for reference in flow.indirect for bound in _references(reference, schema_of))
     if outputs == flow.outputs and indirect == flow.indirect:
         return flow
@@ -44,11 +44,11 @@ def _outputs(output: Output, schema_of: SchemaLookup) -> Iterator[Output]:
             None,
             output.name_assumed,
         )
-        for name, column, type_ in _expanded(star, schema_of)
+        for name, column, type_ in _expand(star, schema_of)
     )
 
 
-def _expanded(star: StarOutput, schema_of: SchemaLookup) -> Iterator[tuple[str, str, str]]:
+def _expand(star: StarOutput, schema_of: SchemaLookup) -> Iterator[tuple[str, str, str]]:
     renamed = dict(star.renamed)
     for column in schema_of(star.table) or ():
         if column.name not in star.excluded:
@@ -80,7 +80,7 @@ def _references(reference: Reference, schema_of: SchemaLookup) -> Iterator[Refer
         yield reference if kept == sources else replace(reference, sources=kept)
 
 
-def _placed(flow: Flow, outputs: tuple[Output, ...], schema_of: SchemaLookup) -> tuple[Output, ...]:
+def _place(flow: Flow, outputs: tuple[Output, ...], schema_of: SchemaLookup) -> tuple[Output, ...]:
     """Outputs whose place was a guess, at the place that the target's schema gives them."""
     target = flow.target
     if target is None or target.by_name or not any(output.name_assumed for output in outputs):

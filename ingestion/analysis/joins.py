@@ -31,12 +31,12 @@ def join_relation(
     if relation.using:
         _merge(analysis, scope, relation.join, relation.using, indirect)
     elif relation.natural:
-        _merge(analysis, scope, relation.join, _shared(analysis, scope, visible), indirect)
+        _merge(analysis, scope, relation.join, _shared_columns(analysis, scope, visible), indirect)
     if relation.join.endswith(("SEMI", "ANTI")):
         visible.hidden = True
 
 
-def _shared(analysis: AnalysisContext, scope: Scope, visible: ScopedRelation) -> tuple[str, ...]:
+def _shared_columns(analysis: AnalysisContext, scope: Scope, visible: ScopedRelation) -> tuple[str, ...]:
     """The columns that both sides of a NATURAL join have, in the order of the left one."""
     left = scope.relations[:-1]
     if visible.rows.open or any(other.rows.open for other in left):

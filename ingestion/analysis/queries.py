@@ -234,7 +234,7 @@ class QueryAnalysis:
         ]
         return QueryColumns(self.sources, entries, {}, scope.tables)
 
-    def starred(self, star: Star, scope: Scope) -> list[Entry]:
+    def expand_star(self, star: Star, scope: Scope) -> list[Entry]:
         """What a star stands for."""
         return star_entries(self, star, scope)
 

@@ -37,7 +37,7 @@ class AnalysisContext(Protocol):
     def query(self, query: Query, parent: Scope | None) -> QueryColumns:
         """The rows of a query; `parent` is the scope around it."""
 
-    def starred(self, star: Star, scope: Scope) -> list[Entry]:
+    def expand_star(self, star: Star, scope: Scope) -> list[Entry]:
         """What a star stands for."""
 
     def cte_value(self, name: str, scope: Scope) -> ColumnValue | None:
@@ -94,22 +94,22 @@ class Scope:
     def lookup(self, parts: tuple[str, ...]) -> ColumnValue | None:
         """The value of a name, from the innermost query that can have it."""
         if len(parts) == 1:
-            return self._unprefixed(parts[0])
+            return self._unprefixed_column(parts[0])
         for loosely in (False, True):  # a name that an outer query has is not the hidden name of an inner table
             scope: Scope | None = self
             while scope is not None:
-                found = scope._prefixed(parts, loosely)
+                found = scope._prefixed_column(parts, loosely)
                 if found is not None:
                     return found
                 scope = scope.parent
         if self.analysis.dialect.struct_access:
-            base = self._unprefixed(parts[0])
+            base = self._unprefixed_column(parts[0])
             return field_of(base, parts[1:]) if base is not None else None
         return None
 
     # -- prefixed names
 
-    def _prefixed(self, parts: tuple[str, ...], loosely: bool) -> ColumnValue | None:
+    def _prefixed_column(self, parts: tuple[str, ...], loosely: bool) -> ColumnValue | None:
         for length in range(len(parts) - 1, 0, -1):
             visible = self.relation(parts[:length], loosely)
             if visible is not None:
@@ -147,7 +147,7 @@ class Scope:
 
     # -- unprefixed names
 
-    def _unprefixed(self, name: str) -> ColumnValue | None:
+    def _unprefixed_column(self, name: str) -> ColumnValue | None:
         if self.merged:
             (called,) = spellings(self.merged, (name,))
             if called in self.merged:
@@ -174,12 +174,12 @@ class Scope:
         if _is_position(name):
             return by_position(self.relations, int(name[1:]), name)
         if guesses:
-            return self._guessed(guesses, name)
+            return self._guess(guesses, name)
         return self._elsewhere(name)
 
-    def _guessed(self, guesses: list[tuple[ScopedRelation, ColumnValue]], name: str) -> ColumnValue:
+    def _guess(self, guesses: list[tuple[ScopedRelation, ColumnValue]], name: str) -> ColumnValue:
         if len(guesses) > 1:
-            proven = self._proven(guesses, name)
+            proven = self._confirmed_candidate(guesses, name)
             if proven is not None:
                 return proven
         alias = self._output(name)
@@ -219,7 +219,7 @@ class Scope:
             return None
         return self.outputs.get(name)
 
-    def _proven(self, guesses: list[tuple[ScopedRelation, ColumnValue]], name: str) -> ColumnValue | None:
+    def _confirmed_candidate(self, guesses: list[tuple[ScopedRelation, ColumnValue]], name: str) -> ColumnValue | None:
         """The candidate that is surely there, from elsewhere in the statement: were it in two, this were an error."""
         sure = [
             value
@@ -258,7 +258,7 @@ class Scope:
                 return function.field(name)
             if outer is not None and function.open:
                 return self._ambiguous([function.field(name), outer], name)
-        return self.parent._unprefixed(name)
+        return self.parent._unprefixed_column(name)
 
     @property
     def open(self) -> bool:

@@ -25,7 +25,7 @@ def star_entries(analysis: AnalysisContext, star: Star, scope: Scope) -> list[En
     else:
         entries = _qualified_star(analysis, star, scope) if star.qualifier else scope.all_entries()
     if star.excluded or star.renamed or star.replaced:
-        entries = _altered(entries, star, scope)
+        entries = _alter(entries, star, scope)
     if star.pattern:
         entries = _matching(analysis, entries, star.pattern)
     if star.wrapped:
@@ -61,7 +61,7 @@ def _fields(analysis: AnalysisContext, value: ColumnValue) -> list[Entry]:
     return [UnexpandedStar(NO_TABLE, value=value)]
 
 
-def _altered(entries: list[Entry], star: Star, scope: Scope) -> list[Entry]:
+def _alter(entries: list[Entry], star: Star, scope: Scope) -> list[Entry]:
     known = [entry[0] for entry in entries if isinstance(entry, tuple)]
     excluded = spellings(known, star.excluded)
     renamed = {called: new for old, new in star.renamed for called in spellings(known, (old,))}

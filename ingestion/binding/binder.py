@@ -74,13 +74,13 @@ def bind(
     while True:
         failed = len(isolation.failures)
         remaining = [occurrence for occurrence in ordered if occurrence.order not in isolation.failures]
-        log = _bound(remaining, before, isolation)
+        log = _bind(remaining, before, isolation)
         # What a statement that fails has left behind must not be seen by the others: they are bound again without it.
         if log is not None and len(isolation.failures) == failed:
             return log
 
 
-def _bound(occurrences: Sequence[Occurrence], before: SchemaProvider, isolation: Isolation[Order]) -> BoundLog | None:
+def _bind(occurrences: Sequence[Occurrence], before: SchemaProvider, isolation: Isolation[Order]) -> BoundLog | None:
     """The log as far as it can be bound; None where some of it has no place in the timeline."""
     timeline = read_timeline(occurrences, before, isolation)
     if timeline is None:
@@ -171,7 +171,7 @@ class _Binder:
         changes = [*relation.alterations, *self._written.get(number, ())]
         for when, change in sorted(changes, key=lambda change: change[0]):
             if schema is not None and when <= order:
-                schema = _widened(schema, change) if isinstance(change, tuple) else _altered(schema, change)
+                schema = _widen(schema, change) if isinstance(change, tuple) else _alter(schema, change)
         return schema
 
     def _schema_at_creation(self, relation: Relation, order: Order) -> Schema | None:
@@ -206,13 +206,13 @@ class _Binder:
         return found
 
 
-def _altered(schema: Schema, change: TableChange) -> Schema:
+def _alter(schema: Schema, change: TableChange) -> Schema:
     dropped, renamed = set(change.dropped_columns), dict(change.renamed_columns)
     kept = [Column(renamed.get(c.name, c.name), c.type) for c in schema if c.name not in dropped]
     return (*kept, *(c for c in change.columns if c.name not in {k.name for k in kept}))
 
 
-def _widened(schema: Schema, written: Schema) -> Schema:
+def _widen(schema: Schema, written: Schema) -> Schema:
     known = {column.name.casefold() for column in schema}
     return (*schema, *(column for column in written if column.name.casefold() not in known))
 

@@ -188,11 +188,11 @@ def _composed_text(outer: str, column: str, inner: str) -> str:
     if not outer:
         return inner[1:-1] if inner.startswith("(") else ""
     named = re.compile(rf"(?:[\w$#@\"`]+\.)+[\"`]?\b{re.escape(column)}\b[\"`]?", re.IGNORECASE)
-    text = named.sub(lambda match: _fitted(match, inner), outer) if inner else ""
+    text = named.sub(lambda match: _fit(match, inner), outer) if inner else ""
     return text if len(text) <= EXPRESSION_LIMIT else ""
 
 
-def _fitted(match: re.Match[str], inner: str) -> str:
+def _fit(match: re.Match[str], inner: str) -> str:
     """Without its brackets where the place has brackets or commas of its own."""
     before, after = match.string[match.start() - 1 : match.start()], match.string[match.end() : match.end() + 1]
     return inner[1:-1] if inner.startswith("(") and before == "(" and after in (")", ",") else inner

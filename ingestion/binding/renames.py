@@ -19,7 +19,7 @@ def under_last_names(log: BoundLog) -> tuple[StatementLineage, ...]:
     moved = _last_names(log)
     if not moved:
         return tuple(statement.lineage for statement in log.statements)
-    return tuple(_renamed(statement, moved) for statement in log.statements)
+    return tuple(_rename(statement, moved) for statement in log.statements)
 
 
 def _last_names(log: BoundLog) -> dict[int, TableName]:
@@ -45,7 +45,7 @@ def _beside(old: TableName, new: TableName) -> TableName:
     return TableName((*old.parts[:-1], new.table), f"{schema}.{new}", new.kind)
 
 
-def _renamed(statement: BoundStatement, moved: dict[int, TableName]) -> StatementLineage:
+def _rename(statement: BoundStatement, moved: dict[int, TableName]) -> StatementLineage:
     names = {name: moved[number] for name, number in statement.meaning.items() if number in moved}
     if not names:
         return statement.lineage

@@ -100,11 +100,11 @@ def read_timeline(
     """The timeline of `occurrences`, which must be in time order; None where `isolation` got new failures of some."""
     failed = len(isolation.failures)
     reader = _TimelineReader(before)
-    named = _mentioned(occurrences, isolation)
+    named = _names_by_occurrence(occurrences, isolation)
     if len(isolation.failures) > failed:
         return None
     with Isolation[str]().around(FailureStage.BINDING, "expected"):  # only to be quick: each is asked for once more
-        before.expect(dict.fromkeys(_expected(occurrences, named)))
+        before.expect(dict.fromkeys(_expected_names(occurrences, named)))
     for occurrence, names in zip(occurrences, named, strict=True):
         with isolation.around(FailureStage.BINDING, occurrence.order):
             isolation.probe(FailureStage.BINDING, occurrence)
@@ -120,7 +120,7 @@ def read_timeline(
     return Timeline(tuple(reader.relations), tuple(meanings), tuple(reader.events))
 
 
-def _mentioned(occurrences: Sequence[Occurrence], isolation: Isolation[Order]) -> list[TableUsageNames]:
+def _names_by_occurrence(occurrences: Sequence[Occurrence], isolation: Isolation[Order]) -> list[TableUsageNames]:
     """The names of each occurrence, of those that fail none."""
     # Runs of one template share its symbolic lineage: its names are read off once.
     by_symbolic: dict[int, TableUsageNames] = {}
@@ -134,7 +134,7 @@ def _mentioned(occurrences: Sequence[Occurrence], isolation: Isolation[Order]) -
     return named
 
 
-def _expected(
+def _expected_names(
     occurrences: Sequence[Occurrence], named: Sequence[TableUsageNames]
 ) -> Iterator[tuple[TableName, Namespace]]:
     """The names whose meaning depends on what stood before, as each occurrence says them."""
@@ -163,14 +163,14 @@ class _TimelineReader:
             self._announced[occurrence.order, key] = relation.number
 
     def read(self, number: int, occurrence: Occurrence, names: TableUsageNames) -> dict[TableName, int]:
-        meaning = {name: self._meant(name, occurrence) for name in names.read}
+        meaning = {name: self._relation_of(name, occurrence) for name in names.read}
         for change in names.changes:
             self._apply(number, occurrence, change, meaning)
         for name, temporary, mode in names.written:
             if mode is WriteMode.CREATE:
                 meaning[name] = self._create(number, occurrence, name, temporary)
             elif name not in meaning:
-                meaning[name] = self._meant(name, occurrence)
+                meaning[name] = self._relation_of(name, occurrence)
         return meaning
 
     def close(self) -> None:
@@ -189,10 +189,10 @@ class _TimelineReader:
             relation = self.relations[created]
             relation.declared = change
             if change.other is not None:
-                relation.like = self._meant(change.other, occurrence)
+                relation.like = self._relation_of(change.other, occurrence)
             return
         # What is dropped or renamed stands already: a creation still to come is another relation.
-        subject = self._meant(change.name, occurrence, may_come=False)
+        subject = self._relation_of(change.name, occurrence, may_come=False)
         meaning[change.name] = subject
         relation = self.relations[subject]
         if kind is StatementKind.DROP:
@@ -207,7 +207,7 @@ class _TimelineReader:
             self._in_force.pop(relation.key, None)
             self._stand(relation, place)
         elif change.other is not None and kind is StatementKind.SWAP:
-            other = self.relations[self._meant(change.other, occurrence, may_come=False)]
+            other = self.relations[self._relation_of(change.other, occurrence, may_come=False)]
             meaning[change.other] = other.number
             first, second = relation.key, other.key
             self._note(NameEventKind.SWAP, first, occurrence, second)
@@ -247,7 +247,7 @@ class _TimelineReader:
             upcoming.remove(created)
         return created
 
-    def _meant(self, name: TableName, occurrence: Occurrence, *, may_come: bool = True) -> int:
+    def _relation_of(self, name: TableName, occurrence: Occurrence, *, may_come: bool = True) -> int:
         key = place_meant(name, occurrence.namespace, _scope(occurrence), self._exists)
         if not self._exists(key):
             key = self._catalog.elsewhere(name, occurrence.namespace) or key

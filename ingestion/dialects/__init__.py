@@ -55,7 +55,7 @@ def fold(identifier: str, quoted: bool, dialect: Dialect | str) -> str:
     reads sales and Orders, Oracle SALES and Orders.
     """
     rule = (dialect_of(dialect) if isinstance(dialect, str) else dialect).relations
-    return _folded(identifier, rule.quoted if quoted else rule.bare)
+    return _fold(identifier, rule.quoted if quoted else rule.bare)
 
 
 def fold_column(identifier: str, quoted: bool, dialect: Dialect | str) -> str:
@@ -64,10 +64,10 @@ def fold_column(identifier: str, quoted: bool, dialect: Dialect | str) -> str:
     `identifier` comes without its quotes, and `quoted` says whether it had any: `SELECT Id FROM t` reads t.id.
     """
     rule = (dialect_of(dialect) if isinstance(dialect, str) else dialect).columns
-    return _folded(identifier, rule.quoted if quoted else rule.bare)
+    return _fold(identifier, rule.quoted if quoted else rule.bare)
 
 
-def _folded(identifier: str, rule: Fold) -> str:
+def _fold(identifier: str, rule: Fold) -> str:
     if rule is Fold.KEEP:
         return identifier
     return identifier.lower() if rule is Fold.LOWER else identifier.upper()

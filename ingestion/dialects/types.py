@@ -196,24 +196,24 @@ def rule_type(rule: object, slot_type: Callable[[int], str]) -> str:
     return _RULES[name]([rule_type(item, slot_type) for item in inner])
 
 
-def _subtracted(types: Sequence[str]) -> str:
+def _difference(types: Sequence[str]) -> str:
     if len(types) == 2 and all(_base_of(name) in _TIMES for name in types):
         return "INT" if types[0] == types[1] == "DATE" else "INTERVAL"
-    return _computed(types)
+    return _arithmetic(types)
 
 
-def _computed(types: Sequence[str]) -> str:
+def _arithmetic(types: Sequence[str]) -> str:
     """Arithmetic: not known unless all operands are."""
     wide = widest(types) if all(types) else ""
     return "DECIMAL" if _base_of(wide) == "DECIMAL" else wide
 
 
-def _divided(types: Sequence[str]) -> str:
-    wide = _computed(types)
+def _quotient(types: Sequence[str]) -> str:
+    wide = _arithmetic(types)
     return "DOUBLE" if wide in _INTEGERS else wide
 
 
-def _summed(types: Sequence[str]) -> str:
+def _sum(types: Sequence[str]) -> str:
     base = _base_of(types[0]) if types else ""
     if base in _INTEGERS:
         return "BIGINT"
@@ -225,14 +225,14 @@ def _summed(types: Sequence[str]) -> str:
     return base if base == "INTERVAL" else ""
 
 
-def _averaged(types: Sequence[str]) -> str:
+def _average(types: Sequence[str]) -> str:
     base = _base_of(types[0]) if types else ""
     if base == "DECIMAL" or base == "INTERVAL":
         return base
     return "DOUBLE" if base in _RANK else ""
 
 
-def _listed(types: Sequence[str]) -> str:
+def _list_of(types: Sequence[str]) -> str:
     return f"ARRAY<{types[0]}>" if types and types[0] else "ARRAY"
 
 
@@ -247,11 +247,11 @@ def _element(types: Sequence[str]) -> str:
 
 _RULES: dict[object, Callable[[Sequence[str]], str]] = {
     "widest": widest,
-    "computed": _computed,
-    "subtracted": _subtracted,
-    "divided": _divided,
-    "summed": _summed,
-    "averaged": _averaged,
-    "listed": _listed,
+    "computed": _arithmetic,
+    "subtracted": _difference,
+    "divided": _quotient,
+    "summed": _sum,
+    "averaged": _average,
+    "listed": _list_of,
     "element": _element,
 }

@@ -17,7 +17,7 @@ def bundle(modules: Mapping[str, str], entry: str) -> str:
     """
     order: list[str] = []
     _visit(entry, modules, order)
-    return "\n".join(_wrapped(name, modules[name]) for name in order)
+    return "\n".join(_wrap(name, modules[name]) for name in order)
 
 
 def _visit(name: str, modules: Mapping[str, str], order: list[str]) -> None:
@@ -28,7 +28,7 @@ def _visit(name: str, modules: Mapping[str, str], order: list[str]) -> None:
     order.append(name)
 
 
-def _wrapped(name: str, source: str) -> str:
+def _wrap(name: str, source: str) -> str:
     imports = [f"const {{{found['names'].strip()}}} = module_{found['module']};" for found in _IMPORT.finditer(source)]
     exported = ", ".join(found["name"] for found in _EXPORTED.finditer(source))
     body = _EXPORT.sub("", _IMPORT.sub("", source))

@@ -69,7 +69,7 @@ def self_contained_page(document: Mapping[str, Any], title: str) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         f"<title>{html.escape(title)}</title>\n<style>{style}</style>"
     )
-    data = f'<script type="application/json" id="lineage-data">{_json(_interned(document))}</script>'
+    data = f'<script type="application/json" id="lineage-data">{_json(_intern(document))}</script>'
     return _page(head, data, f'<script type="module">{script}</script>')
 
 
@@ -87,7 +87,7 @@ def _json(document: Mapping[str, Any]) -> str:
     return json.dumps(document, separators=(",", ":"), ensure_ascii=False).translate(_ESCAPES)
 
 
-def _interned(document: Mapping[str, Any]) -> dict[str, Any]:
+def _intern(document: Mapping[str, Any]) -> dict[str, Any]:
     """The document with each SQL text and expression once: an edge for each source repeats its statement."""
     texts: dict[str, int] = {}
 

@@ -42,7 +42,7 @@ class Code:
             return ""
         return _name_of(token, self.dialect)
 
-    def dotted(self, index: int) -> tuple[tuple[str, ...], int]:
+    def dotted_name(self, index: int) -> tuple[tuple[str, ...], int]:
         """The parts of the dotted name at an index, and the index after it."""
         parts: list[str] = []
         while name := self.name(index):

@@ -77,7 +77,7 @@ class EngineNameRules:
             if to is None or (len(to) == SCHEMA and length < len(name) - 1):
                 continue
             namespace = ".".join(name[length:-1]) or name[length - 1]
-            return self._placed(to, (name[0], namespace, name[-1]))
+            return self._place(to, (name[0], namespace, name[-1]))
         return None
 
     def over_jdbc(self, name: Parts, url: JdbcUrl | None) -> Parts | None:
@@ -100,8 +100,8 @@ class EngineNameRules:
             return None
         folders = below.split("/")
         if len(rule.to) == SCHEMA:
-            return self._placed(rule.to, ("", "", folders[0]))
-        return self._placed(rule.to, ("", folders[0].removesuffix(".db"), folders[1])) if len(folders) > 1 else None
+            return self._place(rule.to, ("", "", folders[0]))
+        return self._place(rule.to, ("", folders[0].removesuffix(".db"), folders[1])) if len(folders) > 1 else None
 
     def storage_of(self, path: str) -> str | None:
         """The storage service that a canonical path belongs to; None without a rule for it."""
@@ -119,7 +119,7 @@ class EngineNameRules:
         found = [rule for rule in self.paths if rule.below(path) is not None]
         return max(found, key=lambda rule: len(rule.prefix), default=None)
 
-    def _placed(self, to: Parts, name: Parts) -> Parts:
+    def _place(self, to: Parts, name: Parts) -> Parts:
         """The levels that `to` names, and those of (database, schema, table) that it does not."""
         return self._own((*to, *name[len(to) - 1 :]))
 

@@ -55,7 +55,7 @@ def canonical_path(path: str) -> str:
     `s3a://b/t/dt=2026-01-01/*.parquet` is data of `s3://b/t`. Logins, queries and signatures go; the container of
     `abfs://container@account` is no login.
     """
-    scheme, separator, rest = _split(_without_secrets(path))
+    scheme, separator, rest = _split_path(_without_secrets(path))
     root, *folders = rest.split("/")
     kept = [root]
     for folder in folders:
@@ -71,7 +71,7 @@ def normal_path(path: str) -> str:
 
     `gcs://b/t/` and `gs://b/t`, `file:/data/o` and `file:///data/o` are one path each.
     """
-    scheme, separator, rest = _split(path)
+    scheme, separator, rest = _split_path(path)
     kept = rest.rstrip("/")
     return f"{scheme}{separator}{kept or '/'}" if separator else kept or "/"
 
@@ -96,7 +96,7 @@ def containers_of(path: str) -> Iterator[str]:
         yield parent
 
 
-def _split(path: str) -> tuple[str, str, str]:
+def _split_path(path: str) -> tuple[str, str, str]:
     scheme, separator, rest = path.partition("://")
     if not separator:
         if path.lower().startswith("file:/"):

@@ -63,9 +63,9 @@ class ThreadedParser:
         for chunk in _chunks(requests):
             running.add(self._executor.submit(self._parse_chunk, chunk))
             if len(running) >= self._ahead:
-                running = yield from _finished(running)
+                running = yield from _finish(running)
         while running:
-            running = yield from _finished(running)
+            running = yield from _finish(running)
 
     def _parse_chunk(self, chunk: list[ParseRequest]) -> list[ParseOutcome]:
         sandbox = self._free.get()
@@ -96,7 +96,7 @@ def _close_in(process: int, sandboxes: list[Sandbox], executor: ThreadPoolExecut
         _close(sandboxes, executor, wait_for_threads=False)
 
 
-def _finished(running: set[_Parsing]) -> Generator[ParseOutcome, None, set[_Parsing]]:
+def _finish(running: set[_Parsing]) -> Generator[ParseOutcome, None, set[_Parsing]]:
     """Yields what the chunks that have ended gave; returns the others."""
     done, others = wait(running, return_when=FIRST_COMPLETED)
     for future in done:

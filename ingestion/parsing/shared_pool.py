@@ -20,16 +20,16 @@ def warm_parser(timeout_seconds: float) -> ThreadedParser:
     """
     if not (math.isfinite(timeout_seconds) and timeout_seconds > 0):
         raise ConfigError(f"timeout_seconds must be a positive number, not {timeout_seconds}")
-    return _started(Limits(seconds=timeout_seconds), os.getpid())
+    return _start(Limits(seconds=timeout_seconds), os.getpid())
 
 
 def close_warm_parsers() -> None:
     """Ends every parser that nobody uses now."""
-    _started.cache_clear()
+    _start.cache_clear()
 
 
 @lru_cache(maxsize=_MOST)
-def _started(limits: Limits, _process: int) -> ThreadedParser:
+def _start(limits: Limits, _process: int) -> ThreadedParser:
     parser = ThreadedParser(1, limits)
     parser.close_with_its_last_user()
     return parser

@@ -57,11 +57,11 @@ class PlanCache:
         `descriptions` are the texts of an execution's plans; `stream` is whether it is a batch of a stream.
         """
         if stream or application.batch is not None or _reads_the_application(descriptions):
-            return _written(statement_lineage(descriptions, application, stream))
+            return _with_bytes(statement_lineage(descriptions, application, stream))
         key, ids = number_ids(descriptions, application)
         known = self._known.get(key)
         if known is None:
-            known = self._evaluated(descriptions, application, ids, _size_of(key))
+            known = self._evaluate(descriptions, application, ids, _size_of(key))
             if known.characters <= self._known.maxsize and not _depends_on_numbers(known):
                 self._known[key] = known
             return known.lineage, known.written
@@ -69,13 +69,13 @@ class PlanCache:
             application.remembered[ids[number]] = replace(attribute, id=ids[number])
         return known.lineage, known.written
 
-    def _evaluated(
+    def _evaluate(
         self, descriptions: Sequence[str], application: Application, ids: Sequence[int], characters: int
     ) -> _CachedPlan:
         before = application.remembered
         application.remembered = {}
         try:
-            lineage, content = _written(statement_lineage(descriptions, application))
+            lineage, content = _with_bytes(statement_lineage(descriptions, application))
             made = application.remembered
         finally:
             application.remembered = before
@@ -96,7 +96,7 @@ def kept_plans(rules: str) -> PlanCache:  # noqa: ARG001 (the key of the cache)
     return PlanCache()
 
 
-def _written(lineage: StatementLineage | None) -> tuple[StatementLineage | None, bytes | None]:
+def _with_bytes(lineage: StatementLineage | None) -> tuple[StatementLineage | None, bytes | None]:
     """Lineage with the bytes that it is written as."""
     if lineage is None:
         return None, None

@@ -90,7 +90,7 @@ def with_queries(found: Sequence[Placed], reads: Sequence[Read], made: Mapping[i
 
     `found` and `reads` are the writes and the scans of all executions; `made` has each attribute by its expression id.
     """
-    return [_completed(write, _reads_of(write, found, reads), made) for write in found]
+    return [_complete(write, _reads_of(write, found, reads), made) for write in found]
 
 
 def _reads_of(write: Placed, found: Sequence[Placed], reads: Sequence[Read]) -> list[Read]:
@@ -105,7 +105,7 @@ def _reads_of(write: Placed, found: Sequence[Placed], reads: Sequence[Read]) -> 
     return [read for read in reads if write.place < read.place < end]
 
 
-def _completed(placed: Placed, reads: Sequence[Read], made: Mapping[int, Attribute]) -> EvaluatedWrite:
+def _complete(placed: Placed, reads: Sequence[Read], made: Mapping[int, Attribute]) -> EvaluatedWrite:
     item = placed.item
     write = item.write
     if item.relation is not None:

@@ -18,22 +18,22 @@ def canonical(value: T) -> T:
     names a set happened to keep.
     """
     seen: dict[Any, Any] = {}
-    return _shared(value, seen)  # type: ignore[no-any-return]
+    return _share(value, seen)  # type: ignore[no-any-return]
 
 
-def _shared(value: Any, seen: dict[Any, Any]) -> Any:
+def _share(value: Any, seen: dict[Any, Any]) -> Any:
     kind: type = type(value)
     if kind is str:
         return seen.setdefault(value, value)
     if kind is tuple:
-        parts = tuple([_shared(item, seen) for item in value])
+        parts = tuple([_share(item, seen) for item in value])
         return seen.setdefault((tuple, *map(id, parts)), parts)
     if value is None or kind is bool or isinstance(value, Enum):
         return value
     names = _field_names(kind)
     if not names:
         return seen.setdefault((kind, value), value)
-    content = [_shared(getattr(value, name), seen) for name in names]
+    content = [_share(getattr(value, name), seen) for name in names]
     key = (kind, *map(id, content))
     if key not in seen:
         seen[key] = kind(*content)

@@ -43,10 +43,10 @@ def plan_fingerprint(symbolic: bytes) -> str:
     lineage = loads(symbolic)
     if not isinstance(lineage, StatementLineage):
         raise TypeError("a plan's lineage is complete as it is: relational forms have the fingerprint of their text")
-    return hashlib.blake2b(rendered(lineage).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    return hashlib.blake2b(render(lineage).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
-def rendered(lineage: StatementLineage) -> str:
+def render(lineage: StatementLineage) -> str:
     """The lineage as one line of JSON: the same for equal lineage, another for lineage that differs.
 
     Flows, outputs, changes and lists of columns keep their order; references, sources, problems and what else is
@@ -58,9 +58,9 @@ def rendered(lineage: StatementLineage) -> str:
             flows=[_flow(flow) for flow in lineage.flows],
             changes=[_change(change) for change in lineage.changes],
             aliases=_pairs(lineage.aliases),
-            problems=_sorted(map(_problem, lineage.problems)),
-            unused=_sorted(map(_column_ref, lineage.unused)),
-            functions=_sorted(map(_name, lineage.functions)),
+            problems=_sort(map(_problem, lineage.problems)),
+            unused=_sort(map(_column_ref, lineage.unused)),
+            functions=_sort(map(_name, lineage.functions)),
         )
     )
 
@@ -69,8 +69,8 @@ def _flow(flow: Flow) -> Json:
     return _without_defaults(
         target=[] if flow.target is None else [_target(flow.target)],
         outputs=[_output(output) for output in flow.outputs],
-        indirect=_sorted(map(_reference, flow.indirect)),
-        sources=_sorted(map(_name, flow.sources)),
+        indirect=_sort(map(_reference, flow.indirect)),
+        sources=_sort(map(_name, flow.sources)),
     )
 
 
@@ -88,7 +88,7 @@ def _target(target: Target) -> Json:
 def _output(output: Output) -> Json:
     return _without_defaults(
         name=output.name,
-        references=_sorted(map(_reference, output.references)),
+        references=_sort(map(_reference, output.references)),
         type=output.type,
         star=[] if output.star is None else [_star(output.star)],
         name_assumed=output.name_assumed,
@@ -101,7 +101,7 @@ def _star(star: StarOutput) -> Json:
 
 def _reference(reference: Reference) -> Json:
     return _without_defaults(
-        sources=_sorted(map(_column_ref, reference.sources)),
+        sources=_sort(map(_column_ref, reference.sources)),
         subtype=reference.transformation.subtype.value,
         masking=reference.transformation.masking,
         expression=reference.expression,
@@ -143,7 +143,7 @@ def _pairs(pairs: Iterable[tuple[str, str]]) -> list[Json]:
     return [[first, second] for first, second in pairs]
 
 
-def _sorted(values: Iterable[Json]) -> list[Json]:
+def _sort(values: Iterable[Json]) -> list[Json]:
     return sorted(values, key=_text)
 
 

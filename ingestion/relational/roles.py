@@ -36,7 +36,7 @@ def is_direct(role: int) -> bool:
     return role & 15 <= AGGREGATION
 
 
-def _composed(outer: int, inner: int) -> int:
+def _compose(outer: int, inner: int) -> int:
     masking = (outer | inner) & MASKING
     if not is_direct(outer):
         return outer & 15 | masking
@@ -46,7 +46,7 @@ def _composed(outer: int, inner: int) -> int:
 
 
 COMPOSED: tuple[tuple[int, ...], ...] = tuple(
-    tuple(_composed(outer, inner) for inner in range(ROLES)) for outer in range(ROLES)
+    tuple(_compose(outer, inner) for inner in range(ROLES)) for outer in range(ROLES)
 )
 """`COMPOSED[outer][inner]`: what a column is to a result when it plays `inner` in a value that plays `outer`.
 

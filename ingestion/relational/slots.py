@@ -22,10 +22,10 @@ def projected_expressions(select: Select) -> Iterator[Expression]:
         if isinstance(item, Projection):
             yield item.expression
         else:
-            yield from _starred(item)
+            yield from _star_expressions(item)
 
 
-def _starred(star: Star) -> Iterator[Expression]:
+def _star_expressions(star: Star) -> Iterator[Expression]:
     """The expressions of a star."""
     yield from (replaced.expression for replaced in star.replaced)
     if star.value is not None:

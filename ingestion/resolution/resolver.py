@@ -203,12 +203,12 @@ class Resolver:
     def _look_up(self, lookup: _Lookup) -> Resolution:
         everywhere = self._search.candidates(lookup.service, lookup.name)
         if lookup.likely is not None:
-            likely = self._along_path(lookup.likely, self._narrowed(everywhere, lookup.likely))
+            likely = self._along_path(lookup.likely, self._narrow(everywhere, lookup.likely))
             if not isinstance(likely, Unresolved):
                 return likely
         return self._along_path(lookup, everywhere)
 
-    def _narrowed(self, everywhere: Hits, lookup: _Lookup) -> Hits:
+    def _narrow(self, everywhere: Hits, lookup: _Lookup) -> Hits:
         """What one database or schema has of the name, read off the hits in all of them where they are all there."""
         if not everywhere.complete:
             return self._search.candidates(lookup.service, lookup.name)
@@ -217,22 +217,22 @@ class Resolver:
 
     def _along_path(self, lookup: _Lookup, everywhere: Hits) -> Resolution:
         if lookup.name.schema is not None or not lookup.path:
-            return self._chosen(everywhere, lookup)
+            return self._choose(everywhere, lookup)
         for schema in lookup.path:
             name = PartialName(lookup.name.database, schema, lookup.name.table)
             placed = _Lookup(lookup.service, name, found_by=lookup.found_by)
-            found = self._chosen(self._narrowed(everywhere, placed), placed)
+            found = self._choose(self._narrow(everywhere, placed), placed)
             if not isinstance(found, Unresolved):
                 return found
-        return self._chosen(everywhere, _Lookup(lookup.service, lookup.name, found_by=FoundBy.ONLY_ONE))
+        return self._choose(everywhere, _Lookup(lookup.service, lookup.name, found_by=FoundBy.ONLY_ONE))
 
     def _strictly(self, lookup: _Lookup) -> Resolution:
-        return self._chosen(self._search.candidates(lookup.service, lookup.name), lookup)
+        return self._choose(self._search.candidates(lookup.service, lookup.name), lookup)
 
-    def _chosen(self, hits: Hits, lookup: _Lookup) -> Resolution:
+    def _choose(self, hits: Hits, lookup: _Lookup) -> Resolution:
         """The one of the hits that the name means; a search index may lag, so no hit means a look-up by FQN."""
         name = lookup.name
-        missing = Unresolved(Missing.NO_SUCH_TABLE, _dotted(name))
+        missing = Unresolved(Missing.NO_SUCH_TABLE, _dotted_name(name))
         if not hits.fqns:
             if hits.current or name.database is None or name.schema is None:
                 return missing
@@ -294,5 +294,5 @@ def _exact(fqn: str, name: PartialName) -> bool:
     return all(want in (None, part) for want, part in zip(wanted, split_fqn(fqn)[1:], strict=True))
 
 
-def _dotted(name: PartialName) -> str:
+def _dotted_name(name: PartialName) -> str:
     return ".".join(part for part in (name.database, name.schema, name.table) if part)

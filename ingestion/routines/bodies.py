@@ -26,7 +26,7 @@ def _read_package(code: Code, at: int) -> tuple[tuple[str, ...], tuple[tuple[str
     """
     if code.word(at + 1) != "body":
         return (), ()
-    name, place = code.dotted(at + 2)
+    name, place = code.dotted_name(at + 2)
     return name, tuple(_members(code, place + 1))
 
 

@@ -76,7 +76,7 @@ class _Reader:
         elif word in _VERBS:
             self._statement(self.place)
         elif self.code.word(self.place + 1) == ":" and self.code.word(self.place + 2) == "=":
-            self._assigned(self.place, self.place + 3)
+            self._assign(self.place, self.place + 3)
         elif self.code.word(self.place + 1) == ":":  # a label
             self.place += 2
         else:
@@ -166,14 +166,14 @@ class _Reader:
         for begin, _end in self.code.items(first, value):
             self.variables.declare(self.code.name(begin))
         if value < until:
-            self._assigned(first, value + 1)
+            self._assign(first, value + 1)
 
     def _set(self) -> None:
         """SET x = value, in the dialects whose variables are set so; anything else that is SET is no variable."""
         name = self.place + 1 + (self.code.word(self.place + 1) == "@")
         if self.code.word(name + 1) == "=" or self.code.words(name + 1, 2) == (":", "="):
             value = name + 2 if self.code.word(name + 1) == "=" else name + 3
-            self._assigned(name, value)
+            self._assign(name, value)
         else:
             self._skip()
 
@@ -181,7 +181,7 @@ class _Reader:
         """Snowflake's LET name [type] := value, or LET name CURSOR FOR query."""
         self._declaration(self.place + 1)
 
-    def _assigned(self, name_at: int, first: int) -> None:
+    def _assign(self, name_at: int, first: int) -> None:
         until = self._end(first)
         name = self.code.name(name_at)
         query = self._query(first, until)
@@ -279,7 +279,7 @@ class _Reader:
 
     def _plain_call(self) -> None:
         """PL/SQL's `name(...);`: a call without a verb."""
-        name, after = self.code.dotted(self.place)
+        name, after = self.code.dotted_name(self.place)
         if name and self.code.dialect.bare_calls and self.code.word(after) in ("(", ";"):
             self.steps.append(RoutineStep(calls=name))
         self._skip()

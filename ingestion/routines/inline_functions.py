@@ -90,10 +90,10 @@ def as_function(symbolic: Symbolic) -> Symbolic:
     """The lineage of such a view, as that of a table function of the same name."""
     if not isinstance(symbolic, RelationalStatement):
         return symbolic
-    return replace(symbolic, writes=tuple(_renamed(symbolic.writes)))
+    return replace(symbolic, writes=tuple(_rename(symbolic.writes)))
 
 
-def _renamed(writes: tuple[WriteForm, ...]) -> Iterator[WriteForm]:
+def _rename(writes: tuple[WriteForm, ...]) -> Iterator[WriteForm]:
     for write in writes:
         if write.target is None:
             yield write

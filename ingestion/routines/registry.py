@@ -50,7 +50,7 @@ class KnownRoutines:
     namespace_of: NamespaceOf
     by_key: Mapping[str, tuple[KnownRoutine, ...]]
 
-    def called(self, name: Sequence[str], database: str, path: tuple[str, ...]) -> str | None:
+    def key_of_call(self, name: Sequence[str], database: str, path: tuple[str, ...]) -> str | None:
         """The key of the routine that a name means to a session; None where none is known, or several may be meant."""
         namespace = self.namespace_of(database, path)
         # What stands before a routine's name may be the package that it is in.
@@ -75,7 +75,7 @@ class KnownRoutines:
         """
         yield from self._steps(known, {known.key}, 0)
 
-    def nested(self) -> frozenset[str]:
+    def called_by_others(self) -> frozenset[str]:
         """The routines that others call."""
         return frozenset(
             owner.key
@@ -118,8 +118,8 @@ class KnownRoutines:
             return None
         path = self.path_of(known, called=False)
         beside = f"{known.routine.package}.{step.calls[-1]}"  # what a package calls by its bare name may be its own
-        key = self.called((*known.parts[:2], beside), known.parts[0], path) if known.routine.package else None
-        key = key or self.called(step.calls, known.parts[0], path)
+        key = self.key_of_call((*known.parts[:2], beside), known.parts[0], path) if known.routine.package else None
+        key = key or self.key_of_call(step.calls, known.parts[0], path)
         if key is None:
             return None
         in_force = [version for version in self.by_key[key] if version.since <= known.since]
@@ -149,7 +149,7 @@ def known_routines(
         with isolation.around(FailureStage.ROUTINES, definition.text):
             isolation.probe(FailureStage.ROUTINES, definition)
             for routine in routines_of(definition, dialect):
-                _file(_defined(definition, routine), found, filed)
+                _file(_known_routine(definition, routine), found, filed)
     for text, database, path, time in logged:
         with isolation.around(FailureStage.ROUTINES, text):
             isolation.probe(FailureStage.ROUTINES, text)
@@ -163,7 +163,7 @@ def known_routines(
     return KnownRoutines(dialect, namespace_of, {key: _in_force(whole[key]) for key in sorted(whole)})
 
 
-def _defined(definition: Definition, routine: Routine) -> KnownRoutine:
+def _known_routine(definition: Definition, routine: Routine) -> KnownRoutine:
     place = (*definition.place[:2], routine.name[-1]) if routine.package else definition.place
     since, already_published, own = definition.at or 0.0, definition.done, definition.own
     return KnownRoutine(

@@ -64,7 +64,7 @@ def read_header(text: str, dialect: Dialect) -> Header | None:
     place = kind_at + 1
     if code.words(place, 3) == ("if", "not", "exists"):
         place += 3
-    name, place = code.dotted(place)
+    name, place = code.dotted_name(place)
     if not name:
         return None
     parameters: tuple[str, ...] = ()

@@ -74,7 +74,7 @@ def called_routine(text: str, dialect: Dialect | str) -> tuple[str, ...]:
     rules = dialect_of(dialect) if isinstance(dialect, str) else dialect
     code = Code(text, tuple(islice(tokens(text, rules), _HEAD)), rules)
     if rules.separator is Separator.GO and code.word(0) not in _VERBS:  # T-SQL runs what a batch begins with
-        return _executed(code, 0)
+        return _executed_name(code, 0)
     return routine_called_at(code, 0)
 
 
@@ -82,15 +82,15 @@ def routine_called_at(code: Code, place: int) -> tuple[str, ...]:
     """The routine that the statement starting at a token runs."""
     verb = code.word(place)
     if verb == "call":
-        return code.dotted(place + 1)[0]
+        return code.dotted_name(place + 1)[0]
     if verb in ("exec", "execute"):
-        return _executed(code, place + 1)
+        return _executed_name(code, place + 1)
     if verb in ("select", "perform"):
-        return _selected(code, place + 1)
+        return _selected_name(code, place + 1)
     return ()
 
 
-def _executed(code: Code, place: int) -> tuple[str, ...]:
+def _executed_name(code: Code, place: int) -> tuple[str, ...]:
     """T-SQL's EXEC [@status =] name; Snowflake's EXECUTE TASK name; Oracle's EXEC name."""
     if code.word(place) in ("task", "procedure"):
         place += 1
@@ -98,17 +98,17 @@ def _executed(code: Code, place: int) -> tuple[str, ...]:
         place += 2
     if code.word(place)[:1] in ("@", "("):
         return ()
-    name, after = code.dotted(place)
+    name, after = code.dotted_name(place)
     return () if not name or name[-1].lower() in _NO_ROUTINES or code.word(after) == "=" else name
 
 
-def _selected(code: Code, place: int) -> tuple[str, ...]:
+def _selected_name(code: Code, place: int) -> tuple[str, ...]:
     """SELECT f(...) with nothing else: how PostgreSQL runs a function for what it does."""
     if code.dialect.dollar_quotes is not DollarQuotes.TAGGED:
         return ()
     if code.words(place, 2) == ("*", "from"):
         place += 2
-    name, after = code.dotted(place)
+    name, after = code.dotted_name(place)
     if not name or code.word(after) != "(":
         return ()
     closing = code.closing(after)

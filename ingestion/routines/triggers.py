@@ -52,9 +52,9 @@ def read_trigger(code: Code, at: int) -> Trigger | None:
     place = at + 1
     if code.words(place, 3) == ("if", "not", "exists"):
         place += 3
-    name, place = code.dotted(place)
+    name, place = code.dotted_name(place)
     on = _table_at(code, place)
-    parts, after = code.dotted(on)
+    parts, after = code.dotted_name(on)
     if not name or not parts:
         return None
     table = code.between(on, after)
@@ -62,7 +62,7 @@ def read_trigger(code: Code, at: int) -> Trigger | None:
     for place in range(after, len(code.tokens)):
         word = code.word(place)
         if word == "execute" and code.word(place + 1) in ("function", "procedure"):
-            runs, _end = code.dotted(place + 2)
+            runs, _end = code.dotted_name(place + 2)
             return Trigger((*parts[:-1], f"{parts[-1]}.{name[-1]}"), table, parts, runs=runs)
         if code.dialect.separator is Separator.GO:
             if word == "as" and code.word(place - 1) != "execute":
@@ -78,7 +78,7 @@ def steps_of_trigger(trigger: Trigger, dialect: Dialect) -> tuple[RoutineStep, .
         return (RoutineStep(calls=trigger.runs),)
     if dialect.separator is Separator.GO:
         return read_steps(_with_table(Code.of(trigger.body, dialect), trigger.table), dialect, Variables())
-    return _bound(trigger.body, dialect, _variables(trigger.table, trigger.rows), trigger.table)
+    return _bind(trigger.body, dialect, _variables(trigger.table, trigger.rows), trigger.table)
 
 
 def function_steps(text: str, dialect: Dialect, table: str) -> tuple[RoutineStep, ...]:
@@ -89,7 +89,7 @@ def function_steps(text: str, dialect: Dialect, table: str) -> tuple[RoutineStep
     variables = _variables(table, _ROWS)
     for parameter in header.parameters:
         variables.declare(parameter)
-    return _bound(header.body, dialect, variables, table)
+    return _bind(header.body, dialect, variables, table)
 
 
 def _table_at(code: Code, place: int) -> int:
@@ -120,7 +120,7 @@ def _variables(table: str, rows: tuple[str, ...]) -> Variables:
     return variables
 
 
-def _bound(body: str, dialect: Dialect, variables: Variables, table: str) -> tuple[RoutineStep, ...]:
+def _bind(body: str, dialect: Dialect, variables: Variables, table: str) -> tuple[RoutineStep, ...]:
     return tuple(_with_whole_rows(step, dialect, table) for step in read_steps(body, dialect, variables))
 
 

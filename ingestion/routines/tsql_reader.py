@@ -161,11 +161,11 @@ class _TransactReader:
         """One statement, from token to token."""
         verb = self.code.word(first)
         if verb in ("declare", "set"):
-            self._declared(first, last)
+            self._declare(first, last)
         elif verb in ("exec", "execute"):
-            self._executed(first, last)
+            self._execute(first, last)
         elif verb == "fetch":
-            self._fetched(first, last)
+            self._fetch(first, last)
         elif verb == "return" and last > first + 1:
             self.returned.append(with_parameters(self.code, first + 1, last, self.variables))
         elif verb == "select" and self._assigns(first, last):
@@ -181,7 +181,7 @@ class _TransactReader:
         """A table variable is a temporary table."""
         return f"#{match[1]}" if match[1].casefold() in self.tables else match[0]
 
-    def _declared(self, first: int, last: int) -> None:
+    def _declare(self, first: int, last: int) -> None:
         cursor = self.code.find(first, frozenset({"for"}), last)
         if "cursor" in self.code.words(first + 2, 6) and cursor < last:
             query = with_parameters(self.code, cursor + 1, last, self.variables)
@@ -223,7 +223,7 @@ class _TransactReader:
                 continue
             self.variables.fill(name, f"SELECT {self.code.between(begin + 2, end)} {rest}")
 
-    def _fetched(self, first: int, last: int) -> None:
+    def _fetch(self, first: int, last: int) -> None:
         into = self.code.find(first, _INTO, last)
         query = self.variables.query_of(self.code.tokens[into - 1].text) if into < last else None
         if query is None:
@@ -232,7 +232,7 @@ class _TransactReader:
         for name, value in column_queries(query, names, self.code).items():
             self.variables.fill(name, value)
 
-    def _executed(self, first: int, last: int) -> None:
+    def _execute(self, first: int, last: int) -> None:
         called = routine_called_at(self.code, first)
         if called:
             self.steps.append(RoutineStep(calls=called))

@@ -127,7 +127,7 @@ def _listed_names(code: Code, first: int, last: int) -> Iterator[int]:
     while place < last:
         word = code.word(place)
         if word in _LISTED_AFTER:
-            _parts, after = code.dotted(place + 1)
+            _parts, after = code.dotted_name(place + 1)
             if code.word(after) == "(":
                 closing = code.closing(after)
                 yield from range(after, min(closing, last))

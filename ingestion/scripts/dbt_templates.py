@@ -27,7 +27,7 @@ def without_templates(text: str, model: str) -> str:
         return text
     for gone in (_COMMENT, _CONFIG, _CONDITION):
         text = gone.sub(_line_ends, text)
-    text = _REF.sub(_referenced, text)
+    text = _REF.sub(_reference, text)
     text = _SOURCE.sub(lambda match: ".".join(_texts(match)) if _are_plain(match) else match.group(), text)
     return _THIS.sub(model, text) if _PLAIN.fullmatch(model) else text
 
@@ -38,7 +38,7 @@ def _line_ends(match: re.Match[str]) -> str:
     return "\n" * match.group().count("\n") or " "
 
 
-def _referenced(match: re.Match[str]) -> str:
+def _reference(match: re.Match[str]) -> str:
     if not _are_plain(match):
         return match.group()
     version = match.group(5)

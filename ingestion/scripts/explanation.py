@@ -57,7 +57,7 @@ class Explanation:
 
     def base_columns(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The columns where it all begins: those whose values arrive, and those that only have a say."""
-        arriving = dict.fromkeys(_reached(self.hops, self.column, direct_only=True))
+        arriving = dict.fromkeys(_reached_columns(self.hops, self.column, direct_only=True))
         base = [name for name, sources in self.hops.items() if not sources and name != self.column]
         return tuple(n for n in base if n in arriving), tuple(n for n in base if n not in arriving)
 
@@ -166,7 +166,7 @@ def _origin(contribution: Mapping[str, Any]) -> _Origin:
     return str(producer["kind"]), str(producer["key"]), contribution.get("sqlQuery") or ""
 
 
-def _reached(hops: Mapping[str, Sequence[ExplainedHop]], start: str, *, direct_only: bool) -> Iterable[str]:
+def _reached_columns(hops: Mapping[str, Sequence[ExplainedHop]], start: str, *, direct_only: bool) -> Iterable[str]:
     seen = {start}
     waiting = [start]
     for name in waiting:

@@ -54,12 +54,12 @@ def given_schemas(schema: Mapping[str, TableSchema]) -> SchemaProvider:
     """What stands before a script begins: the one given table that a name is a suffix of (or the other way round)."""
     tables = {tuple(name.lower().split(".")): columns for name, columns in schema.items()}
 
-    def known(key: RelationKey) -> Sequence[Column] | None:
+    def known_columns(key: RelationKey) -> Sequence[Column] | None:
         wanted = tuple(part.lower() for part in key.parts if part)
         found = [columns for name, columns in tables.items() if name[-len(wanted) :] == wanted[-len(name) :]]
         return tuple(Column(name, type_) for name, type_ in found[0].items()) if len(found) == 1 else None
 
-    return SchemaProvider(known)
+    return SchemaProvider(known_columns)
 
 
 def _error_of(reason: str) -> type[RecordError]:
@@ -100,9 +100,9 @@ class LineageParser:
         self._dialect = dialect_of(dialect).name
         self._before = given_schemas(schema or {})
         self.failures: tuple[str, ...] = ()
-        self._statements = under_last_names(self._bound(query, timeout_seconds))
+        self._statements = under_last_names(self._bind(query, timeout_seconds))
 
-    def _bound(self, query: str, timeout_seconds: float) -> BoundLog:
+    def _bind(self, query: str, timeout_seconds: float) -> BoundLog:
         dialect = dialect_of(self._dialect)
         found = tuple(pieces(query, dialect))
         outcomes = parse_pieces(found, dialect, timeout_seconds)

@@ -55,11 +55,11 @@ def unescape_line_ends(text: str, dialect: Dialect | str) -> str:
         return text
     lexicon = lexicon_of(dialect)
     if "\n" in text:
-        return _quoted_or(_ESCAPE.pattern, lexicon).sub(_unescaped, text)
-    return _quoted_or(_ESCAPE.pattern, lexicon, _COMMENT_TO_ESCAPE).sub(_unescaped, text)
+        return _quoted_or(_ESCAPE.pattern, lexicon).sub(_unescape, text)
+    return _quoted_or(_ESCAPE.pattern, lexicon, _COMMENT_TO_ESCAPE).sub(_unescape, text)
 
 
-def _unescaped(match: re.Match[str]) -> str:
+def _unescape(match: re.Match[str]) -> str:
     return match.group() if match.lastgroup else _ESCAPED[match.group()]
 
 

@@ -37,7 +37,7 @@ def use(tokens: tuple[Token, ...], dialect: Dialect) -> SessionChange | None:
     if not words or (words[0] in _NOT_NAMES and len(words) > 1 and words[1] != "."):
         return None
     what = words[0] if words[0] in _QUALIFIED_BY_USE and len(words) > 1 and words[1] not in (".", ";") else ""
-    parts = _named(tokens[1:] if what else tokens, dialect)
+    parts = _name_parts(tokens[1:] if what else tokens, dialect)
     if not parts:
         return None
     if len(parts) > 1:
@@ -65,7 +65,7 @@ def set_(tokens: tuple[Token, ...], dialect: Dialect) -> SessionChange | None:
     if setting in ("search_path", "@@dataset_id", "schema", "current_schema"):
         return _search_path(values, dialect, local)
     if setting in ("catalog", "database", "@@dataset_project_id"):
-        parts = _dotted(values, dialect)
+        parts = _dotted_parts(values, dialect)
         if not parts:
             return None
         return SessionChange(parts[0], None if setting == "@@dataset_project_id" else _default_schemas(dialect))
@@ -97,18 +97,18 @@ def _search_path(values: tuple[Token, ...], dialect: Dialect, local: bool) -> Se
     return SessionChange(schemas=tuple(name for name in schemas if name), local=local)
 
 
-def _named(tokens: tuple[Token, ...], dialect: Dialect) -> list[str]:
+def _name_parts(tokens: tuple[Token, ...], dialect: Dialect) -> list[str]:
     """The parts of a name, which a constant text may give: IDENTIFIER('a.b')."""
     words = [token.text.lower() for token in tokens[:2]]
     if words != ["identifier", "("]:
-        return _dotted(tokens, dialect)
+        return _dotted_parts(tokens, dialect)
     text = tokens[2] if len(tokens) > 2 else None
     if text is None or text.kind != STRING:
         return []
-    return _dotted(tuple(all_tokens(text.text[1:-1], dialect)), dialect)
+    return _dotted_parts(tuple(all_tokens(text.text[1:-1], dialect)), dialect)
 
 
-def _dotted(tokens: tuple[Token, ...], dialect: Dialect) -> list[str]:
+def _dotted_parts(tokens: tuple[Token, ...], dialect: Dialect) -> list[str]:
     parts = []
     for place, token in enumerate(tokens):
         if place % 2:

@@ -82,10 +82,10 @@ class Examined:
         if not pattern.search(self.lowered, self.start) and not any(sign in self.lowered for sign in _OPEN_COMMENTS):
             return False
         quoted = lexicon_of(self.dialect).quoted
-        return pattern.search(quoted.sub(_blanked, self.text[self.start :]).lower()) is not None
+        return pattern.search(quoted.sub(_blank, self.text[self.start :]).lower()) is not None
 
 
-def _blanked(match: re.Match[str]) -> str:
+def _blank(match: re.Match[str]) -> str:
     return " " if match.lastgroup in (COMMENT, HINT) else "?"
 
 

@@ -60,7 +60,7 @@ def split(text: str, dialect: Dialect | str) -> tuple[StatementText, ...]:
     if is_single(text, dialect):
         cleaned = clean(text, dialect)
         return (StatementText(cleaned, 1 + _lines_before(text, cleaned, dialect)),) if cleaned else ()
-    text = _prepared(text, dialect)
+    text = _prepare(text, dialect)
     found = []
     line, counted = 1, 0
     for start, end in _spans(text, dialect):
@@ -89,7 +89,7 @@ def _lines_before(text: str, cleaned: str, dialect: Dialect) -> int:
     return text.count("\n", 0, next(tokens(text, dialect)).start)
 
 
-def _prepared(text: str, dialect: Dialect) -> str:
+def _prepare(text: str, dialect: Dialect) -> str:
     if dialect.sqlplus_commands:
         text = without_sqlplus_commands(text)
     if "\\" in text or dialect.stage_names:
@@ -104,12 +104,12 @@ def _spans(text: str, dialect: Dialect) -> Iterator[tuple[int, int]]:
             continue
         begin = start
         for stop in _ends(text, dialect, (start, end), delimiter):
-            yield from _unseparated(text, dialect, begin, stop)
+            yield from _unseparated_ranges(text, dialect, begin, stop)
             begin = stop + len(delimiter)
-        yield from _unseparated(text, dialect, begin, end)
+        yield from _unseparated_ranges(text, dialect, begin, end)
 
 
-def _unseparated(text: str, dialect: Dialect, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _unseparated_ranges(text: str, dialect: Dialect, start: int, end: int) -> Iterator[tuple[int, int]]:
     if dialect.separator is Separator.GO and "\n" in text[start:end]:
         for begin in unseparated_starts(text, dialect, start, end):
             yield start, begin
@@ -122,7 +122,7 @@ def _batches(text: str, dialect: Dialect) -> Iterator[tuple[int, int, str]]:
     line = _SEPARATOR_LINES.get(dialect.separator)
     start, delimiter = 0, ";"
     if line is not None and line.search(text):
-        for match in _unquoted(line.pattern, dialect.name).finditer(text):
+        for match in _unquoted_pattern(line.pattern, dialect.name).finditer(text):
             if match.lastgroup == "found" and not _divides(text, dialect, start, match.start()):
                 yield start, match.start(), delimiter
                 start = match.end()
@@ -151,7 +151,7 @@ def _ends(text: str, dialect: Dialect, span: tuple[int, int], delimiter: str) ->
         return iter(())
     if delimiter == ";" and _OPENS_BLOCK.search(text, start, end):
         return statement_ends(text, dialect, start, end)
-    pattern = _unquoted(re.escape(delimiter) + _GOES_ON.get(dialect.separator, ""), dialect.name)
+    pattern = _unquoted_pattern(re.escape(delimiter) + _GOES_ON.get(dialect.separator, ""), dialect.name)
     return (match.start() for match in pattern.finditer(text, start, end) if match.lastgroup == "found")
 
 
@@ -161,6 +161,6 @@ def _declares(text: str, dialect: Dialect, start: int, end: int) -> bool:
 
 
 @lru_cache(maxsize=256)
-def _unquoted(pattern: str, dialect: str) -> re.Pattern[str]:
+def _unquoted_pattern(pattern: str, dialect: str) -> re.Pattern[str]:
     """Matches `pattern` as the group "found", and what is quoted as other groups."""
     return re.compile(f"(?P<found>(?im:{pattern}))|{lexicon_of(dialect).quoted.pattern}")

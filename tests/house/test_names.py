@@ -16,12 +16,15 @@ OUR_OWN_WORDS = frozenset(
     {
         *("Undertaker", "Speaker", "Rebound", "Harvest", "Surroundings", "World", "Demands", "Drain", "Survey"),
         *("Deliverer", "Said", "Happening", "Gate", "undertaker", "speaker", "harvest", "surroundings"),
+        *("Acknowledgement", "Extent", "Evidence", "Evidences", "Delivery", "StarRun", "EntityFate"),
     }
 )
 """Words that say nothing to who knows the field; the terms in their place are in the documentation's glossary."""
 
 
-NO_NOUNS = frozenset({"said", "anew", "undertaker", "harvest"})
+NO_NOUNS = frozenset(
+    {"said", "anew", "undertaker", "harvest", "fate", "fates", "settled", "unsettled", "standing", "told", "untold"}
+)
 """What no part of an identifier is either: they tell a story instead of what is held."""
 
 
@@ -60,6 +63,59 @@ def test_identifiers_are_terms_of_the_field() -> None:
         if name in OUR_OWN_WORDS or not NO_NOUNS.isdisjoint(name.lower().split("_"))
     }
     assert found == set()
+
+
+IRREGULAR_PARTICIPLES = frozenset(
+    {
+        *("begun", "born", "bound", "broken", "brought", "built", "caught", "chosen", "dealt", "done"),
+        *("drawn", "driven", "fallen", "fed", "felt", "forgotten", "found", "frozen", "given", "gone"),
+        *("gotten", "grown", "heard", "held", "hidden", "kept", "known", "laid", "led", "left", "lent"),
+        *("lost", "made", "meant", "met", "overwritten", "paid", "proven", "rebound", "rebuilt", "rewritten"),
+        *("said", "seen", "sent", "shown", "shut", "sold", "spent", "spoken", "spread", "stolen", "stood"),
+        *("struck", "sunk", "sworn", "taken", "taught", "thought", "thrown", "told", "torn", "understood"),
+        *("undone", "unknown", "unset", "untold", "withdrawn", "won", "worn", "wound", "woven", "written"),
+    }
+)
+NO_PARTICIPLES = frozenset({"embed", "exceed", "feed", "need", "proceed", "seed", "shed", "speed", "succeed"})
+"""Verbs and nouns that end as participles do. A verb whose participle is the verb itself (read, set, put) is one."""
+NAMES_OF_OTHERS = {("connectors.dbt.rendering.relations", "quoted")}
+"""A method that the templates of dbt's users call."""
+
+
+def _is_bare_participle(name: str) -> bool:
+    word = name.strip("_").lower()
+    if "_" in word or word in NO_PARTICIPLES:
+        return False
+    return word in IRREGULAR_PARTICIPLES or (word.endswith("ed") and len(word) > len("bed"))
+
+
+def _functions(node: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """The functions and methods in a module, without properties: those are named as fields are."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef) and not any(
+            ast.unparse(one).rpartition(".")[2] in ("property", "cached_property") for one in part.decorator_list
+        ):
+            yield part
+
+
+def test_a_function_is_a_verb_or_what_it_returns() -> None:
+    found = {
+        (module.name, function.name)
+        for module in modules()
+        for function in _functions(module.tree)
+        if _is_bare_participle(function.name)
+    }
+    assert found - NAMES_OF_OTHERS == set()
+
+
+def test_a_bare_participle_is_found_and_a_participle_before_a_noun_is_none() -> None:
+    tree = ast.parse(
+        "def _masked(t): ...\ndef written(): ...\ndef _masked_text(t): ...\ndef _feed(): ...\ndef read(): ...\n"
+        "class C:\n    def known(self): ...\n    @property\n    def settled(self): ...\n"
+        "    @cached_property\n    def bound(self): ...\n"
+    )
+    found = [function.name for function in _functions(tree) if _is_bare_participle(function.name)]
+    assert found == ["_masked", "written", "known"]
 
 
 def test_attributes_are_first_set_when_an_object_is_made() -> None:

@@ -86,7 +86,7 @@ class Checks:
 
         The failure then names the `example` and, beside it, the word that may stand `also`.
         """
-        parts = _split(value)
+        parts = _split_url(value)
         if parts is None or parts.scheme not in {"http", "https"} or not parts.hostname:
             other = f"{also} or " if also else ""
             near = suggestion(value, [also]) if also else ""
@@ -139,7 +139,7 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def _split(url: str) -> SplitResult | None:
+def _split_url(url: str) -> SplitResult | None:
     try:
         parts = urlsplit(url)
         _ = parts.port

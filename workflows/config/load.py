@@ -41,7 +41,7 @@ def load_config(
     document = parse_document(_text(file, origin), origin)
     document = override(document, overrides)
     document, referred = replace_references(document, os.environ if environment is None else environment)
-    workflow = _validated(document)
+    workflow = _validate(document)
     checks = Checks(document, Path.cwd() if str(file) == "-" else Path(file).parent, may_lack_log=may_lack_log)
     config = translate(workflow, checks, known_secrets(document.content, referred))
     if checks.problems:
@@ -49,7 +49,7 @@ def load_config(
     return config
 
 
-def _validated(document: Document) -> Workflow:
+def _validate(document: Document) -> Workflow:
     source = document.content.get("source")
     kind = source.get("type") if isinstance(source, Mapping) else None
     model = _WORKFLOWS.get(kind.lower() if isinstance(kind, str) else "", Workflow)

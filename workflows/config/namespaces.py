@@ -48,8 +48,8 @@ def source_settings(config: RunConfig, live_database: str | None) -> SourceSetti
     """
     dialect = dialect_of(dialect_name(config))
     return SourceSettings(
-        default_database=_folded(config.default_database, dialect) or live_database or DEFAULT_DATABASE,
-        default_schema=_folded(config.default_schema, dialect) or dialect.default_schema,
+        default_database=_fold(config.default_database, dialect) or live_database or DEFAULT_DATABASE,
+        default_schema=_fold(config.default_schema, dialect) or dialect.default_schema,
         two_level=dialect.two_level,
         views=config.steps.views,
         queries=config.steps.queries,
@@ -58,7 +58,7 @@ def source_settings(config: RunConfig, live_database: str | None) -> SourceSetti
     )
 
 
-def _folded(name: str | None, dialect: Dialect) -> str:
+def _fold(name: str | None, dialect: Dialect) -> str:
     """A name as it is stored, which a dialect folds where quotes make no difference."""
     return fold(name, True, dialect) if name else ""
 

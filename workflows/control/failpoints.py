@@ -28,14 +28,14 @@ class Failpoints:
 
     def __init__(self, armed: str | None = None) -> None:
         self._passed: Counter[str] = Counter()
-        self._name, self._mark, self._action = _parsed(armed) if armed else ("", "", "")
+        self._name, self._mark, self._action = _parse(armed) if armed else ("", "", "")
 
     @classmethod
     def from_environment(cls) -> Failpoints:
         """As the environment says. Raises ConfigError where that cannot be read."""
         return cls(os.environ.get(VARIABLE))
 
-    def passed(self, name: str) -> None:
+    def reach(self, name: str) -> None:
         """The run is at `name`."""
         self._passed[name] += 1
         if name == self._name and self._action in _SIGNALS and self._passed[name] == int(self._mark):
@@ -47,7 +47,7 @@ class Failpoints:
             raise InjectedFault
 
 
-def _parsed(armed: str) -> tuple[str, str, str]:
+def _parse(armed: str) -> tuple[str, str, str]:
     name, _, rest = armed.partition(":")
     mark, _, action = rest.rpartition(":")
     if action == _RAISE and mark and name in set(FailureStage):

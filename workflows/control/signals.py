@@ -24,7 +24,7 @@ class GracefulShutdown:
         """The signal that has come, for who finds something broken off: not everybody lets an Interrupted through."""
         return None if self._came is None else Interrupted(128 + self._came)
 
-    def signalled(self, number: int) -> None:
+    def receive(self, number: int) -> None:
         """The first signal has come. Raises Interrupted, at once or at the end of the block that holds it."""
         self._came = number
         if not self._held:
@@ -54,7 +54,7 @@ def interrupted_by_signals(drain: GracefulShutdown | None = None) -> Iterator[No
     def interrupt(number: int, _frame: FrameType | None) -> None:
         for ending in _ENDING:
             signal.signal(ending, signal.SIG_DFL)
-        draining.signalled(number)
+        draining.receive(number)
 
     for number in _ENDING:
         signal.signal(number, interrupt)

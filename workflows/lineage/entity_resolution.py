@@ -57,11 +57,11 @@ class NameResolution:
         entities = self._entities(source, wanted, resolver)
         registered = 0
         if self._registers:
-            entities, registered = self._registered(source, wanted, entities)
+            entities, registered = self._register(source, wanted, entities)
         routines = self.routines().resolve(source.routine_statements(), self._config.filters)
         return ResolvedNames(entities, routines, registered)
 
-    def _registered(
+    def _register(
         self, source: LineageSource, wanted: Mapping[int, int], entities: RelationEntities
     ) -> tuple[RelationEntities, int]:
         """The entities once what the target lacks was registered there, and how many that were."""
@@ -72,7 +72,7 @@ class NameResolution:
             entities = self._entities(source, wanted, self.resolver())
         relations = {n: source.log.relations[n] for n in wanted if entities.status(n) is EntityStatus.UNRESOLVED}
         made = {n: relation for n, relation in relations.items() if n not in registrar.isolation.failures}
-        refused = registrar.refused(made, (request for _group, request, _failure in done.refused))
+        refused = registrar.refused_relations(made, (request for _group, request, _failure in done.refused))
         return entities.with_status(refused | registrar.isolation.failures.keys(), EntityStatus.REFUSED), done.made
 
     def routines(self) -> RoutineResolver:

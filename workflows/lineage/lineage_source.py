@@ -43,19 +43,19 @@ class LineageSource:
         """The runs that a flow comes from."""
         return self.bound[flow.statement]
 
-    def masked(self, group: OccurrenceGroup) -> str:
+    def masked_text(self, group: OccurrenceGroup) -> str:
         """The text of a group's statement that may be stored; "" where it cannot be masked."""
         return self.templates[group.template].masked
 
     def view_definitions(self) -> dict[int, str]:
         """The masked definition of each relation (by number) that the log defines as a view."""
-        return {flow.target: self.masked(self.group_of(flow)) for flow in self.flows if is_view(self.log, flow)}
+        return {flow.target: self.masked_text(self.group_of(flow)) for flow in self.flows if is_view(self.log, flow)}
 
     def routine_statements(self) -> dict[str, tuple[str, ...]]:
         """The masked statements of each routine (by key) that the log or a definition shows, in their order."""
         found: dict[str, dict[str, None]] = {}
         for group in self.groups:
-            masked = self.masked(group)
+            masked = self.masked_text(group)
             if group.routine and masked:
                 found.setdefault(group.routine, {})[masked] = None
         return {routine: tuple(statements) for routine, statements in found.items()}

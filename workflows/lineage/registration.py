@@ -78,7 +78,7 @@ class Registrar:
                     self._add(groups, relation, _Shape(columns, known is not None, definition))
         return {group: list(requests.values()) for group, requests in groups.items() if requests}
 
-    def refused(self, relations: Mapping[int, Relation], refused: Iterable[Json]) -> frozenset[int]:
+    def refused_relations(self, relations: Mapping[int, Relation], refused: Iterable[Json]) -> frozenset[int]:
         """Those of the relations (by number) whose create request is among the `refused`."""
         places = {_place_of(request) for request in refused}
         return frozenset(number for number, relation in relations.items() if self._place(relation) in places)

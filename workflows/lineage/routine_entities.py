@@ -59,9 +59,9 @@ class RoutineResolver:
                 isolation.probe(FailureStage.ROUTINES, key)
                 if len(split_fqn(key)) < _PARTS:
                     unplaced.append(key)
-                elif _allowed(key, filters):
+                elif _is_allowed(key, filters):
                     wanted[key] = statements[key]
-                    found[key] = self._stored(key)
+                    found[key] = self._stored_entity(key)
         filtered = statements.keys() - wanted.keys() - isolation.failures.keys() - set(unplaced)
         if self.registers:
             self._register({key: wanted[key] for key in found if _is_news(found[key], wanted[key])}, found, isolation)
@@ -78,7 +78,7 @@ class RoutineResolver:
         refused = register_each(self.platform, requests, self.probe).refused
         for key in sorted(news):
             with isolation.around(FailureStage.ROUTINES, key):
-                found[key] = self._stored(key)
+                found[key] = self._stored_entity(key)
             if refused and found[key] is None:
                 isolation.failures.setdefault(key, refused[0][2])
 
@@ -96,7 +96,7 @@ class RoutineResolver:
         except (Rejected, ServerFailed) as error:
             logger.warning("%s: not marked as processed: %s", name, error)
 
-    def _stored(self, key: str) -> Json | None:
+    def _stored_entity(self, key: str) -> Json | None:
         database, schema, name = split_fqn(key)
         fqns = [build_fqn(self.service, database, schema, name)]
         package = name.rpartition(".")[0]
@@ -129,7 +129,7 @@ class RoutineResolver:
         return {group: list(requests.values()) for group, requests in groups.items()}
 
 
-def _allowed(key: str, filters: Filters) -> bool:
+def _is_allowed(key: str, filters: Filters) -> bool:
     database, schema, name = split_fqn(key)
     return filters.database.allows(database) and filters.schema.allows(schema) and filters.stored_procedure.allows(name)
 

@@ -74,7 +74,7 @@ def resolve_relations(
     statuses.update(dict.fromkeys(wanted, EntityStatus.NOT_STORED))
     for relation, resolution in zip(stored, found, strict=True):
         if isinstance(resolution, Resolved):
-            allowed = _allowed(resolution.entity, filters)
+            allowed = _is_allowed(resolution.entity, filters)
             statuses[relation.number] = EntityStatus.RESOLVED if allowed else EntityStatus.FILTERED
             if allowed:
                 resolved[relation.number] = resolution.entity
@@ -94,7 +94,7 @@ def _is_stored(relation: Relation) -> bool:
     return relation.key.kind is not NameKind.FUNCTION
 
 
-def _allowed(entity: TableEntity, filters: Filters) -> bool:
+def _is_allowed(entity: TableEntity, filters: Filters) -> bool:
     return (
         filters.database.allows(entity.database)
         and filters.schema.allows(entity.schema)

@@ -15,17 +15,17 @@ Edge = tuple[str, ...]
 
 def compared_edges(requests: Iterable[AddLineageRequest]) -> Counter[str]:
     """Edges between tables by who says so: into those tables alone of which the engine says anything."""
-    return _compared(requests, lambda request, _contribution: {request.edge.key})
+    return _compare(requests, lambda request, _contribution: {request.edge.key})
 
 
 def compared_columns(requests: Iterable[AddLineageRequest]) -> Counter[str]:
     """Likewise of columns that others are certainly made of, into those tables of whose columns the engine speaks."""
-    return _compared(
+    return _compare(
         requests, lambda request, contribution: {(*pair, request.edge.to_entity.id) for pair in _pairs(contribution)}
     )
 
 
-def _compared(
+def _compare(
     requests: Iterable[AddLineageRequest], edges_of: Callable[[AddLineageRequest, Contribution], set[Edge]]
 ) -> Counter[str]:
     engine: set[Edge] = set()

@@ -46,7 +46,7 @@ class DbtPublishing:
             if not node.ephemeral
         }
 
-    def removed(self, acknowledged: Mapping[str, PublishedState]) -> frozenset[str]:
+    def removed_models(self, acknowledged: Mapping[str, PublishedState]) -> frozenset[str]:
         """The keys of models that earlier runs of the workflow published, and that the project has no more."""
         here = {name.casefold() for name in self.names.values()}
         published = {key.key for state in acknowledged.values() for key in state.words if key.kind == ProducerKind.VIEW}

@@ -83,14 +83,14 @@ class Publisher:
         for chunk in chunks(waiting, self.chunk):
             self._send(chunk, result)
             advance(sum(len(batch.requests) for batch in chunk))
-            self.options.failpoints.passed("publish")
+            self.options.failpoints.reach("publish")
         return result
 
     def _send(self, batches: Sequence[TargetBatch], result: PublishResult) -> None:
         with self.options.drain.hold():
-            self.options.failpoints.passed("send")
+            self.options.failpoints.reach("send")
             whole = self._write(batches, result)
-            self.options.failpoints.passed("sent")
+            self.options.failpoints.reach("sent")
             self.note({batch.target.id: self._published_state(batch) for batch in whole if result.has_accepted(batch)})
 
     def _write(self, batches: Sequence[TargetBatch], result: PublishResult) -> list[TargetBatch]:
@@ -127,7 +127,7 @@ class Publisher:
         }
         for contribution_key, word in known.words.items() if known is not None else ():
             if contribution_key in words:
-                words[contribution_key] = words[contribution_key].widened(word)
+                words[contribution_key] = words[contribution_key].widen(word)
             else:
                 words[contribution_key] = replace(word, digest="") if contribution_key in ended else word
         return replace(now, words=words)
@@ -161,7 +161,7 @@ class Publisher:
             if not complete.covers(contribution_key, before):
                 shared = True
                 continue
-            span = word.widened(before)
+            span = word.widen(before)
             producer = Producer(ProducerKind(contribution_key.kind), contribution_key.key)
             orders.append(Replacement(batch.target, contribution_key.source, producer, span.first_seen, span.last_seen))
         orders = [replace(order, shared=shared) for order in orders]

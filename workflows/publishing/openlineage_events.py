@@ -59,7 +59,7 @@ class EventSink:
 
         Raises TargetDown and ConfigError.
         """
-        known = self.memory.acknowledged(self._name)
+        known = self.memory.acknowledged_states(self._name)
         isolation = Isolation[Producer](self.options.failpoints.probe)
         jobs = list(job_runs(requests, entities, self.origin, isolation))
         news = [job for job in jobs if not _is_known(job.digest, known.get(job.key))]
@@ -68,7 +68,7 @@ class EventSink:
             with self.options.drain.hold():
                 left = in_parts(news[start : start + _EVENTS_AT_ONCE], self._emit, FailureStage.EVENTS, isolation.probe)
             failures += [failure for _job, failure in left]
-            self.options.failpoints.passed("events")
+            self.options.failpoints.reach("events")
         return len(news) - len(failures) + len(isolation.failures), tuple(failures)
 
     def _emit(self, jobs: Sequence[JobRun]) -> None:

@@ -48,7 +48,7 @@ def query_records(
 ) -> tuple[QueryRecord, ...]:
     """One record for each masked text whose edges stand. `duration` is the mean of its runs, in seconds."""
     queries: dict[str, _Query] = {}
-    for masked, group, relations in _published(lineage, edges):
+    for masked, group, relations in _published_flows(lineage, edges):
         query = queries.setdefault(masked, _Query())
         for relation in relations:
             entity = entities.resolved.get(relation)
@@ -71,10 +71,12 @@ def query_records(
     )
 
 
-def _published(lineage: SourceLineage, edges: EdgeOutcomes) -> Iterator[tuple[str, OccurrenceGroup, tuple[int, ...]]]:
+def _published_flows(
+    lineage: SourceLineage, edges: EdgeOutcomes
+) -> Iterator[tuple[str, OccurrenceGroup, tuple[int, ...]]]:
     """The masked text, the runs and the relations of each flow whose edges stand; definitions are no queries."""
     for flow in published_flows(lineage, edges):
         group = lineage.source.group_of(flow)
-        masked = lineage.source.masked(group)
+        masked = lineage.source.masked_text(group)
         if masked and group.digests:
             yield masked, group, (flow.target, *sorted(flow.content.sources))

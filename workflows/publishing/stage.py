@@ -62,14 +62,14 @@ class Publishing:
         sink, memory = sink_name(self.config.target, self.target.platform), self.memory
         publisher = Publisher(
             self.target.sink,
-            memory.acknowledged(sink),
+            memory.acknowledged_states(sink),
             lambda done: memory.acknowledge(sink, done),
             self.config.batch_size,
             self.options,
         )
         batches = target_batches(lineage.requests, lineage.replacements)
-        removed = self.dbt.removed(publisher.acknowledged) if self.dbt is not None else frozenset[str]()
-        result = publisher.deliver(batches, memory.rebound(lineage.complete | removed, replaced), advance)
+        removed = self.dbt.removed_models(publisher.acknowledged) if self.dbt is not None else frozenset[str]()
+        result = publisher.deliver(batches, memory.complete_scope(lineage.complete | removed, replaced), advance)
         given_up = {key: EdgeOutcome(failure.reason) for key, failure in lineage.given_up.items()}
         edges = {**result.edges, **given_up}
         return PublishedLineage(edges, statement_outcomes(lineage, edges), result.counts)

@@ -53,10 +53,12 @@ def with_routines(
         dialect,
         lambda database, path: namespace_of(database, path, settings),
         stored,
-        _logged(statements) if survey.counts.skipped.get(SkipReason.ROUTINE_DEFINITION) else (),
+        _logged_definitions(statements) if survey.counts.skipped.get(SkipReason.ROUTINE_DEFINITION) else (),
         isolation,
     )
-    statements = with_views(_given_up(statements, isolation.failures), (), dialect, _lost(stored, isolation.failures))
+    statements = with_views(
+        _given_up(statements, isolation.failures), (), dialect, _lost_definitions(stored, isolation.failures)
+    )
     if not known.by_key:
         return _unknown_marked(statements) if survey.calls else statements
     spark = statements.sparkSession
@@ -88,7 +90,7 @@ def _given_up(statements: DataFrame, failures: Mapping[str, Failure]) -> DataFra
     )
 
 
-def _lost(stored: Iterable[Definition], failures: Mapping[str, Failure]) -> Iterator[FailedDefinition]:
+def _lost_definitions(stored: Iterable[Definition], failures: Mapping[str, Failure]) -> Iterator[FailedDefinition]:
     """Those of the stored definitions that could not be taken apart, which no record of the log stands for."""
     for definition in stored:
         if failure := failures.get(definition.text):
@@ -101,7 +103,7 @@ def _unknown_marked(statements: DataFrame) -> DataFrame:
     return statements.withColumn("skipped", F.when(lost, UNKNOWN_ROUTINE).otherwise(F.col("skipped")))
 
 
-def _logged(statements: DataFrame) -> Iterator[tuple[str, str, tuple[str, ...], float]]:
+def _logged_definitions(statements: DataFrame) -> Iterator[tuple[str, str, tuple[str, ...], float]]:
     """The definitions in the log, each text once."""
     defining = statements.where((F.col("skipped") == SkipReason.ROUTINE_DEFINITION) & F.col("text").isNotNull())
     distinct = defining.groupBy("text", "database", "schema").agg(F.min("time").alias("time")).orderBy("time", "text")
@@ -113,7 +115,7 @@ def _calls(statements: DataFrame, known: KnownRoutines) -> Iterator[tuple[list[s
     """The distinct calls of known routines, by the name and the defaults that they were made with."""
     distinct = statements.where(F.col("called").isNotNull()).select("called", "database", "schema").distinct()
     for row in distinct.toLocalIterator():
-        key = known.called(row["called"], row["database"] or "", _path(row["schema"]))
+        key = known.key_of_call(row["called"], row["database"] or "", _path(row["schema"]))
         if key is not None:
             yield list(row["called"]), row["database"], row["schema"], key
 
@@ -139,7 +141,7 @@ def _ran_schema() -> str:
 
 def _never_called(known: KnownRoutines, called: set[str], state: TaskState) -> Iterator[tuple[object, ...]]:
     """Whole rows for the routines that nothing calls, by the latest definition of each."""
-    for key in sorted(set(known.by_key) - called - known.nested()):
+    for key in sorted(set(known.by_key) - called - known.called_by_others()):
         version = known.by_key[key][-1]
         if version.filed:
             continue

@@ -87,13 +87,13 @@ def _pack(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         waiting.append(batch)
         if sum(part.num_rows for part in waiting) >= _STATEMENTS_A_SEGMENT:
-            yield _packed(waiting)
+            yield _pack_batches(waiting)
             waiting = []
     if sum(part.num_rows for part in waiting):
-        yield _packed(waiting)
+        yield _pack_batches(waiting)
 
 
-def _packed(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
+def _pack_batches(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
     segment = segment_of(pa.Table.from_batches(batches).cast(_ARROW_SCHEMA))
     columns = {"content": [segment.content], "statements": [segment.statements], "newest": [segment.newest]}
     return pa.RecordBatch.from_pydict(columns, schema=to_arrow_schema(_SEGMENT_SCHEMA))

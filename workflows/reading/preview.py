@@ -29,19 +29,19 @@ def preview(spark: SparkSession, config: RunConfig) -> Iterator[str]:
     yield "read as " + ", ".join(f"{name} ({count})" for name, count in log.exporters.items())
     masker = QueryMasker(config.source.dialect or "")
     for record in log.records().limit(_RECORDS_SHOWN).collect():
-        yield _shown(record.asDict(), masker, config.source.dialect or "")
+        yield _record_text(record.asDict(), masker, config.source.dialect or "")
 
 
-def _shown(record: dict[str, Any], masker: QueryMasker, dialect: str) -> str:
+def _record_text(record: dict[str, Any], masker: QueryMasker, dialect: str) -> str:
     time = record["start_time"] if record["start_time"] is not None else record["end_time"]
     parts = [record["problem"] or record["status"] or "ran"]
     parts.append("no time" if time is None else f"{datetime.fromtimestamp(time, UTC):%Y-%m-%d %H:%M:%S} UTC")
     parts += [f"{record['duration']:g} s"] if record["duration"] is not None else []
     parts += [f"{name} {record[name]}" for name in _NAMED if record[name]]
-    return f"{record['source_id']}: {', '.join(parts)}: {_masked(record['text'], masker, dialect)}"
+    return f"{record['source_id']}: {', '.join(parts)}: {_mask(record['text'], masker, dialect)}"
 
 
-def _masked(text: str | None, masker: QueryMasker, dialect: str) -> str:
+def _mask(text: str | None, masker: QueryMasker, dialect: str) -> str:
     if not text:
         return "no text"
     try:

@@ -109,7 +109,7 @@ def to_statements(records: DataFrame, dialect: str, known: Digests) -> DataFrame
             if unread.num_rows < batch.num_rows:
                 rows.append(_read_before(batch.num_rows - unread.num_rows, dialect))
             for record in unread.to_pylist():
-                rows.extend(_accounted(record, state))
+                rows.extend(_rows_of_record(record, state))
                 if len(rows) >= _BATCH:
                     yield pa.RecordBatch.from_pylist(rows, schema=schema)
                     rows = []
@@ -122,7 +122,7 @@ def to_statements(records: DataFrame, dialect: str, known: Digests) -> DataFrame
 def rows_of(records: Iterable[Row], dialect: str) -> list[Row]:
     """The statements of records that are at hand: definitions, which are few beside a log."""
     state = TaskState(dialect)
-    return [row for record in records for row in _accounted(record, state)]
+    return [row for record in records for row in _rows_of_record(record, state)]
 
 
 def _read_before(records: int, dialect: str) -> Row:
@@ -130,7 +130,7 @@ def _read_before(records: int, dialect: str) -> Row:
     return {**place, "sets": False, "standing": False, "dialect": dialect, "skipped": READ_BEFORE}
 
 
-def _accounted(record: Row, state: TaskState) -> list[Row]:
+def _rows_of_record(record: Row, state: TaskState) -> list[Row]:
     """The record boundary: whatever goes wrong inside one record costs that record and no other."""
     try:
         return _statements_of(record, state)
@@ -150,12 +150,12 @@ def _statements_of(record: Row, state: TaskState) -> list[Row]:
         lost = str(record["status"]).startswith(UNSUPPORTED)
         return [{**row, "dead" if lost else "skipped": record["status"]}]
     if record["symbolic"] is not None:
-        return [_planned(row, record)]
+        return [_plan_row(row, record)]
     edges = record.get("edges")
     if edges is None:
         return [{**row, **found} for found in _of_text(str(record["text"] or ""), dialect, state)]
     found = [{**row, **own} for own in _of_text(str(record["text"]), dialect, state)] if record["text"] else []
-    return [*found, {**row, "position": len(found), **_reported(edges)}]
+    return [*found, {**row, "position": len(found), **_edges_row(edges)}]
 
 
 def _of_text(text: str, dialect: str, state: TaskState) -> list[Row]:
@@ -276,14 +276,14 @@ def _session_change(found: Classification) -> Row:
     return {"sets": True, "set_database": change.database, "set_path": [] if change.reset else path}
 
 
-def _reported(edges: object) -> Row:
+def _edges_row(edges: object) -> Row:
     """What the row of an engine's own lineage has of its own: a statement beside those of the text."""
     if not isinstance(edges, bytes) or edges == MALFORMED_EDGES:
         return {"dead": "malformed_lineage"}
     return {"fingerprint": f"{REPORTED}{plan_fingerprint(edges)}", "symbolic": edges}
 
 
-def _planned(row: Row, record: Row) -> Row:
+def _plan_row(row: Row, record: Row) -> Row:
     symbolic = record["symbolic"]
     if not isinstance(symbolic, bytes):
         msg = "symbolic lineage is bytes"

@@ -73,10 +73,10 @@ def statement_statistics(statements: DataFrame, latest: float = float("inf")) ->
     ]
     rows = statements.groupBy("skipped", "dead").agg(*measures).collect()
     before = sum(row["lines"] for row in rows if row["skipped"] == READ_BEFORE)
-    return _summed([row for row in rows if row["skipped"] != READ_BEFORE], before)
+    return _statistics([row for row in rows if row["skipped"] != READ_BEFORE], before)
 
 
-def _summed(rows: list[Row], read_before: int) -> StatementStatistics:
+def _statistics(rows: list[Row], read_before: int) -> StatementStatistics:
     skipped: Counter[str] = Counter()
     dead: Counter[str] = Counter()
     for row in rows:

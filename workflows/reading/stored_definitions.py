@@ -74,7 +74,7 @@ def _is_done(
     if not _is_routine(current):
         return same_definition(view_statement(current, dialect), view_statement(stored, dialect), dialect)
     if ran is not None:
-        return stored.text == _masked(ran, dialect)
+        return stored.text == _mask(ran, dialect)
     return stored.text in (current.text, _masked_code(current, dialect))
 
 
@@ -83,10 +83,10 @@ def _masked_code(definition: Definition, dialect: str) -> str | None:
     routines = routines_of(definition, dialect)
     if not routines:
         return None
-    return _masked([step for routine in routines for step in routine.steps], dialect)
+    return _mask([step for routine in routines for step in routine.steps], dialect)
 
 
-def _masked(steps: Iterable[RoutineStep], dialect: str) -> str | None:
+def _mask(steps: Iterable[RoutineStep], dialect: str) -> str | None:
     texts = [step.text for step in steps if step.text]
     masker = QueryMasker(dialect)
     try:

@@ -38,14 +38,14 @@ def _rows(summary: RunSummary) -> Iterator[tuple[str, str, str]]:
         yield "  read before", f"{counts.records_read_before:,}", ""
     yield "statements", f"{counts.statements:,}", ""
     yield "  published", f"{counts.published:,}", ""
-    yield "  skipped", f"{counts.skipped_total:,}", _listed(counts.skipped)
-    yield "  dead", f"{counts.dead_total:,}", _listed(counts.dead)
+    yield "  skipped", f"{counts.skipped_total:,}", _list_text(counts.skipped)
+    yield "  dead", f"{counts.dead_total:,}", _list_text(counts.dead)
     yield "success", f"{counts.success_percent:.1f} %", ""
-    yield "templates", f"{counts.templates:,}", _listed({**counts.parsed_by_tier, **_known(counts)})
+    yield "templates", f"{counts.templates:,}", _list_text({**counts.parsed_by_tier, **_known_counts(counts)})
     yield "timed out", f"{counts.timed_out:,}", ""
     yield "names resolved", f"{counts.resolved:,}", ""
-    yield "  unresolved", f"{counts.unresolved:,}", _listed(counts.unresolved_names, _NAMES_SHOWN)
-    yield "  ambiguous", f"{counts.ambiguous:,}", _listed(counts.ambiguous_names, _NAMES_SHOWN)
+    yield "  unresolved", f"{counts.unresolved:,}", _list_text(counts.unresolved_names, _NAMES_SHOWN)
+    yield "  ambiguous", f"{counts.ambiguous:,}", _list_text(counts.ambiguous_names, _NAMES_SHOWN)
     if counts.tables_registered:
         yield "tables registered", f"{counts.tables_registered:,}", ""
     yield "edges new", f"{counts.edges.new:,}", ""
@@ -60,7 +60,7 @@ def _rows(summary: RunSummary) -> Iterator[tuple[str, str, str]]:
     yield "seconds", f"{summary.ended - summary.started:.1f}", stages
 
 
-def _known(counts: RunCounts) -> Tally:
+def _known_counts(counts: RunCounts) -> Tally:
     return {"known": counts.templates_known} if counts.templates_known else {}
 
 
@@ -73,7 +73,7 @@ def _agreement(tally: Tally) -> str:
     return ", ".join(f"{tally.get(kind, 0):,} {word}" for kind, word in words.items())
 
 
-def _listed(tally: Tally, at_most: int | None = None) -> str:
+def _list_text(tally: Tally, at_most: int | None = None) -> str:
     at_most = len(tally) if at_most is None else at_most
     shown = ", ".join(f"{name} {count:,}" for name, count in most_frequent(tally, at_most))
     others = len(tally) - at_most

@@ -147,7 +147,7 @@ class Pipeline:
     def _keep(self, templates: Sequence[ParsedTemplate]) -> None:
         """Remembers what was parsed: whatever becomes of this run, the next one need not parse it."""
         self._memory.remember(templates)
-        self._options.failpoints.passed("parse")
+        self._options.failpoints.reach("parse")
 
     def _parse(self, statements: Statements, texts: Mapping[TemplateKey, str]) -> Templates:
         with self._progress.stage("parse") as stage:
@@ -204,8 +204,8 @@ class Pipeline:
     def _remember(self, statements: Statements, lineage: LineageResult) -> None:
         with self._progress.stage("remember"):
             checkpoint = checkpoint_of(statements, lineage, self._memory, self._options.run_id)
-            self._options.failpoints.passed("commit")
+            self._options.failpoints.reach("commit")
             with self._options.drain.hold():
                 self._memory.commit(checkpoint)
-            self._options.failpoints.passed("committed")
+            self._options.failpoints.reach("committed")
             write_dead_letters(self._config.dead_letters, self._memory.open_letters())

@@ -21,12 +21,13 @@ def history_warnings(statements: Statements, dead: Tally) -> Iterator[str]:
         found = statements.frame.where(F.col("skipped") == NOT_A_LOG).select("file").orderBy("file").limit(_SHOWN)
         names = ", ".join(row["file"] for row in found.collect())
         others = f", and {strays - _SHOWN:,} more" if strays > _SHOWN else ""
-        yield f"{_counted(strays, 'file')} beside the event logs {'is' if strays == 1 else 'are'} none: {names}{others}"
+        files = _count_of(strays, "file")
+        yield f"{files} beside the event logs {'is' if strays == 1 else 'are'} none: {names}{others}"
     kinds = {reason.removeprefix(UNSUPPORTED): n for reason, n in dead.items() if reason.startswith(UNSUPPORTED)}
     if kinds:
         listed = ", ".join(f"{kind} {count:,}" for kind, count in most_frequent(kinds, len(kinds)))
-        yield f"{_counted(sum(kinds.values()), 'write')} not understood: {listed}"
+        yield f"{_count_of(sum(kinds.values()), 'write')} not understood: {listed}"
 
 
-def _counted(number: int, noun: str) -> str:
+def _count_of(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

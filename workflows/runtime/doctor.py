@@ -48,7 +48,7 @@ def examine(config: RunConfig | None = None, environment: Mapping[str, str] | No
     target = config.target if config else DEFAULT_CATALOG
     findings = [
         python(),
-        _tried("Java", lambda: _java(environment)),
+        _try("Java", lambda: _java(environment)),
         _pyspark(),
         memory(_available_bytes()),
         Finding("cores", Health.OK, str(cores())),
@@ -59,11 +59,11 @@ def examine(config: RunConfig | None = None, environment: Mapping[str, str] | No
     if isinstance(target, EmbeddedCatalog):
         findings.append(catalog_file(target.file))
     else:
-        findings.append(_tried("target", lambda: _target(target)))
+        findings.append(_try("target", lambda: _target(target)))
     return findings
 
 
-def _tried(subject: str, check: Callable[[], str]) -> Finding:
+def _try(subject: str, check: Callable[[], str]) -> Finding:
     try:
         return Finding(subject, Health.OK, check())
     except LineageError as error:

@@ -23,7 +23,7 @@ def shows_errors(command: Callable[P, None]) -> Callable[P, None]:
     """The command, which ends a LineageError with its sentence and its exit code, and a bug with 1."""
 
     @functools.wraps(command)
-    def shown(*args: P.args, **kwargs: P.kwargs) -> None:
+    def run_command(*args: P.args, **kwargs: P.kwargs) -> None:
         try:
             command(*args, **kwargs)
         except LineageError as error:
@@ -36,7 +36,7 @@ def shows_errors(command: Callable[P, None]) -> Callable[P, None]:
             hint = "" if _is_debugging() else "; HEADWATER_DEBUG=1 shows the way there"
             _end(f"a bug, please report it: {type(error).__qualname__} in {place}{hint}", error, 1)
 
-    return shown
+    return run_command
 
 
 @contextmanager

@@ -72,15 +72,15 @@ class ManifestDiff:
         if not self.changes and not self.unread:
             return "### Lineage: nothing changes\n"
         broken = sum(bool(change.broken) for change in self.changes)
-        lines = [f"### Lineage: {_counted(len(self.changes), 'change')}, {broken} breaking something downstream", ""]
+        lines = [f"### Lineage: {_count_of(len(self.changes), 'change')}, {broken} breaking something downstream", ""]
         if self.changes:
             lines += ["| | change | what | breaks | reaches |", "|---|---|---|---|---|"]
         for change in self.changes:
             mark = "❌" if change.broken else ""
-            cells = (mark, str(change.kind), f"`{change.name}`", _listed(change.broken), _listed(change.reaches))
+            cells = (mark, str(change.kind), f"`{change.name}`", _list_text(change.broken), _list_text(change.reaches))
             lines.append(f"| {' | '.join(cells)} |")
         if self.unread:
-            lines += ["", f"Not read: {_listed(self.unread)}"]
+            lines += ["", f"Not read: {_list_text(self.unread)}"]
         return "\n".join(lines) + "\n"
 
 
@@ -161,7 +161,7 @@ def _changes(before: _Lineage, after: _Lineage) -> Iterator[ModelChange]:
         reaches = dict.fromkeys(one for column in columns for one in before.downstream(column))
         uses = [targets for source, targets in after.uses.items() if _table(source) == table]
         readers = sorted({_table(target) for targets in uses for target in targets})
-        broken = (*readers, *_exposed(after, table))
+        broken = (*readers, *_exposures_of(after, table))
         yield ModelChange(ModelChangeKind.MODEL_DROPPED, table, tuple(reaches), broken)
     for table in sorted(after.tables - before.tables):
         yield ModelChange(ModelChangeKind.MODEL_ADDED, table)
@@ -174,7 +174,7 @@ def _column_changes(table: str, before: _Lineage, after: _Lineage) -> Iterator[M
     for name in old:
         column = f"{table}.{name}"
         if name not in new:
-            broken = (*sorted(_still_needing(column, before, after)), *_exposed(after, table))
+            broken = (*sorted(_still_needing(column, before, after)), *_exposures_of(after, table))
             yield ModelChange(ModelChangeKind.COLUMN_DROPPED, column, before.downstream(column), broken)
         elif before.made_of.get(column) != after.made_of.get(column):
             yield ModelChange(ModelChangeKind.COLUMN_REDEFINED, column, after.downstream(column))
@@ -195,7 +195,7 @@ def _still_needing(column: str, before: _Lineage, after: _Lineage) -> Iterator[s
             yield target
 
 
-def _exposed(lineage: _Lineage, table: str) -> Iterable[str]:
+def _exposures_of(lineage: _Lineage, table: str) -> Iterable[str]:
     return (f"exposure {name}" for name in lineage.exposures.get(table, ()))
 
 
@@ -208,10 +208,10 @@ def _lower(name: object) -> str:
     return str(name).lower()
 
 
-def _counted(count: int, what: str) -> str:
+def _count_of(count: int, what: str) -> str:
     return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
-def _listed(names: tuple[str, ...]) -> str:
+def _list_text(names: tuple[str, ...]) -> str:
     shown = ", ".join(f"`{name}`" for name in names[:_SHOWN])
     return f"{shown} and {len(names) - _SHOWN} more" if len(names) > _SHOWN else shown

@@ -46,8 +46,8 @@ def read_script(name: str, dialect: Dialect, before: Path | None = None) -> Scri
     """
     parts = [(str(before), sql_text(before))] if before else []
     if name == "-" or Path(name).is_dir():
-        return _joined([*parts, *sql_texts(name, dialect)])
-    return _joined([*parts, (name, without_templates(sql_text(Path(name)), Path(name).stem))])
+        return _join([*parts, *sql_texts(name, dialect)])
+    return _join([*parts, (name, without_templates(sql_text(Path(name)), Path(name).stem))])
 
 
 def sql_texts(name: str, dialect: Dialect) -> list[tuple[str, str]]:
@@ -56,7 +56,7 @@ def sql_texts(name: str, dialect: Dialect) -> list[tuple[str, str]]:
     The view is named after its file. Raises ConfigError where something cannot be read.
     """
     if name == "-":
-        return [("<stdin>", _decoded(read_standard_input(_MAX_BYTES), "<stdin>"))]
+        return [("<stdin>", _decode(read_standard_input(_MAX_BYTES), "<stdin>"))]
     path = Path(name)
     files = sorted(path.rglob("*.sql")) if path.is_dir() else [path]
     if not files:
@@ -67,7 +67,7 @@ def sql_texts(name: str, dialect: Dialect) -> list[tuple[str, str]]:
 def project_script(project: DbtProject, before: Path | None = None) -> Script:
     """The models of a dbt project, each after those that it reads; `before` as in `read_script`."""
     parts = [(str(before), sql_text(before))] if before else []
-    return _joined([*parts, *((statement.origin, statement.text) for statement in project.statements)])
+    return _join([*parts, *((statement.origin, statement.text) for statement in project.statements)])
 
 
 def sql_text(file: Path) -> str:
@@ -78,10 +78,10 @@ def sql_text(file: Path) -> str:
         raise ConfigError(f"{file}: no such file{nearest_file(file)}") from None
     except OSError as error:
         raise ConfigError(f"{file} cannot be read ({error.strerror})") from None
-    return _decoded(content, str(file))
+    return _decode(content, str(file))
 
 
-def _decoded(content: bytes, origin: str) -> str:
+def _decode(content: bytes, origin: str) -> str:
     if len(content) > _MAX_BYTES:
         raise ConfigError(f"{origin} is over 64 MB: use `ingest run` for logs")
     try:
@@ -91,7 +91,7 @@ def _decoded(content: bytes, origin: str) -> str:
         raise ConfigError(f"{origin}:{line}: not UTF-8 text") from None
 
 
-def _joined(parts: list[tuple[str, str]]) -> Script:
+def _join(parts: list[tuple[str, str]]) -> Script:
     lines, texts, files = 1, [], []
     for name, text in parts:
         ended = text + "\n;\n"

@@ -31,7 +31,7 @@ class ContributionDigest:
     first_seen: float | None
     last_seen: float | None
 
-    def widened(self, earlier: ContributionDigest) -> ContributionDigest:
+    def widen(self, earlier: ContributionDigest) -> ContributionDigest:
         """The same word, of a producer that has spoken before."""
         first = [time for time in (self.first_seen, earlier.first_seen) if time is not None]
         last = [time for time in (self.last_seen, earlier.last_seen) if time is not None]

@@ -42,12 +42,12 @@ class Owner:
 
     @classmethod
     def this(cls) -> Owner:
-        return cls(_host(), os.getpid(), _started(os.getpid()))
+        return cls(_host(), os.getpid(), _start_time(os.getpid()))
 
     @property
     def is_dead(self) -> bool:
         """Whether it is known to be gone; of a process of another machine nothing is known."""
-        return self.host == _host() and _started(self.process) != self.started
+        return self.host == _host() and _start_time(self.process) != self.started
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,7 @@ def _host() -> str:
         return socket.gethostname()
 
 
-def _started(process: int) -> str:
+def _start_time(process: int) -> str:
     """When a process started, in the system's own count; "" where none of that number lives."""
     if not Path("/proc/self/stat").exists():
         return _lives(process)

@@ -72,7 +72,7 @@ def latest_runs(connection: Connection, outcomes: Collection[RunOutcome] = tuple
     latest = newest.subquery()
     same = and_(runs.c.workflow == latest.c.workflow, runs.c.started == latest.c.started, chosen)
     found = connection.execute(select(runs).join(latest, same).order_by(runs.c.workflow))
-    return [_recorded(row) for row in found]
+    return [_recorded_run(row) for row in found]
 
 
 def run_totals(connection: Connection) -> dict[tuple[str, str], int]:
@@ -86,9 +86,9 @@ def recorded_runs(connection: Connection, workflow: str | None = None, at_most: 
     found = select(runs).order_by(runs.c.started.desc()).limit(at_most)
     if workflow is not None:
         found = found.where(runs.c.workflow == workflow)
-    return [_recorded(row) for row in connection.execute(found)]
+    return [_recorded_run(row) for row in connection.execute(found)]
 
 
-def _recorded(row: Row[Any]) -> RecordedRun:
+def _recorded_run(row: Row[Any]) -> RecordedRun:
     outcome, report = RunOutcome(row.outcome), json.loads(row.report)
     return RecordedRun(row.run_id, row.workflow, row.started, row.ended, outcome, row.message, report)

@@ -87,7 +87,7 @@ class StateStore:
             yield
         except DBAPIError as error:
             if isinstance(error, OperationalError | InterfaceError | InternalError) or type(error) is DatabaseError:
-                raise _lost(self.place, _reason(error)) from error
+                raise _state_lost(self.place, _reason(error)) from error
             raise
 
 
@@ -140,7 +140,7 @@ def state_lost(place: str, reason: str) -> StateLost:
     return error
 
 
-def _lost(place: str, reason: str) -> StateLost:
+def _state_lost(place: str, reason: str) -> StateLost:
     if any(sign in reason for sign in _DAMAGE):
         return state_lost(f" {place}", reason)
     if _READ_ONLY in reason:

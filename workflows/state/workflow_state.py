@@ -106,7 +106,7 @@ class WorkflowState:
         changed = self.position.settings != self._settings or self.position.version != self._version
         return changed or bool(self.position.to_retry) or self._extent != Backfill()
 
-    def rebound(self, templates: frozenset[str], replaced: Mapping[str, frozenset[str]]) -> CompleteScope:
+    def complete_scope(self, templates: frozenset[str], replaced: Mapping[str, frozenset[str]]) -> CompleteScope:
         """What a run that bound these templates over the whole journal knows the whole of.
 
         Templates that were replaced by others (by fingerprint) that it bound have ended: what they said is said under
@@ -120,7 +120,7 @@ class WorkflowState:
         """Where the window begins that was read before; None where all of it counts."""
         return self._horizon(self.past.newest)
 
-    def acknowledged(self, sink: str) -> dict[str, PublishedState]:
+    def acknowledged_states(self, sink: str) -> dict[str, PublishedState]:
         """What the sink has acknowledged, by target; of no content where everything is to be sent again."""
         with self._store.read() as connection:
             found = acknowledgements(connection, self._lease.workflow, sink)

@@ -127,7 +127,7 @@ def groups(statements: DataFrame, templates: Mapping[str, TableUsage]) -> Iterat
 
     `statements` have a namespace, and `fresh`: whether this run read them.
     """
-    marked = _marked(statements, templates)
+    marked = _mark(statements, templates)
     position = 0
     plain = _plain_groups(marked.where(~F.col("scoped"))).collect()
     for row in sorted(plain, key=lambda row: (row["at"], row["fingerprint"])):
@@ -142,7 +142,7 @@ def groups(statements: DataFrame, templates: Mapping[str, TableUsage]) -> Iterat
             position += 1
 
 
-def _marked(statements: DataFrame, templates: Mapping[str, TableUsage]) -> DataFrame:
+def _mark(statements: DataFrame, templates: Mapping[str, TableUsage]) -> DataFrame:
     spark = statements.sparkSession
     times = _definition_times(statements, templates)
     rows = []

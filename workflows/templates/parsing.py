@@ -86,7 +86,7 @@ def parse_templates(
         looked_up = spark.createDataFrame(sorted(known), "fingerprint string, dialect string")
         distinct = distinct.join(F.broadcast(looked_up), ["fingerprint", "dialect"], "left_anti")
     per_task = replace(parsing, threads=max(1, parsing.threads // tasks))
-    for part in _sliced(distinct, expected // (_TEMPLATES_A_TASK * tasks) + 1):
+    for part in _slices(distinct, expected // (_TEMPLATES_A_TASK * tasks) + 1):
         # By fingerprint, so that the statements that are slow in one log are not all in one task.
         parsed = part.repartition(tasks, "fingerprint").mapInArrow(_parser_task(per_task), _RESULT_SCHEMA)
         # All at once: an iterator has Spark work on one partition after the other.
@@ -100,7 +100,7 @@ def given_up(templates: Mapping[str, ParsedTemplate], failures: Mapping[str, Fai
     return {**templates, **dead}
 
 
-def _sliced(templates: DataFrame, slices: int) -> Iterator[DataFrame]:
+def _slices(templates: DataFrame, slices: int) -> Iterator[DataFrame]:
     """The templates in so many parts, each of which is kept before the next is begun."""
     if slices == 1:
         yield templates
@@ -171,7 +171,7 @@ class _ParserTask:
         row = self._waiting.pop(outcome.key)
         with self._isolation.around(FailureStage.PARSING, outcome.key):
             return parsed_row(row, outcome)
-        return _failed(row, self._isolation.failures[outcome.key])
+        return _failed_row(row, self._isolation.failures[outcome.key])
 
     def others(self) -> Iterator[dict[str, object]]:
         """Those that the parsers were not asked for."""
@@ -180,11 +180,11 @@ class _ParserTask:
             if key not in self._isolation.failures:
                 with self._isolation.around(FailureStage.PARSING, key):
                     self._isolation.probe(FailureStage.PARSING, row["symbolic"])
-                    found = _brought(row)
-            yield found or _failed(row, self._isolation.failures[key])
+                    found = _row_of_segment(row)
+            yield found or _failed_row(row, self._isolation.failures[key])
 
 
-def _failed(row: Mapping[str, object], failure: Failure) -> dict[str, object]:
+def _failed_row(row: Mapping[str, object], failure: Failure) -> dict[str, object]:
     """A template that was given up on beside the parsers. Its text may be what cannot be masked."""
     key = {"fingerprint": row["fingerprint"], "dialect": row["dialect"]}
     return {**key, "tier": None, "symbolic": None, "masked": None, "dead": failure.reason, "timed_out": False}
@@ -202,14 +202,14 @@ def parsed_row(row: Mapping[str, object], outcome: ParseOutcome) -> dict[str, ob
         "fingerprint": row["fingerprint"],
         "dialect": row["dialect"],
         "tier": str(outcome.tier) if outcome.tier else None,
-        "symbolic": _completed(outcome.symbolic, row),
-        "masked": _masked(str(row["text"]), str(row["dialect"])),
+        "symbolic": _complete(outcome.symbolic, row),
+        "masked": _mask(str(row["text"]), str(row["dialect"])),
         "dead": outcome.dead_reason,
         "timed_out": any(attempt.reason == "timeout" for attempt in outcome.attempts),
     }
 
 
-def _completed(symbolic: bytes | None, row: Mapping[str, object]) -> bytes | None:
+def _complete(symbolic: bytes | None, row: Mapping[str, object]) -> bytes | None:
     if symbolic is None:
         return None
     parsed = loads(symbolic)
@@ -220,20 +220,20 @@ def _completed(symbolic: bytes | None, row: Mapping[str, object]) -> bytes | Non
     return symbolic if located is parsed else dumps(located)
 
 
-def _brought(row: dict[str, object]) -> dict[str, object]:
+def _row_of_segment(row: dict[str, object]) -> dict[str, object]:
     text = row["text"]
     return {
         "fingerprint": row["fingerprint"],
         "dialect": row["dialect"],
         "tier": tier_brought(str(row["fingerprint"])),
         "symbolic": row["symbolic"],
-        "masked": _masked(str(text), str(row["dialect"])) if text else None,
+        "masked": _mask(str(text), str(row["dialect"])) if text else None,
         "dead": None,
         "timed_out": False,
     }
 
 
-def _masked(text: str, dialect: str) -> str | None:
+def _mask(text: str, dialect: str) -> str | None:
     """The text that may be stored; None where it cannot be taken apart, since then it cannot be masked either."""
     try:
         return QueryMasker(dialect).mask(text)

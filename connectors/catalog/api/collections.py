@@ -73,7 +73,7 @@ def _put_many(store: Store, kind: EntityType, given: Sequence[Json]) -> Json:
     }
 
 
-def _patched(store: Store, kind: EntityType, row: entities.EntityRow, operations: list[models.PatchOperation]) -> Json:
+def _patch(store: Store, kind: EntityType, row: entities.EntityRow, operations: list[models.PatchOperation]) -> Json:
     with store.write() as connection:
         current = entities.get_id(connection, kind.type, row.id)
         document = entities.answer(current)
@@ -151,14 +151,14 @@ def _add_changes(kind: EntityType, path: str) -> None:
         """Applies a JSON Patch to the entity with this name."""
         with store.read() as connection:
             row = entities.get(connection, kind.type, unescape_name(name))
-        return reply(_patched(store, kind, row, operations))
+        return reply(_patch(store, kind, row, operations))
 
     @router.patch(f"{path}/{{identifier}}", tags=[kind.type], name=f"patch_{kind.type}")
     def patch(store: Store, identifier: PathText, operations: Patch) -> Response:
         """Applies a JSON Patch to the entity with this id."""
         with store.read() as connection:
             row = entities.get_id(connection, kind.type, identifier)
-        return reply(_patched(store, kind, row, operations))
+        return reply(_patch(store, kind, row, operations))
 
     @router.delete(f"{path}/deleteStale", tags=[kind.type], name=f"delete_stale_{kind.type}")
     def delete_stale(store: Store, request: models.Stale) -> Response:

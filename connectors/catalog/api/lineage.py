@@ -119,13 +119,13 @@ def edge_by_name(store: Store, names: ByName) -> Response:
 @router.patch("/{from_type}/name/{from_name}/{to_type}/name/{to_name}")
 def patch_by_name(store: Store, names: ByName, operations: Patch) -> Response:
     """Applies a JSON Patch to the details of an edge, by name."""
-    return _patched(store, names, operations)
+    return _patch(store, names, operations)
 
 
 @router.patch("/{from_type}/{from_id}/{to_type}/{to_id}")
 def patch(store: Store, ids: ById, operations: Patch) -> Response:
     """Applies a JSON Patch to the details of an edge."""
-    return _patched(store, ids, operations)
+    return _patch(store, ids, operations)
 
 
 @router.delete("/source/name/{kind}/{name}/type/{source}")
@@ -139,7 +139,7 @@ def delete_source_by_name(store: Store, kind: PathText, name: PathText, source: 
 @router.delete("/{from_type}/name/{from_name}/{to_type}/name/{to_name}")
 def delete_by_name(store: Store, names: ByName) -> Response:
     """Ends an edge, by name."""
-    return _ended(store, names)
+    return _end(store, names)
 
 
 @router.delete("/{kind}/{identifier}/type/{source}")
@@ -153,7 +153,7 @@ def delete_source(store: Store, kind: PathText, identifier: PathText, source: Pa
 @router.delete("/{from_type}/{from_id}/{to_type}/{to_id}")
 def delete(store: Store, ids: ById) -> Response:
     """Ends an edge."""
-    return _ended(store, ids)
+    return _end(store, ids)
 
 
 @router.get("/{kind}/name/{name:path}")
@@ -170,13 +170,13 @@ def graph_by_id(store: Store, kind: PathText, identifier: PathText, depths: Anno
         return reply(graph.graph(connection, _by_id(connection, kind, identifier), depths.up, depths.down))
 
 
-def _patched(store: Store, edge: EdgeNames | EdgeIds, operations: Sequence[models.PatchOperation]) -> Response:
+def _patch(store: Store, edge: EdgeNames | EdgeIds, operations: Sequence[models.PatchOperation]) -> Response:
     with store.write() as connection:
         documents = [operation.document() for operation in operations]
         return reply(rest_edges.patch(connection, edge.rows(connection), documents))
 
 
-def _ended(store: Store, edge: EdgeNames | EdgeIds) -> Response:
+def _end(store: Store, edge: EdgeNames | EdgeIds) -> Response:
     with store.write() as connection:
         source, target = edge.rows(connection)
         if not rest_edges.end_edge(connection, (source.id, target.id)):

@@ -46,7 +46,7 @@ def usage(store: Store, identifier: PathText, request: list[models.Ref]) -> Resp
         known = {ref["id"]: ref for ref in [*(document.get("queryUsedIn") or []), *added]}
         document["queryUsedIn"] = list(known.values())
 
-    return _changed(store, identifier, change)
+    return _change(store, identifier, change)
 
 
 @router.put("/api/v1/queries/{identifier}/usedBy")
@@ -65,10 +65,10 @@ def _with_users(store: Store, identifier: str, names: Sequence[str]) -> Response
     def change(document: Json) -> None:
         document["usedBy"] = list(dict.fromkeys([*(document.get("usedBy") or []), *names]))
 
-    return _changed(store, identifier, change)
+    return _change(store, identifier, change)
 
 
-def _changed(store: Store, identifier: str, change: Callable[[Json], None]) -> Response:
+def _change(store: Store, identifier: str, change: Callable[[Json], None]) -> Response:
     with store.write() as connection:
         document = entities.answer(entities.get_id(connection, "query", identifier))
         change(document)

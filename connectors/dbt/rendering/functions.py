@@ -62,7 +62,7 @@ def _asking(name: str) -> Callable[..., NoReturn]:
     return ask
 
 
-def _refused(*_args: Any, **_kwargs: Any) -> NoReturn:
+def _refuse(*_args: Any, **_kwargs: Any) -> NoReturn:
     raise NotRenderable("the project itself refuses it (raise_compiler_error)")
 
 
@@ -128,7 +128,7 @@ def common_functions() -> dict[str, Any]:
         "dbt_version": "1.10.0",
         "doc": _silent,
         "env_var": _env_var,
-        "exceptions": Members({"raise_compiler_error": _refused, "warn": _silent, "raise_not_implemented": _refused}),
+        "exceptions": Members({"raise_compiler_error": _refuse, "warn": _silent, "raise_not_implemented": _refuse}),
         "execute": True,  # what is asked behind it is refused by name; were it false, SQL would go without a word
         "flags": Members({"FULL_REFRESH": False, "WHICH": "compile", "EMPTY": False}),
         "fromjson": _from_json,

@@ -27,7 +27,7 @@ def answer(request: str, scope_file: str) -> bytes:
     asked = json.loads(request)
     sys.setrecursionlimit(_RECURSION_LIMIT)
     try:
-        return json.dumps(_answered(renderer, asked), default=str).encode()
+        return json.dumps(_answer(renderer, asked), default=str).encode()
     except (MemoryError, RecursionError):
         raise
     except Exception as error:  # noqa: BLE001 a template may raise whatever it likes: it costs that model
@@ -35,13 +35,13 @@ def answer(request: str, scope_file: str) -> bytes:
         return json.dumps({"line": line, "reason": reason}).encode()
 
 
-def _answered(renderer: TemplateRenderer, asked: dict[str, Any]) -> dict[str, Any]:
+def _answer(renderer: TemplateRenderer, asked: dict[str, Any]) -> dict[str, Any]:
     if asked["do"] == "configure":
-        config, place = renderer.configured(asked["node"], asked["text"])
+        config, place = renderer.config_and_place(asked["node"], asked["text"])
         return {"config": config, "place": place}
     if asked["do"] == "source":
         return {"place": renderer.source_place(asked["node"])}
-    texts, rendering = renderer.rendered(asked["node"], asked["text"])
+    texts, rendering = renderer.render_model(asked["node"], asked["text"])
     return {"texts": texts, "read": list(rendering.read), "ephemeral": list(rendering.ephemeral)}
 
 

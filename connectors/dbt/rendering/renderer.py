@@ -35,7 +35,7 @@ _ENVIRONMENT = _Environment(extensions=["jinja2.ext.do"], undefined=MissingName)
 
 
 @lru_cache(maxsize=1000)
-def _compiled(text: str) -> CodeType:
+def _compile(text: str) -> CodeType:
     return _ENVIRONMENT.compile(text, MODEL, MODEL)
 
 
@@ -67,19 +67,19 @@ class TemplateRenderer:
         self._sources = {(source.source, source.table): source for source in scope.sources}
         self._sources_by_id = {source.unique_id: source for source in scope.sources}
 
-    def configured(self, unique_id: str, text: str) -> tuple[dict[str, Any], tuple[str, str, str]]:
+    def config_and_place(self, unique_id: str, text: str) -> tuple[dict[str, Any], tuple[str, str, str]]:
         """A node's config, with what its own text says in it as far as that gets, and its place."""
         node = self._nodes[unique_id]
-        rendering = Rendering(node, self._layered(node))
+        rendering = Rendering(node, self._layer_configs(node))
         if "config" in text:
             with suppress(*TEMPLATE_ERRORS):  # what cannot be rendered says so when it is rendered for its SQL
                 self._text_of(text, rendering)
         return rendering.config, node.place or self._place_of(node, rendering.config)
 
-    def rendered(self, unique_id: str, text: str) -> tuple[list[str], Rendering]:
+    def render_model(self, unique_id: str, text: str) -> tuple[list[str], Rendering]:
         """A model's SQL, and where it depends on `is_incremental()` that of both cases; and what it reads."""
         node = self._nodes[unique_id]
-        rendering = Rendering(node, self._layered(node), node.place or ("", "", ""))
+        rendering = Rendering(node, self._layer_configs(node), node.place or ("", "", ""))
         texts = [self._text_of(text, rendering)]
         if rendering.asked_incremental:
             rendering.incremental = True
@@ -105,10 +105,10 @@ class TemplateRenderer:
 
     def _text_of(self, text: str, rendering: Rendering) -> str:
         names = self._names(rendering, rendering.node.package)
-        template = self._environment.template_class.from_code(self._environment, _compiled(text), names)
+        template = self._environment.template_class.from_code(self._environment, _compile(text), names)
         return template.render()
 
-    def _layered(self, node: TemplateNode) -> dict[str, Any]:
+    def _layer_configs(self, node: TemplateNode) -> dict[str, Any]:
         config: dict[str, Any] = {}
         for layer in node.layers:
             config.update({name: self.value(value, node.package) for name, value in layer.items()})
@@ -124,17 +124,17 @@ class TemplateRenderer:
         if node.kind == "snapshot" and config.get("target_schema"):
             place_schema = config["target_schema"]
         else:
-            place_schema = self._generated("generate_schema_name", (custom, described), default)
+            place_schema = self._generate_name("generate_schema_name", (custom, described), default)
         database = config.get("target_database") if node.kind == "snapshot" else None
-        database = database or self._generated(
+        database = database or self._generate_name(
             "generate_database_name",
             (config.get("database"), described),
             config.get("database") or target.get("database"),
         )
-        identifier = self._generated("generate_alias_name", (alias, described), alias or versioned)
+        identifier = self._generate_name("generate_alias_name", (alias, described), alias or versioned)
         return str(database or ""), str(place_schema or "").strip(), str(identifier or "").strip()
 
-    def _generated(self, macro: str, args: tuple[Any, ...], default: Any) -> Any:
+    def _generate_name(self, macro: str, args: tuple[Any, ...], default: Any) -> Any:
         """What the project's own macro of that name gives, else dbt's rule."""
         root = self.scope.project
         if not self._library.has(root, macro):

@@ -78,7 +78,7 @@ class RenderingProcess:
         """What became of each text, by the id of its node."""
         asked = [{"do": "render", "node": unique_id, "text": text} for unique_id, text in texts.items()]
         answers = self._ask(scope, asked)
-        return {unique_id: _rendered(reply) for unique_id, reply in zip(texts, answers, strict=True)}
+        return {unique_id: _rendered_model(reply) for unique_id, reply in zip(texts, answers, strict=True)}
 
     def _ask(self, scope: TemplateScope, asked: Sequence[Mapping[str, str]]) -> list[dict[str, Any]]:
         if not asked:
@@ -97,7 +97,7 @@ def _overrun(reason: str) -> str:
     return {"timeout": "overruns its time", "memory": "overruns its memory"}.get(reason, "cannot be rendered")
 
 
-def _rendered(reply: Mapping[str, Any]) -> RenderedModel:
+def _rendered_model(reply: Mapping[str, Any]) -> RenderedModel:
     if "texts" not in reply:
         return RenderedModel(line=int(reply.get("line", 0)), reason=str(reply.get("reason", "cannot be rendered")))
     return RenderedModel(tuple(reply["texts"]), tuple(reply["read"]), tuple(reply["ephemeral"]))

@@ -47,7 +47,7 @@ class Artifact:
     @classmethod
     def of(cls, file: Path, kind: str) -> Artifact:
         """Raises UnreadableArtifact where it cannot be read, is not JSON, or is something else than dbt's `kind`."""
-        with _opened(file) as stream, _located(file):  # no further than to its end: a file may have 100 MB
+        with _open(file) as stream, _locating_failures(file):  # no further than to its end: a file may have 100 MB
             found = mapping_of(next(ijson.items(stream, "metadata", use_float=True, buf_size=_CHUNK), {}))
         schema = found.get("dbt_schema_version")
         match = _SCHEMA.search(schema) if isinstance(schema, str) else None
@@ -60,7 +60,7 @@ class Artifact:
 
     def entries(self, section: str) -> Iterator[tuple[str, dict[str, Any]]]:
         """The entries of a mapping at the top of the file, one at a time. Raises UnreadableArtifact."""
-        with _opened(self.file) as stream, _located(self.file):
+        with _open(self.file) as stream, _locating_failures(self.file):
             for name, value in ijson.kvitems(stream, section, use_float=True, buf_size=_CHUNK):
                 if not isinstance(value, dict):
                     raise UnreadableArtifact(f"{self.file}: {section}.{name} is no mapping: is this file complete?")
@@ -68,7 +68,7 @@ class Artifact:
 
     def items(self, section: str) -> Iterator[dict[str, Any]]:
         """The items of a list at the top of the file, one at a time. Raises UnreadableArtifact."""
-        with _opened(self.file) as stream, _located(self.file):
+        with _open(self.file) as stream, _locating_failures(self.file):
             for value in ijson.items(stream, f"{section}.item", use_float=True, buf_size=_CHUNK):
                 if isinstance(value, dict):
                     yield value
@@ -91,7 +91,7 @@ def mapping_of(value: object) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _opened(file: Path) -> BinaryIO:
+def _open(file: Path) -> BinaryIO:
     try:
         return file.open("rb")
     except FileNotFoundError:
@@ -101,7 +101,7 @@ def _opened(file: Path) -> BinaryIO:
 
 
 @contextmanager
-def _located(file: Path) -> Iterator[None]:
+def _locating_failures(file: Path) -> Iterator[None]:
     """Names the line and the byte where a file stops being JSON; the parser's own message quotes the file."""
     try:
         yield

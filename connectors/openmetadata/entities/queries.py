@@ -23,7 +23,7 @@ def file_queries(platform: Platform, service: str, queries: Sequence[QueryRecord
     filed = 0
     for start in range(0, len(queries), _CHUNK):
         chunk = queries[start : start + _CHUNK]
-        stored = _stored(platform.http, service, [_checksum(query.query) for query in chunk])
+        stored = _stored_queries(platform.http, service, [_checksum(query.query) for query in chunk])
         news = [query for query in (_with(query, stored.get(_checksum(query.query))) for query in chunk) if query]
         if news:
             path = f"{Collection.QUERIES}/bulk"
@@ -51,7 +51,7 @@ def _with(query: QueryRecord, stored: Json | None) -> QueryRecord | None:
     return replace(query, used_in=tuple(used_in[key] for key in sorted(used_in)), users=tuple(sorted(users)))
 
 
-def _stored(http: Http, service: str, checksums: Sequence[str]) -> Mapping[str, Json]:
+def _stored_queries(http: Http, service: str, checksums: Sequence[str]) -> Mapping[str, Json]:
     return {str(hit["checksum"]): hit for hit in _hits(http, service, checksums) if hit.get("checksum")}
 
 

@@ -35,12 +35,12 @@ class Breaker:
         if reason is not None:
             raise TargetDown(reason)
 
-    def succeeded(self) -> None:
+    def record_success(self) -> None:
         """The target answered, be it with a refusal."""
         with self._lock:
             self._streak = 0
 
-    def failed(self, reason: str) -> None:
+    def record_failure(self, reason: str) -> None:
         """One attempt failed; `reason` is told when this was one too many."""
         with self._lock:
             now = self._clock()

@@ -66,7 +66,7 @@ class BearerToken:
 
     def __init__(self, given: str) -> None:
         self._file = _token_file(given)
-        self._value = _checked(given.strip()) if self._file is None else self._read(self._file)
+        self._value = _check_token(given.strip()) if self._file is None else self._read(self._file)
 
     @property
     def value(self) -> str:
@@ -85,7 +85,7 @@ class BearerToken:
 
     def _read(self, path: Path) -> str:
         try:
-            return _checked(path.read_text(encoding="utf-8").strip())
+            return _check_token(path.read_text(encoding="utf-8").strip())
         except (OSError, UnicodeDecodeError):
             raise ConfigError(f"securityConfig.jwtToken: the file {path} cannot be read") from None
 
@@ -135,7 +135,7 @@ def _token_file(given: str) -> Path | None:
     return None
 
 
-def _checked(token: str) -> str:
+def _check_token(token: str) -> str:
     if not token or not _sendable(token):
         raise ConfigError("securityConfig.jwtToken is empty or holds characters that a token never has")
     return token

@@ -106,12 +106,12 @@ class Http:
         except Throttled:
             raise
         except RetryableError as error:
-            self._breaker.failed(f"{error.message}; so did the calls before it, run again later")
+            self._breaker.record_failure(f"{error.message}; so did the calls before it, run again later")
             raise
         except LineageError:
-            self._breaker.succeeded()
+            self._breaker.record_success()
             raise
-        self._breaker.succeeded()
+        self._breaker.record_success()
         return value
 
     def _exchange(self, call: Call) -> Response:

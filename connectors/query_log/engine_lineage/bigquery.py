@@ -13,8 +13,8 @@ from connectors.query_log.engine_lineage.rows import (
     MalformedLineage,
     flow_into,
     json_of,
+    lineage_of_flows,
     objects_of,
-    written,
 )
 from ingestion.model import Json, StatementLineage, TableName
 
@@ -33,7 +33,7 @@ def _read(values: Sequence[str]) -> StatementLineage | None:
         return None
     referenced = (_table(one, _REFERENCED) for one in objects_of(values[1], _REFERENCED))
     sources = [one for one in referenced if one is not None]
-    return written([flow_into(target, sources)] if sources else [])
+    return lineage_of_flows([flow_into(target, sources)] if sources else [])
 
 
 def _table(record: Json, column: str) -> TableName | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from connectors.query_log.engine_lineage.rows import ColumnPair, EngineLineage, flow_into, path_name, written
+from connectors.query_log.engine_lineage.rows import ColumnPair, EngineLineage, flow_into, lineage_of_flows, path_name
 from ingestion.model import StatementLineage, TableName
 
 _END = ("{}_table_full_name", "{}_table_catalog", "{}_table_schema", "{}_table_name", "{}_path")
@@ -16,7 +16,7 @@ _ENDS = tuple(column.format(end) for end in ("source", "target") for column in _
 
 def _read_tables(values: Sequence[str]) -> StatementLineage | None:
     source, target = _end(values[: len(_END)]), _end(values[len(_END) : 2 * len(_END)])
-    return None if source is None or target is None else written([flow_into(target, [source])])
+    return None if source is None or target is None else lineage_of_flows([flow_into(target, [source])])
 
 
 def _read_columns(values: Sequence[str]) -> StatementLineage | None:
@@ -24,7 +24,7 @@ def _read_columns(values: Sequence[str]) -> StatementLineage | None:
     column, to = values[2 * len(_END) :]
     if source is None or target is None or not (column and to):
         return None
-    return written([flow_into(target, (), [ColumnPair(source, column, to)])])
+    return lineage_of_flows([flow_into(target, (), [ColumnPair(source, column, to)])])
 
 
 def _end(values: Sequence[str]) -> TableName | None:

@@ -16,9 +16,9 @@ from connectors.query_log.engine_lineage.rows import (
     EngineLineage,
     MalformedLineage,
     flow_into,
+    lineage_of_flows,
     objects_of,
     text_of,
-    written,
 )
 from ingestion.model import ColumnRef, Json, StatementLineage, Subtype, TableName
 
@@ -46,7 +46,7 @@ def _read(values: Sequence[str]) -> StatementLineage | None:
         for target in _ends(edge, "targets", vertices):
             if target is not None:
                 _add(found.setdefault(target[0], _Written()), edge, sources, target[1])
-    return written(flow_into(target, one.tables, one.pairs, one.filters) for target, one in found.items())
+    return lineage_of_flows(flow_into(target, one.tables, one.pairs, one.filters) for target, one in found.items())
 
 
 def _add(into: _Written, edge: Json, sources: Iterable[Vertex], to: str) -> None:

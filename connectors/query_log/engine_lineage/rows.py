@@ -72,7 +72,7 @@ def flow_into(
     )
 
 
-def written(flows: Iterable[Flow]) -> StatementLineage | None:
+def lineage_of_flows(flows: Iterable[Flow]) -> StatementLineage | None:
     """What a statement did, of which these flows are known; None where there are none."""
     found = tuple(flows)
     return StatementLineage(StatementKind.INSERT, found) if found else None

@@ -15,10 +15,10 @@ from connectors.query_log.engine_lineage.rows import (
     EngineLineage,
     MalformedLineage,
     flow_into,
+    lineage_of_flows,
     objects_in,
     objects_of,
     text_of,
-    written,
 )
 from ingestion.model import Json, StatementLineage, TableName
 
@@ -32,7 +32,9 @@ _PART = re.compile(r'"((?:[^"]|"")+)"|([^".]+)')
 def _read(values: Sequence[str]) -> StatementLineage | None:
     modified, accessed = objects_of(values[0], _MODIFIED), objects_of(values[1], _ACCESSED)
     sources = [_table(one, _ACCESSED) for one in accessed if _is_table(one)]
-    return written(flow_into(_table(one, _MODIFIED), sources, _pairs(one)) for one in modified if _is_table(one))
+    return lineage_of_flows(
+        flow_into(_table(one, _MODIFIED), sources, _pairs(one)) for one in modified if _is_table(one)
+    )
 
 
 def _pairs(modified: Json) -> Iterator[ColumnPair]:

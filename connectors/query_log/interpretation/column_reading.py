@@ -73,7 +73,7 @@ def column_reading(names: Sequence[str], samples: Sequence[Sequence[str]], hints
     mapped = {name: one for name, one in hints.columns.items() if one.column is not None}
     for name, one in mapped.items():
         _check_mapped(name, one.column or "", names)
-    profile = _recognised(frozenset(names), hints.connection_type)
+    profile = _recognise(frozenset(names), hints.connection_type)
     texts = [name for name in names if holds_text(samples[names.index(name)] if samples else ())]
     for candidate in (profile,) if profile is GENERIC else (profile, GENERIC):
         fields = _fields(candidate, names, texts)
@@ -136,7 +136,7 @@ def with_unseen(reading: ColumnReading) -> ColumnReading:
     return replace(reading, names=names, fields=fields, units=units)
 
 
-def _recognised(names: frozenset[str], connection_type: str | None) -> ExportProfile:
+def _recognise(names: frozenset[str], connection_type: str | None) -> ExportProfile:
     """The exporter that some of these columns tell: the service's own, and of several the one with most columns."""
     best, rank = GENERIC, (False, 0)
     for profile in PROFILES:

@@ -37,7 +37,7 @@ def interpret(columns: Columns, lines: list[int], malformed: list[Malformed], re
         found["duration"] = [parse_duration(value, unit) for value in columns[position]]
     for name in ("user", "session", "database", "schema", "query_type"):
         if name in reading.fields:
-            found[name] = _named(name, columns, reading)
+            found[name] = _named_columns(name, columns, reading)
     statuses = _statuses(columns, len(lines), reading)
     if reading.profile.pieces is not None:
         found |= _pieces(columns, reading.profile.pieces, reading, problems)
@@ -54,7 +54,7 @@ def interpret(columns: Columns, lines: list[int], malformed: list[Malformed], re
     found["status"] = statuses
     if "job" not in found:
         nothing = [None] * len(lines)
-        tags = _named("job", columns, reading) if "job" in reading.fields else nothing
+        tags = _named_columns("job", columns, reading) if "job" in reading.fields else nothing
         found["job"] = [job_of(tag, text) for tag, text in zip(tags, found.get("text", nothing), strict=True)]
     return Table(lines, found, malformed).drop(problems)
 
@@ -120,7 +120,7 @@ def _times_of(position: int, columns: Columns, reading: ColumnReading) -> tuple[
     return parse_times(columns[position], zone, reading.units.get(position))
 
 
-def _named(name: str, columns: Columns, reading: ColumnReading) -> list[str | None]:
+def _named_columns(name: str, columns: Columns, reading: ColumnReading) -> list[str | None]:
     found = [_part(position, columns, reading) for position in reading.fields[name]]
     if len(found) == 1:
         return found[0]
@@ -184,7 +184,7 @@ def _statuses(columns: Columns, count: int, reading: ColumnReading) -> list[str 
         known = {value: parse_state(value) for value in set(columns[position])}
         statuses = [status or known[value] for status, value in zip(statuses, columns[position], strict=True)]
     if "failure" in reading.fields:
-        flags = [parse_flag(value or "") for value in _named("failure", columns, reading)]
+        flags = [parse_flag(value or "") for value in _named_columns("failure", columns, reading)]
         statuses = [status or flag for status, flag in zip(statuses, flags, strict=True)]
     return statuses
 

@@ -47,7 +47,7 @@ def _of_tag(tag: str) -> str | None:
     if plain[0] in "{[":
         return _of_json(plain)
     if plain.startswith("=") and ";" in plain:  # Teradata's query band: of the session, of the transaction
-        return _named(dict(_band(plain)))
+        return _name_in(dict(_band(plain)))
     return plain if len(plain) <= _LONGEST else None
 
 
@@ -87,7 +87,7 @@ def _of_comment(comment: str) -> str | None:
     tool = next((tool for begin, tool in _TOOLS if comment.startswith(begin)), None)
     if tool is not None:
         return tool
-    return _named({key: unquote(value) for key, value in _PAIR.findall(comment)}, own_keys_only=True)
+    return _name_in({key: unquote(value) for key, value in _PAIR.findall(comment)}, own_keys_only=True)
 
 
 def _of_json(written: str) -> str | None:
@@ -98,10 +98,10 @@ def _of_json(written: str) -> str | None:
         return None
     if isinstance(value, list):
         value = {one.get("key"): one.get("value") for one in value if isinstance(one, dict)}
-    return _named(value) if isinstance(value, dict) else None
+    return _name_in(value) if isinstance(value, dict) else None
 
 
-def _named(values: Mapping[Any, Any], *, own_keys_only: bool = False) -> str | None:
+def _name_in(values: Mapping[Any, Any], *, own_keys_only: bool = False) -> str | None:
     """`own_keys_only`: just what tools write themselves, no key that may be in any comment."""
     plain = {str(key).lower().replace("-", "_"): value for key, value in values.items() if isinstance(value, str)}
     for tool, keys in _KEYS[:-1] if own_keys_only else _KEYS:

@@ -72,7 +72,7 @@ def parse_times(
     """
     if unit_seconds is not None:
         values = [_in_seconds(value, unit_seconds) for value in values]
-    times, wrong = _parsed(values, zone)
+    times, wrong = _parse(values, zone)
     return [None if time is not None and time <= 0 else time for time in times], wrong
 
 
@@ -80,7 +80,7 @@ def _in_seconds(value: str, unit_seconds: float) -> str:
     return repr(float(value) * unit_seconds) if _EPOCH.fullmatch(value.strip()) else value
 
 
-def _parsed(values: Sequence[str], zone: tzinfo) -> tuple[list[float | None], list[int]]:
+def _parse(values: Sequence[str], zone: tzinfo) -> tuple[list[float | None], list[int]]:
     if (plain := _parse_plain(values, zone)) is not None:
         return plain, []
     times: list[float | None] = []

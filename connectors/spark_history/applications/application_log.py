@@ -92,7 +92,7 @@ class ApplicationLog:
         failed = execution.id in self.failed if error is None else bool(error)
         execution.error = "failed" if failed else ""
         if execution.started and execution.id == execution.root:
-            yield from self._ended(execution)
+            yield from self._finish(execution)
         elif not execution.started:
             yield from self._group(execution.id)
 
@@ -170,7 +170,7 @@ class ApplicationLog:
             execution.root = root
         return execution
 
-    def _ended(self, root: Execution) -> Iterator[ExecutedStatement]:
+    def _finish(self, root: Execution) -> Iterator[ExecutedStatement]:
         operation = self.thrift.get(root.group or "")
         if operation is not None:
             operation.executions.extend(self._take(root.id))

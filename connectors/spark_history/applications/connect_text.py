@@ -25,7 +25,7 @@ def connect_sql(message: str) -> str | None:
     found = _QUERY.findall(message)
     if len(found) != 1 or (head.startswith("root {") and not _sql_is_root(head)):
         return None
-    text = _unescaped(found[0])
+    text = _unescape(found[0])
     return None if TRUNCATED in text else text
 
 
@@ -34,7 +34,7 @@ def _sql_is_root(message: str) -> bool:
     return re.match(r"root \{\s*(?:common \{(?:[^{}]|\{[^{}]*\})*\}\s*)?sql \{", message) is not None
 
 
-def _unescaped(text: str) -> str:
+def _unescape(text: str) -> str:
     """Protobuf's text escapes undone; bytes outside of ASCII stand as octal."""
 
     def byte(match: re.Match[bytes]) -> bytes:

@@ -106,10 +106,10 @@ def _through_views(
     known = {base: place for base, place in places.items() if place is not None}
     if not known:
         return plan
-    return replace(plan, flows=tuple(_moved(flow, known) for flow in plan.flows))
+    return replace(plan, flows=tuple(_move(flow, known) for flow in plan.flows))
 
 
-def _moved(flow: Flow, places: Mapping[ColumnRef, ColumnRef]) -> Flow:
+def _move(flow: Flow, places: Mapping[ColumnRef, ColumnRef]) -> Flow:
     outputs = tuple(
         replace(output, references=tuple(_moved_reference(item, places) for item in output.references))
         for output in flow.outputs

@@ -36,7 +36,7 @@ class TextReader:
     def lineage(self, text: str) -> StatementLineage | None:
         """What the text says without any schema; None where it cannot be parsed within the limits."""
         if text not in self._known:
-            self._known[text] = self._parsed(text)
+            self._known[text] = self._parse(text)
         return self._known[text]
 
     def close(self) -> None:
@@ -45,7 +45,7 @@ class TextReader:
             self._sandbox.close()
             self._sandbox = None
 
-    def _parsed(self, text: str) -> StatementLineage | None:
+    def _parse(self, text: str) -> StatementLineage | None:
         if len(text) > LIMITS.max_bytes:
             return None
         if self._sandbox is None:

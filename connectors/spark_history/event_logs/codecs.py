@@ -94,7 +94,7 @@ class TornLog(DamagedLog):
     """The bytes end in the middle of a block, as they do while they are written."""
 
 
-def _gzipped(stream: BinaryIO) -> Iterator[bytes]:
+def _decompress_gzip(stream: BinaryIO) -> Iterator[bytes]:
     try:
         with gzip.GzipFile(fileobj=stream) as reader:
             while chunk := reader.read1(CHUNK):
@@ -118,7 +118,7 @@ def _lz4_blocks(stream: BinaryIO) -> Iterator[bytes]:
             raise DamagedLog("the lz4 stream is damaged or not lz4")
         if not packed:
             continue
-        block = _needed(stream, packed, "lz4")
+        block = _read_needed(stream, packed, "lz4")
         try:
             yield block if token & 0xF0 == LZ4_RAW else lz4.block.decompress(block, uncompressed_size=size)
         except lz4.block.LZ4BlockError as error:
@@ -133,13 +133,13 @@ def _snappy_blocks(stream: BinaryIO) -> Iterator[bytes]:
     codec = pa.Codec("snappy")
     while head := _exactly(stream, 4, "snappy"):
         if head == SNAPPY_HEADER[:4]:
-            if _needed(stream, 12, "snappy")[:4] != SNAPPY_HEADER[4:]:
+            if _read_needed(stream, 12, "snappy")[:4] != SNAPPY_HEADER[4:]:
                 raise DamagedLog("the snappy stream is damaged or not snappy")
             continue
         (packed,) = struct.unpack(">i", head)
         if not 0 < packed <= LARGEST_BLOCK:
             raise DamagedLog("the snappy stream is damaged or not snappy")
-        block = _needed(stream, packed, "snappy")
+        block = _read_needed(stream, packed, "snappy")
         try:
             yield codec.decompress(block, decompressed_size=_snappy_size(block), asbytes=True)
         except (pa.ArrowException, OSError) as error:
@@ -166,10 +166,10 @@ def _lzf_chunks(stream: BinaryIO) -> Iterator[bytes]:
             raise DamagedLog("the lzf stream is damaged or not lzf")
         packed = int.from_bytes(head[3:5], "big")
         if head[2] == 0:
-            yield _needed(stream, packed, "lzf")
+            yield _read_needed(stream, packed, "lzf")
             continue
-        size = int.from_bytes(_needed(stream, 2, "lzf"), "big")
-        yield _lzf(_needed(stream, packed, "lzf"), size)
+        size = int.from_bytes(_read_needed(stream, 2, "lzf"), "big")
+        yield _lzf(_read_needed(stream, packed, "lzf"), size)
 
 
 def _lzf(data: bytes, size: int) -> bytes:
@@ -212,7 +212,7 @@ def _exactly(stream: BinaryIO, size: int, codec: str) -> bytes:
     return data
 
 
-def _needed(stream: BinaryIO, size: int, codec: str) -> bytes:
+def _read_needed(stream: BinaryIO, size: int, codec: str) -> bytes:
     data = _exactly(stream, size, codec)
     if len(data) < size:
         raise TornLog(f"the {codec} stream ends in the middle of a block")
@@ -226,5 +226,5 @@ DECODERS: dict[str, Callable[[BinaryIO], Iterator[bytes]]] = {
     "lz4": _lz4_blocks,
     "snappy": _snappy_blocks,
     "lzf": _lzf_chunks,
-    "gz": _gzipped,
+    "gz": _decompress_gzip,
 }

@@ -126,7 +126,7 @@ def _lines_of(block: bytes, number: int, wanted: re.Pattern[bytes]) -> Generator
         if line[:1] != b"{":
             yield EventLine(number + 1, PROBLEM, problem=NO_EVENT)
         elif line.startswith(CHOSEN):
-            yield _chosen(number + 1, line)
+            yield _choose(number + 1, line)
     return number + block.count(b"\n", position)
 
 
@@ -140,7 +140,7 @@ def _places(block: bytes, wanted: re.Pattern[bytes]) -> Iterator[int]:
 
 def _last_line(number: int, line: bytes) -> Iterator[EventLine]:
     """What follows the last line break: a whole event, or one that was being written when the application died."""
-    found = _chosen(number, line) if line.startswith(PREFIXES) and line.endswith(b"}") else None
+    found = _choose(number, line) if line.startswith(PREFIXES) and line.endswith(b"}") else None
     if found is not None and found.kind != PROBLEM:
         yield found
     elif line[:1] != b"{":
@@ -149,7 +149,7 @@ def _last_line(number: int, line: bytes) -> Iterator[EventLine]:
         yield EventLine(number, TORN, problem="the last event is cut short")
 
 
-def _chosen(number: int, line: bytes) -> EventLine:
+def _choose(number: int, line: bytes) -> EventLine:
     match = _KIND.match(line)
     name = match.group(1).decode() if match else ""
     if name in IGNORED:
@@ -162,7 +162,7 @@ def _chosen(number: int, line: bytes) -> EventLine:
     if kind in ("job_start", "job_end"):
         return _job_line(number, kind, line)
     try:
-        return EventLine(number, kind, _reduced(kind, line))
+        return EventLine(number, kind, _reduce(kind, line))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return EventLine(number, PROBLEM, problem="an event is not the JSON that its name promises")
 
@@ -248,7 +248,7 @@ def _without_metrics(line: bytes) -> bytes:
     return line[:start] + line[end + 1 :] if 0 < start < end else line
 
 
-def _reduced(kind: str, line: bytes) -> str:
+def _reduce(kind: str, line: bytes) -> str:
     """An event without what lineage does not need."""
     bare = kind == "start" and not any(sign in line for sign in PATHS_CUT)
     event: dict[str, Any] = json.loads(_without_metrics(line) if bare else line)

@@ -19,7 +19,7 @@ def field_of(value: ColumnValue, path: Sequence[str]) -> ColumnValue:
 def built_field(value: ColumnValue, path: Sequence[str]) -> tuple[ColumnValue, Sequence[str]]:
     """The value behind as much of a path as the statement itself has built, and the rest of the path."""
     for number, name in enumerate(path):
-        inner = _built(value, name)
+        inner = _built_field(value, name)
         if inner is None:
             return value, path[number:]
         value = inner
@@ -28,10 +28,10 @@ def built_field(value: ColumnValue, path: Sequence[str]) -> tuple[ColumnValue, S
 
 def field_or_part(value: ColumnValue, name: str) -> ColumnValue:
     """A field by a name that no text may show: it may be a literal's."""
-    return _built(value, name) or _inside(value, (POSITION,))
+    return _built_field(value, name) or _inside(value, (POSITION,))
 
 
-def _built(value: ColumnValue, name: str) -> ColumnValue | None:
+def _built_field(value: ColumnValue, name: str) -> ColumnValue | None:
     fields = value.fields
     if fields is None:
         return _in_branches(value.branches, name)
@@ -46,7 +46,7 @@ def _built(value: ColumnValue, name: str) -> ColumnValue | None:
 
 def _in_branches(branches: Sequence[ColumnValue], name: str) -> ColumnValue | None:
     """A field of what a set operation gives: of structs by the place that the first of them has it at."""
-    found = [_built(branch, name) for branch in branches]
+    found = [_built_field(branch, name) for branch in branches]
     first = next((rows for branch in branches if (rows := branch.fields) is not None), None)
     if not any(found):
         return None

@@ -36,7 +36,7 @@ def fields_of_one(
     if first is None:
         return None
     role = each[0][2]
-    return with_role(first, role, acting, whole) if len(each) == 1 else _united(first, each, acting, whole)
+    return with_role(first, role, acting, whole) if len(each) == 1 else _unite(first, each, acting, whole)
 
 
 def fields_of(value: ColumnValue, sources: ColumnSources) -> FieldColumns | None:
@@ -49,7 +49,7 @@ def fields_of(value: ColumnValue, sources: ColumnSources) -> FieldColumns | None
         if first is None:
             return None
         each = [(rows, branch, IDENTITY) for rows, branch in zip(found, value.branches, strict=True) if branch.keys]
-        return _united(first, each, {}, value)
+        return _unite(first, each, {}, value)
     type_ = value.type()
     known = struct_fields(type_[6:-1] if type_.startswith("ARRAY<") else type_)
     return QueryColumns(sources, [(name, field_of(value, (name,))) for name, _ in known]) if known else None
@@ -64,13 +64,15 @@ def with_role(rows: FieldColumns, role: int, acting: dict[int, None], whole: Col
         if isinstance(entry, UnexpandedStar):
             entries.append(entry.playing(role))
             continue
-        entries.append((entry[0], _played(entry[1], role, acting, whole, _shown(rows.sources, *entry))))
+        entries.append((entry[0], _value_in_role(entry[1], role, acting, whole, _shown_name(rows.sources, *entry))))
     made = QueryColumns(rows.sources, entries)
     made.keyed = rows.keyed
     return made
 
 
-def _played(value: ColumnValue, role: int, acting: dict[int, None], whole: ColumnValue, name: str) -> ColumnValue:
+def _value_in_role(
+    value: ColumnValue, role: int, acting: dict[int, None], whole: ColumnValue, name: str
+) -> ColumnValue:
     """The value of a field of `whole` where it plays a role and more acts on it."""
     if role == IDENTITY and not acting:
         return value
@@ -78,19 +80,19 @@ def _played(value: ColumnValue, role: int, acting: dict[int, None], whole: Colum
     if role == IDENTITY:
         made = ColumnValue(keys).known_as(value.text(), value.type())
     else:
-        made = ColumnValue(keys, Expression((0, f".{name}"), (Slot((), role, ATOM),), ATOM), (whole,)).typed(
+        made = ColumnValue(keys, Expression((0, f".{name}"), (Slot((), role, ATOM),), ATOM), (whole,)).with_type(
             value.type()
         )
     made.origins = value.origins
     return made.made_of(with_role(value.fields, role, acting, made) if value.fields is not None else None)
 
 
-def _shown(sources: ColumnSources, name: str, value: ColumnValue) -> str:
+def _shown_name(sources: ColumnSources, name: str, value: ColumnValue) -> str:
     """A field's name for a text: one that no column behind it has may be a literal."""
     return name if any(c.column == name for key in value.keys for c in sources.all[key >> SHIFT]) else POSITION
 
 
-def _united(first: FieldColumns, each: list[_Each], acting: dict[int, None], whole: ColumnValue) -> FieldColumns:
+def _unite(first: FieldColumns, each: list[_Each], acting: dict[int, None], whole: ColumnValue) -> FieldColumns:
     """The fields of a value that is one of several: by name where all have the same names, else by position."""
     known = [with_role(rows, role, acting, whole) for rows, _, role in each if rows is not None]
     if any(rows.stars for rows in known):
@@ -111,7 +113,7 @@ def _united(first: FieldColumns, each: list[_Each], acting: dict[int, None], who
                 entry = rows.entries[number] if number < len(rows.entries) else None
                 found = entry[1] if isinstance(entry, tuple) else None
             if found is not None:
-                values.append(_played(found, role, acting, whole, _shown(first.sources, name, found)))
+                values.append(_value_in_role(found, role, acting, whole, _shown_name(first.sources, name, found)))
         entries.append((name, union_of(values)))
     entries += [entry for entry in first.entries if isinstance(entry, UnexpandedStar)]
     united = QueryColumns(first.sources, entries)

@@ -28,8 +28,10 @@ def combine_branches(sources: ColumnSources, branches: list[QueryColumns], opera
 def _around_stars(sources: ColumnSources, branches: list[QueryColumns]) -> list[Entry]:
     """Columns before the first run of unknown columns and after the last stand opposite each other for sure."""
     lists = [branch.entries for branch in branches]
-    head = min(_run(entries) for entries in lists)
-    tail = min(min(_run(entries[::-1]) for entries in lists), *(len(entries) - head for entries in lists))
+    head = min(_columns_before_run(entries) for entries in lists)
+    tail = min(
+        min(_columns_before_run(entries[::-1]) for entries in lists), *(len(entries) - head for entries in lists)
+    )
     combined = [_opposite([entries[number] for entries in lists]) for number in range(head)]
     middles = [entries[head : len(entries) - tail] for entries in lists]
     combined += _middle(sources, middles)
@@ -37,7 +39,7 @@ def _around_stars(sources: ColumnSources, branches: list[QueryColumns]) -> list[
     return combined
 
 
-def _run(entries: list[Entry]) -> int:
+def _columns_before_run(entries: list[Entry]) -> int:
     """How many columns stand before the first unknown run."""
     for number, entry in enumerate(entries):
         if isinstance(entry, UnexpandedStar):
@@ -67,10 +69,10 @@ def _middle(sources: ColumnSources, middles: list[list[Entry]]) -> list[Entry]:
             else:
                 found.append(_opposite([middle[number] for middle in middles]))
         return found
-    return _misaligned(sources, middles)
+    return _misaligned_entries(sources, middles)
 
 
-def _misaligned(sources: ColumnSources, middles: list[list[Entry]]) -> list[Entry]:
+def _misaligned_entries(sources: ColumnSources, middles: list[list[Entry]]) -> list[Entry]:
     """Branches whose unknown columns do not stand opposite each other: any of the others' may be behind each."""
     first = middles[0]
     loose: list[UnexpandedStar | ColumnValue] = []

@@ -53,10 +53,10 @@ class ColumnValue:
     def text(self, depth: int = 0) -> str:
         """The canonical expression, over base-table columns; cut at TEXT_LIMIT characters."""
         if self._text is None:
-            self._text = self._written(depth)
+            self._text = self._compose_text(depth)
         return self._text
 
-    def _written(self, depth: int) -> str:
+    def _compose_text(self, depth: int) -> str:
         if depth > _DEPTH_LIMIT:
             return "…"
         if self.branches:
@@ -111,7 +111,7 @@ class ColumnValue:
         self._text, self._type = text, type_
         return self
 
-    def typed(self, type_: str) -> ColumnValue:
+    def with_type(self, type_: str) -> ColumnValue:
         """This value with its type given."""
         self._type = type_
         return self
@@ -220,7 +220,7 @@ class UnexpandedStar:
         self.role = other.role
         return self
 
-    def _altered(self, excluded: frozenset[str], renamed: tuple[tuple[str, str], ...]) -> UnexpandedStar:
+    def _alter(self, excluded: frozenset[str], renamed: tuple[tuple[str, str], ...]) -> UnexpandedStar:
         return UnexpandedStar(self.table, excluded, renamed, self.others, self.value)._like(self)
 
     def beside(self, others: Iterable[UnexpandedStar | ColumnValue]) -> UnexpandedStar:
@@ -253,14 +253,14 @@ class UnexpandedStar:
         back = {new: old for old, new in self.renamed}
         gone = frozenset(back.get(name, name) for name in names)
         kept = tuple(pair for pair in self.renamed if pair[1] not in names)
-        return self._altered(self.excluded | gone, kept)
+        return self._alter(self.excluded | gone, kept)
 
     def with_renamed(self, pairs: Sequence[tuple[str, str]]) -> UnexpandedStar:
         """This run with columns renamed."""
         back = {new: old for old, new in self.renamed}
         kept = dict(self.renamed)
         kept.update({back.get(old, old): new for old, new in pairs})
-        return self._altered(self.excluded, tuple(kept.items()))
+        return self._alter(self.excluded, tuple(kept.items()))
 
     def original(self, name: str) -> str | None:
         """The table's own name of the column that is called `name` here; None where it cannot be in the run."""

@@ -144,7 +144,7 @@ def _answer_of(module: ModuleType) -> Answer:
         return cast(Answer, module.answer)
     parse = cast(Callable[[str, str], Symbolic], module.parse)
 
-    def parsed(text: str, dialect: str) -> bytes:
+    def parse_to_bytes(text: str, dialect: str) -> bytes:
         if template_in_code(text, dialect) is not None:
             raise Templated(Templated.code)
         if wrong := ill_formed(text, dialect):
@@ -154,7 +154,7 @@ def _answer_of(module: ModuleType) -> Answer:
             raise Templated(Templated.code)
         return symbolic
 
-    return parsed
+    return parse_to_bytes
 
 
 class _IllFormed(Exception):

@@ -211,23 +211,23 @@ class QueryReader:
         for child in code(clause):
             if child.is_type("from_expression"):
                 for part in code(child):
-                    yield from self._joined(part)
+                    yield from self._joined_relations(part)
             elif not child.is_type("keyword", "comma"):
                 raise NotFollowed(child.get_type())
 
-    def _joined(self, segment: BaseSegment) -> Iterator[RelationSource]:
+    def _joined_relations(self, segment: BaseSegment) -> Iterator[RelationSource]:
         if segment.is_type("from_expression_element"):
             yield from self._element(segment)
         elif segment.is_type("join_clause"):
             yield from self._join(segment)
         elif segment.is_type("from_expression"):
             for part in code(segment):
-                yield from self._joined(part)
+                yield from self._joined_relations(part)
         elif segment.is_type("table_expression"):
             yield self._table_expression(segment)
         elif segment.is_type("bracketed"):
             for part in code(segment)[1:-1]:
-                yield from self._joined(part)
+                yield from self._joined_relations(part)
         else:
             raise NotFollowed(segment.get_type())
 
@@ -244,7 +244,7 @@ class QueryReader:
             elif child.is_type("bracketed"):
                 using = self._names(child)
             elif not child.is_type("keyword"):
-                relations.extend(self._joined(child))
+                relations.extend(self._joined_relations(child))
         if not relations or {"APPLY", "LATERAL"} & set(words):
             raise NotFollowed("join")
         relations[0] = replace(relations[0], join=" ".join(words), natural=natural)
@@ -260,7 +260,7 @@ class QueryReader:
                 raise NotFollowed(child.get_type())
             alias, columns = self._alias(child)
         if first.is_type("bracketed") and not alias:
-            yield from self._joined(first)
+            yield from self._joined_relations(first)
             return
         relation = self._table_expression(first)
         if alias and not isinstance(relation.source, Select | SetOperation):

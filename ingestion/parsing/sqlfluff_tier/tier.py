@@ -72,14 +72,14 @@ def _query(shape: Shape, dialect: Dialect) -> tuple[QueryReader, Query]:
 def _loose(shape: Shape, read: _Reads, dialect: Dialect) -> RelationalStatement:
     target, tables = shape.target, read.tables
     if shape.kind is StatementKind.UPDATE and target is not None:
-        target, tables = _updated(target, read)
+        target, tables = _updated_target(target, read)
     query = tables_only_select((), [RelationSource(name) for name in tables], ())
     aliases = tuple((alias, str(name)) for alias, name in read.aliases.items())
     problems = (COLUMNS_NOT_FOLLOWED,)
     return RelationalStatement(shape.kind, dialect.name, (WriteForm(target, query),), (), aliases, problems)
 
 
-def _updated(target: Target, read: _Reads) -> tuple[Target, tuple[TableName, ...]]:
+def _updated_target(target: Target, read: _Reads) -> tuple[Target, tuple[TableName, ...]]:
     """T-SQL may update a table by the alias that its FROM gives it."""
     meant = read.aliases.get(target.name.dotted, target.name)
     return replace(target, name=meant), tuple(name for name in read.tables if name not in (meant, target.name))

@@ -68,7 +68,7 @@ def _identifier(segment: BaseSegment) -> tuple[str, bool]:
     return raw[1:-1].replace(closing * 2, closing), True
 
 
-def _dotted(reference: BaseSegment) -> Iterator[tuple[str, bool]]:
+def _dotted_parts(reference: BaseSegment) -> Iterator[tuple[str, bool]]:
     """The parts of a dotted name; what stands between two dots is one part (BigQuery's dashes)."""
     part: list[BaseSegment] = []
     for child in [*code(reference), None]:
@@ -84,7 +84,7 @@ def _dotted(reference: BaseSegment) -> Iterator[tuple[str, bool]]:
 
 def table_name(reference: BaseSegment, dialect: Dialect) -> TableName:
     """The name of a relation, folded as the dialect folds it; a path where a file stands for a table."""
-    parts = list(_dotted(reference))
+    parts = list(_dotted_parts(reference))
     text, quoted = parts[-1]
     if quoted and ("/" in text or reference.is_type("file_reference")):
         return location(text)
@@ -95,12 +95,12 @@ def table_name(reference: BaseSegment, dialect: Dialect) -> TableName:
 
 def qualifier(reference: BaseSegment, dialect: Dialect) -> tuple[str, ...]:
     """The parts of a name that stands before a star."""
-    return tuple(fold(text, quoted, dialect) for text, quoted in _dotted(reference) if text != "*")
+    return tuple(fold(text, quoted, dialect) for text, quoted in _dotted_parts(reference) if text != "*")
 
 
 def column_parts(reference: BaseSegment, dialect: Dialect) -> tuple[str, ...]:
     """The parts of a column's name: its qualifiers fold as relations do."""
-    *before, (text, quoted) = _dotted(reference)
+    *before, (text, quoted) = _dotted_parts(reference)
     return (*(fold(part, marked, dialect) for part, marked in before), fold_column(text, quoted, dialect))
 
 

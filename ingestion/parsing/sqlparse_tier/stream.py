@@ -84,7 +84,7 @@ def _tokens(kind: sql._TokenType, value: str, dialect: Dialect) -> list[Sqlparse
     if kind in sql.Name.Placeholder or value.startswith("@"):
         return [SqlparseToken(TokenKind.PLACEHOLDER, value)]
     if value[0] in "`[" and len(value) > 1:
-        return [_quoted(value)]
+        return [_quoted_token(value)]
     if kind in sql.Keyword or kind in sql.Name:
         return [SqlparseToken(TokenKind.WORD, word, word.upper()) for word in value.split()]
     return [SqlparseToken(TokenKind.SYMBOL, value, value)]
@@ -95,11 +95,11 @@ def _string(value: str, dialect: Dialect) -> SqlparseToken:
     if quote in "'\"" and "\\" in value and not dialect.backslash_escapes:
         raise Unparsable("sqlparse takes a backslash for an escape, which it is not in this dialect")
     if quote == '"' and not dialect.double_quotes_are_strings:
-        return _quoted(value)
+        return _quoted_token(value)
     return SqlparseToken(TokenKind.STRING, value)
 
 
-def _quoted(value: str) -> SqlparseToken:
+def _quoted_token(value: str) -> SqlparseToken:
     closing = "]" if value[0] == "[" else value[0]
     return SqlparseToken(TokenKind.QUOTED, value[1:-1].replace(closing * 2, closing))
 

@@ -77,7 +77,7 @@ def _insert(stream: TokenStream, position: int, dialect: Dialect) -> TargetAt:
     fixed: tuple[str, ...] = ()
     columns: tuple[str, ...] | None = None
     if stream.word(position) == "PARTITION" and stream.word(position + 1) == "(":
-        fixed = _fixed(stream, position + 1, dialect)
+        fixed = _fixed_columns(stream, position + 1, dialect)
         position = stream.after(position + 1)
     if stream.word(position) == "(" and stream.word(position + 1) not in (*QUERY_STARTS, "("):
         columns = _columns(stream, position, dialect)
@@ -200,7 +200,7 @@ def _columns(stream: TokenStream, opens: int, dialect: Dialect) -> tuple[str, ..
     return tuple(names)
 
 
-def _fixed(stream: TokenStream, opens: int, dialect: Dialect) -> tuple[str, ...]:
+def _fixed_columns(stream: TokenStream, opens: int, dialect: Dialect) -> tuple[str, ...]:
     return tuple(
         fold_column(stream.tokens[item.start].text, stream.tokens[item.start].kind is TokenKind.QUOTED, dialect)
         for item in _items(stream, opens)

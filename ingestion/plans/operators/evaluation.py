@@ -109,9 +109,9 @@ class Evaluation:
             return logical.join(PlanNodeInput(node, inputs, outer, self))
         if kind in PASSING:
             return join_relations(inputs)
-        return self.unknown(node, kind, inputs)
+        return self.unknown_relation(node, kind, inputs)
 
-    def unknown(self, node: PlanNode, kind: str, inputs: list[PlanRelation]) -> PlanRelation:
+    def unknown_relation(self, node: PlanNode, kind: str, inputs: list[PlanRelation]) -> PlanRelation:
         """A node of a kind that is not known here: what it passes on is kept, what it makes is incomplete."""
         below = join_relations(inputs)
         text = node.fields.get("Output") or node.fields.get("Results") or ""

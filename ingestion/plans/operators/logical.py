@@ -185,7 +185,7 @@ def window(step: PlanNodeInput) -> PlanRelation:
     return step.below.with_attributes([*step.below.attributes, *made], problems=cut(text))
 
 
-def _generated(args: str) -> tuple[str, str] | None:
+def _generator_parts(args: str) -> tuple[str, str] | None:
     """The generator and what is passed on, and the columns that are made: `explode(a#1), [b#2], true, [c#3]`."""
     before, opening, columns = args.rstrip("\n").rpartition("[")
     head = before.removesuffix(", ")
@@ -200,9 +200,9 @@ def generate(step: PlanNodeInput) -> PlanRelation:
 
     A physical plan lists what is passed on; rows that are only repeated keep their ids.
     """
-    parts = _generated(step.node.args)
+    parts = _generator_parts(step.node.args)
     if parts is None:
-        return step.evaluation.unknown(step.node, "Generate", step.inputs)
+        return step.evaluation.unknown_relation(step.node, "Generate", step.inputs)
     (text, made_columns), scope = parts, step.below.scope
     passed = step.below.attributes
     if "Input" in step.node.fields and text.endswith("]") and "), [" in text:

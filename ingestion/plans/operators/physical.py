@@ -73,9 +73,9 @@ def photon_aggregate(step: PlanNodeInput) -> PlanRelation:
 
     Each stage names what it makes, so that the next one's ids tell all.
     """
-    lists = _bracketed(step.node.args)
+    lists = _bracketed_lists(step.node.args)
     if len(lists) < 3:
-        return step.evaluation.unknown(step.node, "Agg", step.inputs)
+        return step.evaluation.unknown_relation(step.node, "Agg", step.inputs)
     keys = lists[0] if len(lists) > 3 else "[]"
     scope = step.below.scope
     values = named_attributes(element_list(lists[-3], scope), step.scope)
@@ -85,7 +85,7 @@ def photon_aggregate(step: PlanNodeInput) -> PlanRelation:
     return step.below.with_attributes(results, found, cut(step.node.args))
 
 
-def _bracketed(args: str) -> list[str]:
+def _bracketed_lists(args: str) -> list[str]:
     """The lists of an argument text, in their order."""
     return [part for part in arguments(args) if part.startswith("[")]
 
@@ -105,7 +105,7 @@ def _passed_results(results: str, scope: dict[int, Attribute], step: PlanNodeInp
 def _aggregate_results(step: PlanNodeInput, scope: dict[int, Attribute]) -> list[Attribute]:
     """The output of a last stage: its results over the keys and the values of its functions."""
     fields, known = step.node.fields, step.evaluation.known
-    functions = _filtered(unnamed_list(fields.get("Functions", "[]"), scope), step.below.functions, scope)
+    functions = _filtered_functions(unnamed_list(fields.get("Functions", "[]"), scope), step.below.functions, scope)
     values = _attribute_values(functions, _value_names(step, scope), scope)
     visible = {**scope, **{value.id: value for value in values}}
     elements = element_list(fields.get("Results", "[]"), visible, (), step.node.counts.get("Results"))
@@ -119,7 +119,7 @@ def _value_names(step: PlanNodeInput, scope: dict[int, Attribute]) -> list[Eleme
     return found if count in (None, len(found)) else element_list(text, scope, (), count)
 
 
-def _filtered(functions: list[str], first_stage: str, scope: dict[int, Attribute]) -> list[str]:
+def _filtered_functions(functions: list[str], first_stage: str, scope: dict[int, Attribute]) -> list[str]:
     """The functions of a last stage with their FILTER clauses, which Spark prints at the first stage only."""
     first = unnamed_list(first_stage, scope)
     if len(first) != len(functions):
@@ -219,7 +219,7 @@ def union_loop(step: PlanNodeInput) -> PlanRelation:
     """
     columns, evaluation, queries = attribute_list(step.node.fields.get("Output", "")), step.evaluation, step.node.inner
     if len(queries) != 2 or not columns:
-        return evaluation.unknown(step.node, "UnionLoop", step.inputs)
+        return evaluation.unknown_relation(step.node, "UnionLoop", step.inputs)
     first, outer = evaluation.relation(queries[0], step.outer), evaluation.loop
     so_far = relation_with_columns(columns, first)
     for _ in range(len(columns) + 1):

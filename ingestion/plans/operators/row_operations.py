@@ -73,10 +73,10 @@ def _rows_made(values: Sequence[str], columns: Sequence[Element]) -> Iterator[Se
 def _instructions(text: str) -> Iterator[tuple[str, str]]:
     """Each instruction of a MergeRows node with its arguments."""
     for match in _INSTRUCTION.finditer(text):
-        yield match.group(1), _balanced(text, match.end(), "(", ")")
+        yield match.group(1), _balanced_text(text, match.end(), "(", ")")
 
 
-def _balanced(text: str, start: int, opening: str, closing: str) -> str:
+def _balanced_text(text: str, start: int, opening: str, closing: str) -> str:
     """The text from `start` to the bracket that closes one opened just before it."""
     depth = 1
     for index in range(start, len(text)):
@@ -98,7 +98,7 @@ def delta_merge(args: str, made: Mapping[int, Attribute]) -> PlanRelation:
     condition = args[: first.start()] if first else args
     found |= read_influences(condition.partition("], ")[2], scope, Subtype.JOIN)
     for match in _CLAUSE.finditer(args):
-        body = _balanced(args, match.end(), "[", "]")
+        body = _balanced_text(args, match.end(), "[", "]")
         test, _, actions = body.partition("actions: [")
         found |= read_influences(test.removeprefix("condition: "), scope, Subtype.FILTER)
         for name, text in _assignments(actions.removesuffix("]")):
@@ -154,12 +154,12 @@ def row_operation_kind(kinds: frozenset[str], relation: PlanRelation, name: Tabl
     changed = any(
         attribute.name not in METADATA
         and not attribute.name.startswith(OPERATION_COLUMN)
-        and not _carried(attribute, name)
+        and not _is_carried(attribute, name)
         for attribute in relation.attributes
     )
     return StatementKind.UPDATE if changed else StatementKind.DELETE
 
 
-def _carried(attribute: Attribute, name: TableName) -> bool:
+def _is_carried(attribute: Attribute, name: TableName) -> bool:
     """Whether a column is the target's own, unchanged."""
     return attribute.lineage.identity and set(attribute.lineage.direct) == {ColumnRef(name, attribute.name)}

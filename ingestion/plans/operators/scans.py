@@ -55,12 +55,12 @@ def leaf(node: PlanNode, kind: str, evaluation: EvaluationContext) -> PlanRelati
     if kind == "UnionLoopRef" and evaluation.loop is not None:
         return relation_with_columns(_outputs(node, kind), evaluation.loop)
     if kind == "ReusedExchange":
-        return _reused(node, evaluation)
+        return _reused_exchange(node, evaluation)
     columns = _outputs(node, kind)
     if kind in ROWS:
         return PlanRelation([Attribute(item.id, item.name) for item in columns])
     if kind in ("LogicalRDD", "ExternalRDD") or node.name.startswith(("Scan ExistingRDD", "Scan[obj")):
-        return _remembered(columns, evaluation)
+        return _remembered_rows(columns, evaluation)
     found_names = _source_names(node, kind, columns, evaluation)
     problems = [CUT] if is_truncated(node.fields.get("Output", "") or node.args) else []
     if not found_names:
@@ -109,7 +109,7 @@ def _first_list(args: str) -> list[Element]:
     return []
 
 
-def _remembered(columns: list[Element], evaluation: EvaluationContext) -> PlanRelation:
+def _remembered_rows(columns: list[Element], evaluation: EvaluationContext) -> PlanRelation:
     """Rows held by the application: a checkpoint whose ids an earlier plan explains, or data that no plan does."""
     batch = evaluation.batch
     if batch is not None and [item.name for item in columns] == [item.name for item in batch.attributes]:
@@ -136,7 +136,7 @@ def _cte_reference(node: PlanNode, evaluation: EvaluationContext) -> PlanRelatio
     return relation_with_columns(columns, definition)
 
 
-def _reused(node: PlanNode, evaluation: EvaluationContext) -> PlanRelation:
+def _reused_exchange(node: PlanNode, evaluation: EvaluationContext) -> PlanRelation:
     """An exchange read twice: other ids for the same columns, by position."""
     number = re.search(r"operator id: (\d+)", node.name + node.args)
     columns = attribute_list(node.fields.get("Output", ""))

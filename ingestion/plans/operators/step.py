@@ -39,7 +39,7 @@ class EvaluationContext(Protocol):
     def relation(self, root: PlanNode, outer: Mapping[int, Attribute] | None = None) -> PlanRelation:
         """The relation of a tree."""
 
-    def unknown(self, node: PlanNode, kind: str, inputs: list[PlanRelation]) -> PlanRelation:
+    def unknown_relation(self, node: PlanNode, kind: str, inputs: list[PlanRelation]) -> PlanRelation:
         """The relation of a node of a kind, or of a form, that is not known."""
 
 

@@ -120,7 +120,7 @@ def _by_scope(body: str, scope: Mapping[int, Attribute]) -> list[Element]:
             if match is None:
                 break
             end = match.end()
-            found.append(_named(body[start : match.start()], int(match.group(1))))
+            found.append(_named_element(body[start : match.start()], int(match.group(1))))
         start = end + 2
     return found
 
@@ -138,7 +138,7 @@ def _element_end(body: str, start: int, ends: Sequence[re.Match[str]], depth: Se
     return fallback or (ends[-1] if ends else None)
 
 
-def _named(text: str, id: int) -> Element:
+def _named_element(text: str, id: int) -> Element:
     """An element's name, which may have the text of an expression: a cast in its brackets begins no name."""
     start = end = text.rfind(" AS ")
     while start >= 0 and text.count("(", start) != text.count(")", start):

@@ -64,7 +64,7 @@ class _Use:
 def read_expression(text: str, scope: AttributeScope) -> AttributeLineage:
     """The lineage of the value of an expression over `scope`."""
     visible = {**scope.outer, **scope.attributes}
-    inner = _unwrapped(text)
+    inner = _unwrap(text)
     for start, end, attribute in attribute_spans(inner, visible):
         taken, reached = field_behind(attribute.lineage, inner, end)
         if start == 0 and reached == len(inner):
@@ -77,7 +77,7 @@ def read_influences(text: str, scope: AttributeScope, subtype: Subtype) -> froze
     return frozenset(influences(read_expression(text, scope), subtype))
 
 
-def _unwrapped(text: str) -> str:
+def _unwrap(text: str) -> str:
     """The text inside of casts and other wrappers that leave a value what it is."""
     while (match := WRAPPER.match(text)) and match.group(1).lower() in vocabulary.TRANSPARENT:
         inside = match.group(2)
@@ -117,7 +117,7 @@ class _ExpressionReading:
         while position < len(self.text):
             position = self._step(position)
         self._close_all()
-        return self._composed()
+        return self._compose()
 
     # --- finding things --------------------------------------------------------------------------------------
 
@@ -205,10 +205,10 @@ class _ExpressionReading:
             self._push(self.places[-1].role, case=True)
         elif token in ("WHEN", "THEN", "ELSE", "END") and self.places[-1].case:
             self._branch(token)
-        self._write(self._shown(token))
+        self._write(self._token_text(token))
         self.words = [self.words[1], token]
 
-    def _shown(self, token: str) -> str:
+    def _token_text(self, token: str) -> str:
         if token in vocabulary.KEYWORDS or token in ("(", ")", "[", "]", ","):
             return token
         if token.lower() in vocabulary.FUNCTIONS or token.lower() in vocabulary.TYPES:
@@ -277,7 +277,7 @@ class _ExpressionReading:
             return
         self.pieces.append(piece)
 
-    def _composed(self) -> AttributeLineage:
+    def _compose(self) -> AttributeLineage:
         direct: dict[ColumnRef, Transformation] = {}
         indirect: set[IndirectUse] = set()
         opaque = False

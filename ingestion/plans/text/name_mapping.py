@@ -67,7 +67,7 @@ class NameMapping:
         table = self.places.file_table(canonical_path(cleaned))
         if table is not None:
             return TableName(table, cleaned)
-        managed = self._managed(cleaned)
+        managed = self._managed_table(cleaned)
         if managed:
             return self.table((SESSION_CATALOG, *managed))
         return TableName((cleaned,), cleaned, NameKind.PATH)
@@ -80,7 +80,7 @@ class NameMapping:
             return found[0]
         return SESSION_CATALOG if not found and class_name.endswith(".DeltaCatalog") else None
 
-    def _managed(self, location: str) -> tuple[str, str] | None:
+    def _managed_table(self, location: str) -> tuple[str, str] | None:
         warehouse = clean_location(self.warehouse) if self.warehouse else ""
         if warehouse and location.startswith(warehouse + "/"):
             inside = location.removeprefix(warehouse + "/")

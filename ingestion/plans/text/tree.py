@@ -83,7 +83,7 @@ def parse_plan_text(text: str) -> PlanText:
     head = physical_text.lstrip("\n").split("\n\n", 1)[0]
     if not any(FORMATTED.search(line) for line in head.split("\n")):
         return PlanText(_one_line_tree(physical_text))
-    return _formatted(physical_text)
+    return _formatted_plan(physical_text)
 
 
 def _split_sections(text: str) -> dict[str, str]:
@@ -212,7 +212,7 @@ def _initial_only(section: str) -> str:
 # --- the formatted form -----------------------------------------------------------------------------------------
 
 
-def _formatted(section: str) -> PlanText:
+def _formatted_plan(section: str) -> PlanText:
     section = _initial_only(section)
     main, *_ = section.split("\n===== Subqueries =====\n", 1)
     numbered: dict[int, PlanNode] = {}

@@ -47,7 +47,7 @@ def _change_of(node: PlanNode, names: NameMapping) -> TableChange | None:
     if kind == "DropTableCommand":
         return TableChange(StatementKind.DROP, names.table(old))
     if kind == "AlterTableRenameCommand":
-        new = _renamed(node.args, old)
+        new = _new_name(node.args, old)
         return TableChange(StatementKind.RENAME, names.table(old), other=names.table(new)) if new else None
     return None
 
@@ -76,7 +76,7 @@ def _column_changes(args: str, table: TableName) -> TableChange | None:
     return replace(change, dropped_columns=tuple(dropped), renamed_columns=tuple(renamed))
 
 
-def _renamed(args: str, old: tuple[str, ...]) -> tuple[str, ...]:
+def _new_name(args: str, old: tuple[str, ...]) -> tuple[str, ...]:
     """The new name, which leaves out what it has in common with the old one."""
     behind = _BEHIND_NAME.match(args)
     new = quoted_parts(args[behind.end() :]) if behind else ()

@@ -33,7 +33,7 @@ from ingestion.model import (
 from ingestion.parsing.sqlglot_tier.tier import parse
 from ingestion.plans import rendering
 from ingestion.plans.interning import canonical
-from ingestion.plans.rendering import plan_fingerprint, rendered
+from ingestion.plans.rendering import plan_fingerprint, render
 from ingestion.symbolic import dumps
 
 ORDERS, DAILY = TableName(("shop", "orders"), "Shop.Orders"), TableName(("mart", "daily"))
@@ -138,7 +138,7 @@ def reversed_class(kind: type) -> Any:
 
 
 def test_the_rendering_is_the_one_that_catalogs_have_their_keys_from() -> None:
-    assert rendered(EXAMPLE) == GOLDEN
+    assert render(EXAMPLE) == GOLDEN
     assert plan_fingerprint(dumps(EXAMPLE)) == FINGERPRINT
 
 
@@ -146,18 +146,18 @@ def test_the_rendering_is_the_one_that_catalogs_have_their_keys_from() -> None:
 @settings(max_examples=60, suppress_health_check=list(HealthCheck))
 def test_lineages_render_alike_exactly_where_they_say_the_same(one: StatementLineage, data: st.DataObject) -> None:
     other = changed(one, data.draw)
-    assert (rendered(one) == rendered(other)) == (meaning(one) == meaning(other))
+    assert (render(one) == render(other)) == (meaning(one) == meaning(other))
 
 
 @given(lineages())
 @settings(max_examples=15, suppress_health_check=list(HealthCheck))
 def test_equal_lineage_renders_equally_wherever_its_classes_stand(lineage: StatementLineage) -> None:
-    assert rendered(canonical(lineage)) == rendered(lineage) == rendered(moved(lineage))
+    assert render(canonical(lineage)) == render(lineage) == render(moved(lineage))
 
 
 def test_equal_bytes_are_rendered_once(monkeypatch: pytest.MonkeyPatch) -> None:
     calls = []
-    monkeypatch.setattr(rendering, "rendered", lambda lineage: calls.append(lineage) or rendered(lineage))
+    monkeypatch.setattr(rendering, "render", lambda lineage: calls.append(lineage) or render(lineage))
     plan_fingerprint.cache_clear()
     assert len({plan_fingerprint(bytes(bytearray(dumps(EXAMPLE)))) for _record in range(50)}) == len(calls) == 1
 

@@ -58,9 +58,9 @@ def test_each_procedure_has_its_own_statements_and_no_others() -> None:
 
 def test_calls_find_them_by_package_and_inside_by_their_bare_name() -> None:
     routines = known(BODY)
-    assert routines.called(("PAY", "LATER"), "ORCL", ("HR",)) == 'ORCL.HR."PAY.LATER"'
-    assert routines.called(("HR", "PAY", "LOAD"), "ORCL", ()) == 'ORCL.HR."PAY.LOAD"'
-    assert routines.called(("LATER",), "ORCL", ("HR",)) is None
+    assert routines.key_of_call(("PAY", "LATER"), "ORCL", ("HR",)) == 'ORCL.HR."PAY.LATER"'
+    assert routines.key_of_call(("HR", "PAY", "LOAD"), "ORCL", ()) == 'ORCL.HR."PAY.LOAD"'
+    assert routines.key_of_call(("LATER",), "ORCL", ("HR",)) is None
     owners = [owner.key for owner, step in routines.steps(routines.by_key['ORCL.HR."PAY.LOAD"'][0]) if step.text]
     assert owners == ['ORCL.HR."PAY.LOAD"'] * 2 + ['ORCL.HR."PAY.LATER"'] * 2 + ['ORCL.HR."PAY.LOAD"']
 

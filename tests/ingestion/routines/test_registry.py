@@ -32,9 +32,9 @@ def test_a_diamond_of_calls_is_followed_once_at_each_corner() -> None:
 
 def test_a_name_that_two_schemas_have_is_settled_by_the_path_or_not_at_all() -> None:
     routines = known(body("one.p"), body("two.p"))
-    assert routines.called(("p",), "", ("two",)) == "db.two.p"
-    assert routines.called(("p",), "", ("three",)) is None
-    assert routines.called(("one", "p"), "", ()) == "db.one.p"
+    assert routines.key_of_call(("p",), "", ("two",)) == "db.two.p"
+    assert routines.key_of_call(("p",), "", ("three",)) is None
+    assert routines.key_of_call(("one", "p"), "", ()) == "db.one.p"
 
 
 def test_a_name_that_only_one_schema_has_is_found_there_whatever_its_case() -> None:
@@ -68,4 +68,4 @@ def test_a_routine_of_which_nothing_says_the_schema_is_known_by_its_name() -> No
     text = "CREATE PROCEDURE p() INSERT INTO t (a) SELECT a FROM s"
     routines = known_routines("mysql", lambda database, path: Namespace("default", path), (), [(text, "", (), 0.0)])
     assert list(routines.by_key) == ["default.p"]
-    assert routines.called(("p",), "", ()) == "default.p"
+    assert routines.key_of_call(("p",), "", ()) == "default.p"

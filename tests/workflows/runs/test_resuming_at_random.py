@@ -122,10 +122,10 @@ class Workflow:
             sink = dies or Sink(RestSink(self.platform, SinkOptions(run_id)), 10**6, before=False)
             sink.real = RestSink(self.platform, SinkOptions(run_id))
             deliverer = Publisher(
-                sink, memory.acknowledged("c"), lambda done: memory.acknowledge("c", done), 1, RunOptions(run_id)
+                sink, memory.acknowledged_states("c"), lambda done: memory.acknowledge("c", done), 1, RunOptions(run_id)
             )
             templates = frozenset(str(row["fingerprint"]) for row in whole)
-            scope = memory.rebound(templates, {})
+            scope = memory.complete_scope(templates, {})
             deliverer.deliver(target_batches(self.requests(whole)), scope, lambda _count: None)
             if not commits:
                 raise Died

@@ -92,7 +92,7 @@ class Meeting(Failpoints):
     def __reduce__(self) -> tuple[type[Failpoints], tuple[()]]:
         return Failpoints, ()  # what is sent to tasks meets nothing there
 
-    def passed(self, name: str) -> None:
+    def reach(self, name: str) -> None:
         self._met += name == self._place
         if self._met == 2 and name == self._place:
             self._happens()

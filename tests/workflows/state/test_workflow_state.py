@@ -87,6 +87,6 @@ def test_bytes_of_older_modules_are_not_trusted_because_they_happen_to_be_readab
 def test_a_key_ends_where_all_that_replaced_it_is_known(
     opened: Callable[[], WorkflowState], bound: set[str], replaced: dict[str, set[str]], ends: bool
 ) -> None:
-    scope = opened().rebound(frozenset(bound), {old: frozenset(now) for old, now in replaced.items()})
+    scope = opened().complete_scope(frozenset(bound), {old: frozenset(now) for old, now in replaced.items()})
     old = ContributionKey("plan", "old", "SparkLineage")
     assert scope.covers(old, ContributionDigest("said", 10.0, 20.0)) is ends

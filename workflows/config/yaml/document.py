@@ -140,10 +140,10 @@ class _DocumentReading:
             self.lines.setdefault((*path, key), _line(key_node))
             values[key] = self.value(value_node, (*path, key))
         for source in merged:
-            values = self._merged(values, source, path)
+            values = self._merge(values, source, path)
         return values
 
-    def _merged(self, values: dict[str, Any], source: yaml.Node, path: Path) -> dict[str, Any]:
+    def _merge(self, values: dict[str, Any], source: yaml.Node, path: Path) -> dict[str, Any]:
         """`<<:` gives what the mapping does not have of its own."""
         if not isinstance(source, yaml.MappingNode):
             raise _invalid(self.origin, _line(source), "<< takes a mapping, or a list of them", path)

@@ -20,11 +20,11 @@ def replace_references(document: Document, environment: Mapping[str, str]) -> tu
     problems: list[ConfigProblem] = []
     secrets: list[str] = []
 
-    def replaced(value: Any, path: Path) -> Any:
+    def substitute(value: Any, path: Path) -> Any:
         if isinstance(value, dict):
-            return {key: replaced(inner, (*path, key)) for key, inner in value.items()}
+            return {key: substitute(inner, (*path, key)) for key, inner in value.items()}
         if isinstance(value, list):
-            return [replaced(inner, (*path, index)) for index, inner in enumerate(value)]
+            return [substitute(inner, (*path, index)) for index, inner in enumerate(value)]
         if not isinstance(value, str) or "${" not in value:
             return value
         try:
@@ -35,7 +35,7 @@ def replace_references(document: Document, environment: Mapping[str, str]) -> tu
         secrets.extend(result.secrets)
         return result.text
 
-    content = replaced(document.content, ())
+    content = substitute(document.content, ())
     if problems:
         raise InvalidConfig(problems)
     return replace(document, content=content), tuple(secrets)

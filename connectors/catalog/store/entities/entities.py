@@ -52,13 +52,13 @@ def reference(document: Json, kind: str) -> Json:
 
 def find(connection: Connection, kind: str, name: str, include: str = "non-deleted") -> EntityRow | None:
     """The entity named `name`, if `include` (non-deleted, deleted, all) admits it."""
-    where = and_(entities.c.type == kind, entities.c.fqn == name, _included(include))
+    where = and_(entities.c.type == kind, entities.c.fqn == name, _inclusion(include))
     return connection.execute(select(entities).where(where)).one_or_none()
 
 
 def find_id(connection: Connection, identifier: str, include: str = "non-deleted") -> EntityRow | None:
     """The entity with this id, if `include` admits it."""
-    where = and_(entities.c.id == identifier.lower(), _included(include))
+    where = and_(entities.c.id == identifier.lower(), _inclusion(include))
     return connection.execute(select(entities).where(where)).one_or_none()
 
 
@@ -92,7 +92,7 @@ class Page:
 
 def listing(connection: Connection, kind: EntityType, page: Page) -> Json:
     """One page in order of name, with cursors that survive insertions. Raises ApiError (400) for a bad cursor."""
-    scope = and_(entities.c.type == kind.type, _included(page.include))
+    scope = and_(entities.c.type == kind.type, _inclusion(page.include))
     if page.under is not None:
         scope = and_(scope, *lies_under(page.under))
     if page.query_ids is not None:
@@ -143,7 +143,7 @@ def delete(connection: Connection, row: EntityRow, *, hard: bool, recursive: boo
     Raises ApiError (400) for an entity with children unless `recursive` is asked for.
     """
     children = connection.execute(
-        select(entities).where(entities.c.parent_id == row.id, _included("all" if hard else "non-deleted"))
+        select(entities).where(entities.c.parent_id == row.id, _inclusion("all" if hard else "non-deleted"))
     ).all()
     if children and not recursive:
         raise bad_request(f"{row.type} {row.fqn} is not empty: delete it with recursive=true")
@@ -162,7 +162,7 @@ def restore(connection: Connection, identifier: str, kind: str) -> EntityRow:
     return get_id(connection, kind, identifier)
 
 
-def _included(include: str) -> ColumnElement[bool]:
+def _inclusion(include: str) -> ColumnElement[bool]:
     if include == "all":
         return entities.c.purged.is_(False)
     if include == "deleted":

@@ -129,13 +129,13 @@ def _follow(
     found: list[Interval] = []
     origin = ends
     while True:
-        stop = _ended(subject, ends, sighting, endings)
+        stop = _end_of(subject, ends, sighting, endings)
         move = _next_move(ends, clock, lives)
         if move is None or (stop is not None and stop <= move.at):
             _append(found, Interval(*ends, start, stop, sighting.last), origin)
             return found
         _append(found, Interval(*ends, start, move.at, sighting.last), origin)
-        following = _moved(ends, move)
+        following = _ends_after(ends, move)
         if following is None:
             return found
         ends, start = following
@@ -149,7 +149,7 @@ def _append(found: list[Interval], interval: Interval, origin: tuple[str, str]) 
         found.append(interval)
 
 
-def _ended(subject: Subject, ends: tuple[str, str], sighting: Sighting, endings: Sequence[Retraction]) -> int | None:
+def _end_of(subject: Subject, ends: tuple[str, str], sighting: Sighting, endings: Sequence[Retraction]) -> int | None:
     """When the earliest scope that holds the sighting, and was stated after it, ended it."""
     stops = [e.at for e in endings if e.until >= sighting.last and e.concerns(subject, ends)]
     return min(stops, default=None)
@@ -171,7 +171,7 @@ def _next_move(ends: tuple[str, str], clock: int, lives: Mapping[str, Sequence[N
     return _Move(at, source, target)
 
 
-def _moved(ends: tuple[str, str], move: _Move) -> tuple[tuple[str, str], int] | None:
+def _ends_after(ends: tuple[str, str], move: _Move) -> tuple[tuple[str, str], int] | None:
     """The ends after a move and when they hold; None when it is over.
 
     A dropped target takes its lineage with it. A dropped source only suspends: what reads it by name reads it again

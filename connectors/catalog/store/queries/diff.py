@@ -81,7 +81,7 @@ def _answer(connection: Connection, change: _SchemaChange, row: EntityRow, walk:
 
 
 def _reaches(connection: Connection, walk: Downstream, node: Node, *, itself: bool = False) -> Json:
-    reached = walk.reached(node)
+    reached = walk.downstream_of(node)
     nodes = (
         [(node, "DIRECT"), *((one.node, one.type) for one in reached)]
         if itself
@@ -182,7 +182,7 @@ def _lineage_changes(connection: Connection, start: int, end: int) -> list[Json]
         old, new = _column_keys(before.get(edge, ())), _column_keys(after.get(edge, ()))
         if bool(before.get(edge)) != bool(after.get(edge)):
             kind = "edgeAdded" if after.get(edge) else "edgeRemoved"
-            changes.append({**_named(kind, edge, rows), "node": (edge[1], None)})
+            changes.append({**_named_edge(kind, edge, rows), "node": (edge[1], None)})
         else:
             for key in sorted(old ^ new, key=str):
                 kind = "columnEdgeAdded" if key in new else "columnEdgeRemoved"
@@ -199,13 +199,13 @@ def _column_keys(views: Iterable[ContributionView]) -> set[_ColumnKey]:
     }
 
 
-def _named(kind: str, edge: tuple[str, str], rows: dict[str, EntityRow]) -> Json:
+def _named_edge(kind: str, edge: tuple[str, str], rows: dict[str, EntityRow]) -> Json:
     return {"kind": kind, "from": rows[edge[0]].fqn, "to": rows[edge[1]].fqn}
 
 
 def _column_edge(kind: str, edge: tuple[str, str], key: _ColumnKey, rows: dict[str, EntityRow]) -> Json:
     source, target, strength, subtype = key
-    change = _named(kind, edge, rows)
+    change = _named_edge(kind, edge, rows)
     change["fromColumn"] = f"{change['from']}.{source}"
     change["toColumn"] = f"{change['to']}.{target}" if target else None
     change["type"] = strength

@@ -41,7 +41,7 @@ def explore(connection: Connection, roots: Sequence[EntityRow], reach: Reach, wi
     inside = walk.inside
     rows = any_rows_of(connection, inside)
     found = walk.complete()
-    neighbours = _hidden(connection, inside, window.moment)
+    neighbours = _hidden_neighbours(connection, inside, window.moment)
     identifiers = sorted({one.contribution_id for views in found.values() for one in views})
     times = reads.sights_of(connection, identifiers, window.moment.as_of)
     usage = uses(connection, sorted(inside))
@@ -95,7 +95,7 @@ class _Walk:
         return {edge: views for edge, views in found.items() if edge[1] in self.inside}
 
 
-def _hidden(connection: Connection, inside: set[str], moment: Moment) -> dict[str, dict[str, int]]:
+def _hidden_neighbours(connection: Connection, inside: set[str], moment: Moment) -> dict[str, dict[str, int]]:
     counts = {identifier: {"upstream": 0, "downstream": 0} for identifier in inside}
     for upstream in (True, False):
         for source, target in reads.neighbours(connection, inside, upstream=upstream, moment=moment):
@@ -178,8 +178,8 @@ def find(connection: Connection, wanted: str, limit: int) -> Json:
     parts = [part for part in fqn.split(wanted.strip()) if part]
     if not parts:
         return {"results": []}
-    rows = _named(connection, wanted.strip(), "", limit)
-    rows += _named(connection, parts[-1], ".".join(parts[:-1]).casefold(), limit)
+    rows = _rows_named(connection, wanted.strip(), "", limit)
+    rows += _rows_named(connection, parts[-1], ".".join(parts[:-1]).casefold(), limit)
     results = []
     for row in dict.fromkeys(tuple(row) for row in rows):
         identifier, path, name, kind, entity = row
@@ -193,7 +193,7 @@ def find(connection: Connection, wanted: str, limit: int) -> Json:
     return {"results": results[:limit]}
 
 
-def _named(connection: Connection, wanted: str, qualifier: str, limit: int) -> list[Any]:
+def _rows_named(connection: Connection, wanted: str, qualifier: str, limit: int) -> list[Any]:
     """Rows of names that hold `wanted`: by trigram where it is long enough, by scan where it is not."""
     named = search_names.join(entities, entities.c.id == search_names.c.entity_id)
     columns = (search_names.c.entity_id, search_names.c.column_path, search_names.c.name)

@@ -51,7 +51,7 @@ class Downstream:
     truncated: bool = False
     _known: dict[str, list[ContributionView]] = field(default_factory=dict)
 
-    def reached(self, start: Node) -> list[Reached]:
+    def downstream_of(self, start: Node) -> list[Reached]:
         """Everything downstream of `start`, nearest first, the strongest tie of each."""
         found: dict[Node, Reached] = {}
         for strength in range(len(_STRENGTHS)):
@@ -109,7 +109,7 @@ class Downstream:
 def impact(connection: Connection, start: Node, moment: Moment) -> Json:
     """Everything downstream of `start` as clients read it."""
     walk = Downstream(connection, moment)
-    reached = walk.reached(start)
+    reached = walk.downstream_of(start)
     rows = any_rows_of(connection, {start[0]} | {one.node[0] for one in reached})
 
     def label(node: Node) -> str:

@@ -69,14 +69,14 @@ class Datasets:
         columns = _columns(dataset, named)
         row = self._resolved.get(key)
         if row is None:
-            row = self._stored(path) if path else None
+            row = self._stored_entity(path) if path else None
             row = row or self._table_known(namespace, name)
         if row is None or columns:
             row = self._register(row, key, path, columns)
         self._resolved[key] = row
         return row
 
-    def _stored(self, path: str) -> EntityRow | None:
+    def _stored_entity(self, path: str) -> EntityRow | None:
         where = (entities.c.path == normal_path(path), entities.c.deleted.is_(False))
         stored = entities.c.type.in_(("container", "table"))
         return self.connection.execute(select(entities).where(*where, stored).order_by(entities.c.type)).first()
@@ -137,21 +137,21 @@ class Datasets:
             }
         namespace, name = key
         if _is_storage(namespace):
-            service = self._made("storageService", namespace, {"serviceType": _STORAGE_TYPES[_scheme(namespace)]})
+            service = self._make("storageService", namespace, {"serviceType": _STORAGE_TYPES[_scheme(namespace)]})
             return "container", {"name": name, "service": service, "fullPath": path}
         known = self._service(namespace)
         kind = {"serviceType": _SERVICE_TYPES.get(_scheme(namespace), "CustomDatabase")}
-        service = fqn.quote(known) if known is not None else self._made("databaseService", namespace, kind)
+        service = fqn.quote(known) if known is not None else self._make("databaseService", namespace, kind)
         parts = fqn.split(name)
         database, schema = [_DEFAULT, _DEFAULT, *parts[:-1]][-2:]
-        parent = self._made("database", database, {"service": service})
-        parent = self._made("databaseSchema", ".".join([*parts[:-3], schema]), {"database": parent})
+        parent = self._make("database", database, {"service": service})
+        parent = self._make("databaseSchema", ".".join([*parts[:-3], schema]), {"database": parent})
         request = {"name": parts[-1], "databaseSchema": parent}
         if path:
             request["locationPath"] = path
         return "table", request
 
-    def _made(self, kind: str, name: str, request: Json) -> str:
+    def _make(self, kind: str, name: str, request: Json) -> str:
         return self.registration.put(BY_TYPE[kind], {"name": name, **request}).fqn
 
 

@@ -49,7 +49,7 @@ def _window_keys(w: ExpressionWriter, node: exp.Expr, role: int) -> None:
         w.join(order.args["expressions"], role)
 
 
-def _ordered(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+def _ordered_aggregate(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
     rule = w.write(node.args["this"], role)
     if node.args.get("desc"):
         w.parts.append(" DESC")
@@ -85,7 +85,7 @@ def _filter(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeR
     return rule
 
 
-def _ranked(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+def _ranked_aggregate(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
     """MAX_BY(a, b): a flows, b only says which."""
     w.parts.append("MAX_BY(" if type(node) is exp.ArgMax else "MIN_BY(")
     rule = w.write(node.args["this"], AGGREGATED[role])
@@ -215,12 +215,12 @@ HANDLERS: dict[type[exp.Expr], Handler] = {
     exp.FirstValue: _end_value,
     exp.LastValue: _end_value,
     exp.Window: _window,
-    exp.Ordered: _ordered,
+    exp.Ordered: _ordered_aggregate,
     exp.Order: _ordered_argument,
     exp.WithinGroup: _within_group,
     exp.Filter: _filter,
-    exp.ArgMax: _ranked,
-    exp.ArgMin: _ranked,
+    exp.ArgMax: _ranked_aggregate,
+    exp.ArgMin: _ranked_aggregate,
     exp.Distinct: _distinct,
     exp.HavingMax: _having,
 }

@@ -34,7 +34,7 @@ class QueryContext(Protocol):
     def field_in_string(self, name: str) -> str:
         """What stands for a field that a string names."""
 
-    def unsupported(self, what: str) -> None:
+    def note_unsupported(self, what: str) -> None:
         """Note a construct whose columns are not followed."""
 
     def with_names(self, names: Names) -> QueryContext:

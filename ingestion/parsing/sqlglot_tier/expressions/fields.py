@@ -47,7 +47,7 @@ _Own: TypeAlias = "tuple[tuple[str, exp.Expr], ...]"
 
 def fields_of_node(w: ExpressionWriter, node: exp.Expr) -> Fields | None:
     """The fields of the value that a node makes; None where the node says nothing of them."""
-    own = _built(w, node)
+    own = _built_fields(w, node)
     if own is not None:
         keyed = type(node) not in (exp.Struct, exp.Tuple) or w.names.dialect.keyed_braces
         return Fields(tuple(_projection(w, name, item) for name, item in own), keyed=keyed) if own else None
@@ -90,7 +90,7 @@ def _projection(w: ExpressionWriter, name: str, node: exp.Expr) -> Projection | 
     return Projection(name, w.inner(node, IDENTITY))
 
 
-def _built(w: ExpressionWriter, node: exp.Expr) -> _Own | None:
+def _built_fields(w: ExpressionWriter, node: exp.Expr) -> _Own | None:
     """The fields of a struct or object that a node builds, None where it builds none."""
     kind = type(node)
     if kind is exp.Struct or kind is exp.Tuple:
@@ -161,7 +161,7 @@ def _values(node: exp.Expr) -> Iterator[_Value]:
     elif type(node) is exp.Anonymous and str(this).upper() in TO_JSON and len(node.expressions) == 1:
         yield _Value(node.expressions[0], TRANSFORMATION)
     elif isinstance(this, exp.Expr):
-        yield from _taken(node, this)
+        yield from _taken_values(node, this)
 
 
 def _cases(node: exp.Expr) -> Iterator[_Value]:
@@ -175,7 +175,7 @@ def _cases(node: exp.Expr) -> Iterator[_Value]:
         yield _Value(value, TRANSFORMATION, () if number else tuple(acting))
 
 
-def _taken(node: exp.Expr, this: exp.Expr) -> Iterator[_Value]:
+def _taken_values(node: exp.Expr, this: exp.Expr) -> Iterator[_Value]:
     """What takes one value, or gathers many into an array."""
     if isinstance(node, _AGGREGATES):
         inner = _arguments(this)
@@ -194,18 +194,18 @@ def _taken(node: exp.Expr, this: exp.Expr) -> Iterator[_Value]:
         keys = [*(node.args.get("partition_by") or ())]
         order = node.args.get("order")
         keys += order.expressions if order is not None else []
-        yield from _acted(this, tuple((key, WINDOW) for key in keys))
+        yield from _values_after(this, tuple((key, WINDOW) for key in keys))
     elif type(node) is exp.Filter:
-        yield from _acted(this, ((node.expression.this, FILTER),))
+        yield from _values_after(this, ((node.expression.this, FILTER),))
     elif type(node) is exp.WithinGroup:
-        yield from _acted(this, tuple((key, SORT) for key in node.expression.expressions))
+        yield from _values_after(this, tuple((key, SORT) for key in node.expression.expressions))
 
 
 def _values_or_itself(node: exp.Expr) -> Iterator[_Value]:
     yield _Value(node, IDENTITY)
 
 
-def _acted(node: exp.Expr, acting: tuple[tuple[exp.Expr, int], ...]) -> Iterator[_Value]:
+def _values_after(node: exp.Expr, acting: tuple[tuple[exp.Expr, int], ...]) -> Iterator[_Value]:
     yield _Value(node, IDENTITY, acting)
 
 

@@ -93,7 +93,7 @@ def _literal(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> Type
     return literal_type(node)
 
 
-def _masked(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+def _masked_value(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
     w.parts.append("?")
     return None
 
@@ -204,7 +204,7 @@ def _tuple(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRu
     return None
 
 
-def _aliased(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+def _aliased_value(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
     return w.write(node.args["this"], role, tight)
 
 
@@ -225,17 +225,17 @@ HANDLERS: dict[type[exp.Expr], Handler] = {
     exp.Dot: _dot,
     exp.Literal: _literal,
     exp.RawString: _literal,
-    exp.National: _masked,
-    exp.ByteString: _masked,
-    exp.HexString: _masked,
-    exp.BitString: _masked,
-    exp.UnicodeString: _masked,
-    exp.Heredoc: _masked,
-    exp.Introducer: _masked,
-    exp.Placeholder: _masked,
-    exp.SessionParameter: _masked,
+    exp.National: _masked_value,
+    exp.ByteString: _masked_value,
+    exp.HexString: _masked_value,
+    exp.BitString: _masked_value,
+    exp.UnicodeString: _masked_value,
+    exp.Heredoc: _masked_value,
+    exp.Introducer: _masked_value,
+    exp.Placeholder: _masked_value,
+    exp.SessionParameter: _masked_value,
     exp.Parameter: _parameter,
-    exp.JSONPath: _masked,
+    exp.JSONPath: _masked_value,
     exp.Null: _null,
     exp.Boolean: _boolean,
     exp.Identifier: _word,
@@ -254,7 +254,7 @@ HANDLERS: dict[type[exp.Expr], Handler] = {
     exp.Comprehension: _comprehension,
     exp.Interval: _interval,
     exp.Tuple: _tuple,
-    exp.Alias: _aliased,
+    exp.Alias: _aliased_value,
     exp.PropertyEQ: _field,
     exp.Kwarg: _named_value,
 }

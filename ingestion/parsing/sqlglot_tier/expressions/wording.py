@@ -65,7 +65,7 @@ def _wording(node: exp.Expr, grammar: str) -> tuple[Wording, list[exp.Expr]] | N
     if key not in _known:
         if len(_known) >= _MOST:  # shapes come from queries: do not grow without bound
             _known.clear()
-        _known[key] = _worded(node, grammar, len(arguments))
+        _known[key] = _find_wording(node, grammar, len(arguments))
     words = _known[key]
     return None if words is None else (words, arguments)
 
@@ -115,7 +115,7 @@ def _part(name: str, item: object, places: Iterator[int]) -> object:
     return exp.column(f"__h{next(places)}__")
 
 
-def _worded(node: exp.Expr, grammar: str, count: int) -> Wording | None:
+def _find_wording(node: exp.Expr, grammar: str, count: int) -> Wording | None:
     try:
         generator = SqlglotDialect.get_or_raise(grammar).generator(unsupported_level=ErrorLevel.IGNORE)
         text = generator.generate(_stand_in(node, iter(range(count))), copy=False)

@@ -19,13 +19,13 @@ def table_elsewhere(function: exp.Expr, names: Names) -> TableName | None:
         return None
     pairs = {str(item.this.name).lower(): item.expression for item in function.expressions if isinstance(item, _PAIRS)}
     if pairs:  # a named collection
-        return _joined([pairs[key] for key in ("database", "table") if key in pairs], names)
+        return _join([pairs[key] for key in ("database", "table") if key in pairs], names)
     places = function.expressions[1:3]
     if places and _is_own_database(places[0]):
-        return _joined(places[1:], names)
+        return _join(places[1:], names)
     if places and not _is_whole(places[0]):
-        return _joined(places, names)
-    return _joined(places[:1], names)
+        return _join(places, names)
+    return _join(places[:1], names)
 
 
 def function_elsewhere(function: exp.Expr, names: Names) -> exp.Expr | None:
@@ -51,7 +51,7 @@ def _is_whole(node: exp.Expr) -> bool:
     return bool(node.args.get("table")) or (type(node) is exp.Literal and "." in node.name)
 
 
-def _joined(places: list[exp.Expr], names: Names) -> TableName | None:
+def _join(places: list[exp.Expr], names: Names) -> TableName | None:
     tables = [named_table(place, names) for place in places]
     if not tables or any(table is None for table in tables):
         return None

@@ -29,13 +29,13 @@ def generated_columns(function: exp.Expr, dialect: Dialect) -> Generated | None:
     if not dialect.row_generators:
         return None
     if type(function) is exp.Stack:
-        return _stacked(function)
+        return _stack(function)
     if isinstance(function, _TO_ROWS):
         return _map_items(function)
     label = str(function.sql_names()[0]) if isinstance(function, exp.Func) else ""
     name = str(function.this).upper() if type(function) is exp.Anonymous else label
     if name in INLINES:
-        return _inlined(function, name)
+        return _inline(function, name)
     return None
 
 
@@ -60,7 +60,7 @@ def merge_expressions(function: str, expressions: list[Expression]) -> Expressio
     return Expression(tuple(parts), tuple(slots), ATOM)
 
 
-def _stacked(function: exp.Expr) -> Generated | None:
+def _stack(function: exp.Expr) -> Generated | None:
     """STACK(n, …): the values row by row in n rows; keys among them are mostly literals."""
     rows = function.args["this"]
     values = function.expressions
@@ -86,7 +86,7 @@ def _map_items(function: exp.Expr) -> Generated | None:
     return Generated("EXPLODE", ("key", "value"), cells)
 
 
-def _inlined(function: exp.Expr, label: str) -> Generated | None:
+def _inline(function: exp.Expr, label: str) -> Generated | None:
     """INLINE(ARRAY(STRUCT(a, b), …)): a row for each struct, named as the first one's fields are."""
     made = function.args.get("this") if isinstance(function.args.get("this"), exp.Expr) else None
     if type(function) is exp.Anonymous:

@@ -30,7 +30,7 @@ def _pivot(queries: QueryContext, node: exp.Expr) -> Pivot:
     if any(isinstance(item, exp.Query | exp.PivotAny) for key in args.get("fields") or [] for item in key.expressions):
         names = []
     if not names:
-        queries.unsupported("PIVOT without a list of values")
+        queries.note_unsupported("PIVOT without a list of values")
     columns = (
         tuple(Projection(name, expressions[number % len(expressions)][0]) for number, name in enumerate(names))
         if expressions

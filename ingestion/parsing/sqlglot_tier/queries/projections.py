@@ -46,7 +46,9 @@ def translate_projections(queries: QueryContext, nodes: list[exp.Expr]) -> Itera
             yield _star(queries, node, ())
         else:
             made = generated_columns(node.this if kind is exp.Aliases else node, names.dialect)
-            yield from _unnamed(queries, node, number) if made is None else _made(queries, node, made)
+            yield from (
+                _unnamed_outputs(queries, node, number) if made is None else _generated_outputs(queries, node, made)
+            )
 
 
 def fields_of(nodes: list[exp.Expr]) -> list[exp.Expr]:
@@ -59,7 +61,7 @@ def fields_of(nodes: list[exp.Expr]) -> list[exp.Expr]:
     ]
 
 
-def _unnamed(queries: QueryContext, node: exp.Expr, number: int) -> Iterator[Projection | Star]:
+def _unnamed_outputs(queries: QueryContext, node: exp.Expr, number: int) -> Iterator[Projection | Star]:
     kind = type(node)
     if kind is exp.Aliases:  # one function that gives several columns
         expression = queries.expression(node.this)
@@ -76,7 +78,7 @@ def _unnamed(queries: QueryContext, node: exp.Expr, number: int) -> Iterator[Pro
     elif kind is exp.Columns:
         yield translate_columns(queries, node)
     elif kind is exp.Dot and type(node.expression) is exp.Star:
-        parts = _dotted(queries.names, node.this)
+        parts = _dotted_parts(queries.names, node.this)
         star = _star(queries, node.expression, parts)
         yield star if parts else star._replace(value=queries.expression(node.this))
     elif kind is exp.Apply and type(node.this) is exp.Star:
@@ -84,24 +86,24 @@ def _unnamed(queries: QueryContext, node: exp.Expr, number: int) -> Iterator[Pro
     elif kind is exp.PropertyEQ:  # T-SQL and MySQL variables: @x := value
         yield Projection(node.this.name, queries.expression(node.expression))
     elif kind is exp.EQ and _is_assigned(queries.names, node.this):
-        yield from _assigned(queries, node)
+        yield from _assigned_output(queries, node)
     elif isinstance(node, _LIKENESS) and type(node.this) is exp.Star:  # DuckDB: * LIKE 'pattern'
         yield _star(queries, node.this, ())._replace(pattern=_pattern(node))
     elif isinstance(node, exp.Explode) and queries.names.dialect.row_generators:
         expression = queries.expression(node)
-        yield from (Projection(name, expression) for name in _generated(node))
+        yield from (Projection(name, expression) for name in _generated_names(node))
     else:
         columns = node.find(exp.Columns) if queries.names.dialect.columns_function else None
         if columns is not None and type(columns.this) is not exp.Column:
             if any(column.find_ancestor(exp.Columns) is None for column in node.find_all(exp.Column)):
-                queries.unsupported("COLUMNS beside other columns")
+                queries.note_unsupported("COLUMNS beside other columns")
             yield translate_columns(queries, columns)._replace(wrapped=True)
             return
         expression = queries.expression(node)
         yield Projection(output_name(queries.names, node, expression, number), expression)
 
 
-def _made(queries: QueryContext, node: exp.Expr, made: Generated) -> Iterator[Projection]:
+def _generated_outputs(queries: QueryContext, node: exp.Expr, made: Generated) -> Iterator[Projection]:
     own = [exp.to_identifier(name) for name in made.names]
     aliases = node.expressions if type(node) is exp.Aliases else own
     for alias, expression in zip(aliases, generated_expressions(queries, made), strict=False):
@@ -114,14 +116,14 @@ def _is_assigned(names: Names, node: exp.Expr) -> bool:
     )
 
 
-def _assigned(queries: QueryContext, node: exp.Expr) -> Iterator[Projection]:
+def _assigned_output(queries: QueryContext, node: exp.Expr) -> Iterator[Projection]:
     """T-SQL: 'name' = value is a column; @x = value gives none."""
     if type(node.this) is exp.Literal:
         name = queries.names.column(exp.to_identifier(node.this.name, quoted=True))
         yield Projection(name, queries.expression(node.expression))
 
 
-def _generated(node: exp.Expr) -> tuple[str, ...]:
+def _generated_names(node: exp.Expr) -> tuple[str, ...]:
     """The names that Spark and Hive give the columns of EXPLODE and POSEXPLODE."""
     item = ("key", "value") if isinstance(node.this, exp.Map | exp.VarMap | exp.StarMap) else ("col",)
     return ("pos", *item) if isinstance(node, exp.Posexplode) else item
@@ -177,13 +179,13 @@ def _star(queries: QueryContext, node: exp.Expr, qualifier: tuple[str, ...]) -> 
     return Star(qualifier, excluded, replaced, renamed, pattern)
 
 
-def _dotted(names: Names, node: exp.Expr) -> tuple[str, ...]:
+def _dotted_parts(names: Names, node: exp.Expr) -> tuple[str, ...]:
     """The parts of a name, () where something else than names is in it."""
     if type(node) is exp.Column:
         return names.column_parts(node)
     if type(node) is exp.Dot:
-        before, last = _dotted(names, node.this), _dotted(names, node.expression)
+        before, last = _dotted_parts(names, node.this), _dotted_parts(names, node.expression)
         return (*before, *last) if before and last else ()
     if type(node) is exp.Paren:
-        return _dotted(names, node.this)
+        return _dotted_parts(names, node.this)
     return (names.column(node),) if type(node) is exp.Identifier else ()

@@ -49,7 +49,7 @@ def _item(queries: QueryContext, node: exp.Expr) -> Iterator[RelationSource]:
         node = node.this
     node = named_by_text(_bare(node), queries.names.dialect.sqlglot)
     if type(node) in (exp.Subquery, exp.Paren) and _is_bracketed_join(node):
-        yield from _bracketed(queries, node)
+        yield from _bracketed_relations(queries, node)
     else:
         yield _relation(queries, node)
     for join in node.args.get("joins") or ():
@@ -76,7 +76,7 @@ def _is_bracketed_join(node: exp.Expr) -> bool:
     )
 
 
-def _bracketed(queries: QueryContext, node: exp.Expr) -> Iterator[RelationSource]:
+def _bracketed_relations(queries: QueryContext, node: exp.Expr) -> Iterator[RelationSource]:
     """`(a JOIN b)`: its relations are visible outside, unless an alias hides them."""
     relations = tuple(_item(queries, node.this))
     alias, columns = _alias_of(queries, node)
@@ -108,7 +108,7 @@ def _join(queries: QueryContext, node: exp.Expr) -> Iterator[RelationSource]:
         on += tuple(conditions(queries, match, JOIN))
     if type(this) is exp.Table and len(this.args) <= 4 and not is_function(this) and not this.args.get("pivots"):
         alias, columns = _alias_of(queries, this)
-        yield RelationSource(_named(queries, this, alias), alias, columns, how, on, using, natural)
+        yield RelationSource(_relation_name(queries, this, alias), alias, columns, how, on, using, natural)
         return
     relations = list(_item(queries, this))
     # The condition stands with the last relation of a bracketed join: by then all of its names are in scope.
@@ -153,7 +153,7 @@ def _relation(queries: QueryContext, node: exp.Expr) -> RelationSource:
         return _table(queries, node, alias, columns)
     pivots = translate_pivots(queries, node)
     if kind is exp.AtIndex or (kind is exp.Pivot and not node.args.get("expressions") and node.args.get("unpivot")):
-        return _navigated(queries, node)
+        return _navigated_object(queries, node)
     if kind is exp.Pivot:
         inner = _relation(queries, node.this)
         return replace(inner, pivots=inner.pivots + pivots)
@@ -206,7 +206,7 @@ def _passed_on(node: exp.Expr) -> exp.Expr | None:
     return given if isinstance(given, exp.Query | exp.Table) else None
 
 
-def _navigated(queries: QueryContext, node: exp.Expr) -> RelationSource:
+def _navigated_object(queries: QueryContext, node: exp.Expr) -> RelationSource:
     """Redshift's `array AS element AT index` and `UNPIVOT object AS value AT attribute`: a row for each part of it."""
     label, item = ("unpivot", node.this) if type(node) is exp.Pivot else ("unnest", node)
     at = [item.expression] if type(item) is exp.AtIndex else []
@@ -235,10 +235,10 @@ def _without_alias(node: exp.Expr) -> exp.Expr:
 
 def _table(queries: QueryContext, node: exp.Expr, alias: str, columns: tuple[str, ...]) -> RelationSource:
     pivots = translate_pivots(queries, node) if node.args.get("pivots") else ()
-    return RelationSource(_named(queries, node, alias), alias, columns, pivots=pivots)
+    return RelationSource(_relation_name(queries, node, alias), alias, columns, pivots=pivots)
 
 
-def _named(queries: QueryContext, node: exp.Expr, alias: str) -> TableName:
+def _relation_name(queries: QueryContext, node: exp.Expr, alias: str) -> TableName:
     name = queries.names.table(node)
     if alias and name.kind is NameKind.TABLE:
         queries.aliases.append((alias, str(name)))

@@ -57,7 +57,7 @@ def remote_relation(queries: QueryContext, function: exp.Expr, alias: str, colum
     query = _query(queries, name, list(function.expressions))
     if query is not None:
         return RelationSource(query, alias, columns)
-    queries.unsupported(f"{name}: what its text reads")
+    queries.note_unsupported(f"{name}: what its text reads")
     return RelationSource(TableName((name,), name, NameKind.FUNCTION), alias, columns)
 
 
@@ -98,7 +98,7 @@ def remote_target(queries: QueryContext, node: exp.Expr) -> tuple[TableName, tup
     query = _query(queries, name, list(node.expressions))
     source = query.relations[0].source if isinstance(query, Select) and len(query.relations) == 1 else None
     if not isinstance(query, Select) or not isinstance(source, TableName):
-        queries.unsupported(f"{name}: what its text reads")
+        queries.note_unsupported(f"{name}: what its text reads")
         return TableName((name,), name, NameKind.FUNCTION), None
     if any(isinstance(item, Star) for item in query.projections):
         return source, None

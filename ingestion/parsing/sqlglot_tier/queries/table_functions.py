@@ -131,16 +131,16 @@ def _own_columns(queries: QueryContext, function: exp.Expr) -> tuple[tuple[str, 
     schema = function.args.get("schema")
     if isinstance(schema, exp.Expr):
         definitions = schema.args.get("expressions") or []
-    return tuple(_declared(queries, definitions)) if isinstance(definitions, list) else ()
+    return tuple(_declared_columns(queries, definitions)) if isinstance(definitions, list) else ()
 
 
-def _declared(queries: QueryContext, definitions: list[exp.Expr]) -> Iterator[tuple[str, TypeRule]]:
+def _declared_columns(queries: QueryContext, definitions: list[exp.Expr]) -> Iterator[tuple[str, TypeRule]]:
     for item in definitions:
         if not isinstance(item, exp.ColumnDef | exp.OpenJSONColumnDef | exp.JSONColumnDef):
             continue
         nested = item.args.get("nested_schema")
         if nested is not None:
-            yield from _declared(queries, nested.expressions)
+            yield from _declared_columns(queries, nested.expressions)
             continue
         this = item.this
         name = queries.names.column(this) if type(this) is exp.Identifier else str(item.name)

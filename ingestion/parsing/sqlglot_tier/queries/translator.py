@@ -50,7 +50,7 @@ class QueryTranslator:
         """The expression of a node, its columns playing `role`."""
         return translate_expression(self, node, role, self._windows)
 
-    def unsupported(self, what: str) -> None:
+    def note_unsupported(self, what: str) -> None:
         """Note a construct whose columns are not followed."""
         problem = Problem(ProblemKind.UNSUPPORTED, what)
         if problem not in self.problems:
@@ -81,13 +81,13 @@ class QueryTranslator:
         if kind is exp.Values:
             return self.values(node)
         if kind in (exp.Subquery, exp.Table, exp.Pivot):
-            return self._wrapped(node, common_tables)
+            return self._wrap(node, common_tables)
         if isinstance(node, exp.DML):
             return self._returning(node) if node.args.get("returning") else Select(())
         msg = f"no query where one is expected: {kind.__name__}"
         raise Unparsable(msg)
 
-    def _wrapped(self, node: exp.Expr, common_tables: tuple[CommonTable, ...]) -> Select:
+    def _wrap(self, node: exp.Expr, common_tables: tuple[CommonTable, ...]) -> Select:
         """A query in brackets with clauses of its own, and a lone table or pivot: all columns of it."""
         common_tables += self.common_tables(node)
         return Select(

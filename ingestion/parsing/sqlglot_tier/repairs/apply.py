@@ -57,7 +57,7 @@ def repair_text(text: str, dialect: str, grammar: SqlglotDialect) -> str | None:
         return None
     everywhere = (compound_assignments, rows_of_cursors, defined_objects, recursive_view)
     edits = [edit for repair in (*REPAIRS.get(dialect, ()), *everywhere) for edit in repair(text, tokens)]
-    return _applied(text, edits) if edits else plain
+    return _apply_edits(text, edits) if edits else plain
 
 
 def needs_repair(text: str, dialect: str) -> bool:
@@ -105,7 +105,7 @@ def _ends_query(words: list[str], number: int) -> bool:
     return words[number] in _PHYSICAL_TAIL
 
 
-def _applied(text: str, edits: list[Edit]) -> str:
+def _apply_edits(text: str, edits: list[Edit]) -> str:
     for start, end, replacement in sorted(edits, reverse=True):
         text = text[:start] + replacement + text[end:]
     return text

@@ -18,11 +18,11 @@ def dictionary(text: str, tokens: list[Token]) -> Iterator[Edit]:
             closing = matching(tokens, number + 1)
             name = text[tokens[number + 2].start : tokens[closing - 1].end + 1]
             if tokens[number + 2].token_type is TokenType.STRING:
-                name = _quoted(tokens[number + 2].text)
+                name = _quote(tokens[number + 2].text)
             yield span(tokens, number, closing, name)
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     return ".".join(f"`{part}`" for part in name.replace("`", "").split("."))
 
 
@@ -65,7 +65,7 @@ def _rows(tokens: list[Token], source: int, columns: str) -> str:
     kind = tokens[source].text.upper()
     if kind == "CLICKHOUSE" and "TABLE" in settings:
         database = f"{settings['DB']}." if settings.get("DB") else ""
-        return f"SELECT {columns} FROM {_quoted(database + settings['TABLE'])}"
+        return f"SELECT {columns} FROM {_quote(database + settings['TABLE'])}"
     if kind == "CLICKHOUSE" and "QUERY" in settings:
         return f"SELECT {columns} FROM ({settings['QUERY'].rstrip('; ')})"
     if kind in ("FILE", "HTTP"):

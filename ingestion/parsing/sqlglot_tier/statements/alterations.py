@@ -12,7 +12,7 @@ from ingestion.parsing.sqlglot_tier.statements.words import Command, Words, move
 def alter(words: Words, names: Names) -> Command | None:
     """The ALTER TABLEs that move rows between tables, or names."""
     if words.take("ALTER", "SCHEMA"):
-        return _transferred(words)
+        return _transfer(words)
     if not words.take_altered():
         return None
     words.take("IF", "EXISTS")
@@ -49,8 +49,12 @@ def alter(words: Words, names: Names) -> Command | None:
 
 def _renamed_together(words: Words, first: TableName) -> Command | None:
     """Vertica: ALTER TABLE a, b RENAME TO c, d, one after the other."""
-    old = [first, *_listed(words)]
-    new = [name for name in (words.name(), *_listed(words)) if name is not None] if words.take("RENAME", "TO") else []
+    old = [first, *_listed_tables(words)]
+    new = (
+        [name for name in (words.name(), *_listed_tables(words)) if name is not None]
+        if words.take("RENAME", "TO")
+        else []
+    )
     if len(old) != len(new) or words.word:
         return None
     changes = tuple(
@@ -60,14 +64,14 @@ def _renamed_together(words: Words, first: TableName) -> Command | None:
     return Command(StatementKind.RENAME, (), changes)
 
 
-def _listed(words: Words) -> Iterator[TableName]:
+def _listed_tables(words: Words) -> Iterator[TableName]:
     while words.take(","):
         name = words.name()
         if name is not None:
             yield name
 
 
-def _transferred(words: Words) -> Command | None:
+def _transfer(words: Words) -> Command | None:
     """T-SQL: ALTER SCHEMA s TRANSFER [OBJECT::] t."""
     schema = words.name()
     if schema is None or not words.take("TRANSFER"):

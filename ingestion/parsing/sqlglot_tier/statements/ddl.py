@@ -95,7 +95,7 @@ def alter_changes(names: Names, node: exp.Expr) -> Iterator[TableChange]:
     for action in node.args.get("actions") or ():
         kind = type(action)
         if kind is exp.AlterRename:
-            yield TableChange(StatementKind.RENAME, name, other=_renamed(names, name, action.this))
+            yield TableChange(StatementKind.RENAME, name, other=_new_name(names, name, action.this))
         elif kind is exp.SwapTable:
             yield TableChange(StatementKind.SWAP, name, other=names.table(action.this))
         elif kind is exp.ModifyColumn and action.args.get("rename_from") is not None:
@@ -122,7 +122,7 @@ def alter_changes(names: Names, node: exp.Expr) -> Iterator[TableChange]:
         )
 
 
-def _renamed(names: Names, old: TableName, node: exp.Expr) -> TableName:
+def _new_name(names: Names, old: TableName, node: exp.Expr) -> TableName:
     """The new name; bare, it stays in the schema of the old one."""
     new = names.table(node)
     if len(new.parts) == 1 and len(old.parts) > 1:

@@ -45,7 +45,7 @@ def merge_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[WriteForm
     common_tables = queries.common_tables(node)
     for when in args["whens"].expressions:
         clauses = tuple(conditions(queries, when.args.get("condition"), FILTER))
-        branch = _Branch(queries, name, _joined(own, others, on, when), clauses, common_tables)
+        branch = _Branch(queries, name, _joined_relations(own, others, on, when), clauses, common_tables)
         action = when.args["then"]
         if isinstance(action, exp.Insert):
             yield _insert_branch(branch, action)
@@ -55,7 +55,7 @@ def merge_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[WriteForm
             yield WriteForm(Target(name, WriteMode.DELETE), branch.select(()), deletes=True)
 
 
-def _joined(
+def _joined_relations(
     own: RelationSource, others: tuple[RelationSource, ...], on: tuple[Clause, ...], when: exp.Expr
 ) -> tuple[RelationSource, ...]:
     """Target and source as a branch sees them: rows without a match have the columns of their own side alone."""

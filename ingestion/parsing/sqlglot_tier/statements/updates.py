@@ -88,7 +88,7 @@ def update_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[WriteFor
     common_tables = queries.common_tables(node)
     by_owner: dict[TableName, list[Projection]] = {}
     for assigned, projection in zip(
-        _assigned(node.expressions), list(assignments(queries, node.expressions)), strict=False
+        _assignments(node.expressions), list(assignments(queries, node.expressions)), strict=False
     ):
         owner = _owner(queries, assigned, relations, target)
         by_owner.setdefault(owner, []).append(projection)
@@ -121,7 +121,7 @@ def _behind(name: TableName, common_tables: tuple[CommonTable, ...]) -> tuple[Ta
     return name, {}
 
 
-def _assigned(nodes: list[exp.Expr]) -> Iterator[exp.Expr]:
+def _assignments(nodes: list[exp.Expr]) -> Iterator[exp.Expr]:
     for node in nodes:
         if isinstance(node, exp.EQ | exp.PropertyEQ):
             right = node.expression
