@@ -52,7 +52,7 @@ def main() -> None:
         generate(folder, arguments.rows, arguments.templates)
         (folder / "lineage.yaml").write_text(yaml.safe_dump(configuration(arguments.rows)))
         for _run in range(2 if arguments.again else 1):
-            column_lines(folder, arguments.rows)
+            run_job(folder, arguments.rows)
         compare(folder)
 
 
@@ -85,7 +85,7 @@ def configuration(rows: int) -> dict[str, Any]:
     }
 
 
-def column_lines(folder: Path, rows: int) -> float:
+def run_job(folder: Path, rows: int) -> float:
     """Runs the job once, prints what it took, and returns its seconds."""
     started = time.monotonic()
     command = [str(Path(sys.executable).with_name("ingest")), "run", "-c", "lineage.yaml", "--report", "report.json"]

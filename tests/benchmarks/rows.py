@@ -19,7 +19,7 @@ import yaml
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1])]
 
-from main_job import column_lines, compare, configuration, generate  # noqa: E402
+from main_job import compare, configuration, generate, run_job  # noqa: E402
 
 _TIMES = 10
 _AT_MOST = 3.0
@@ -42,7 +42,7 @@ def measured(rows: int, templates: int, runs: int) -> tuple[float, float]:
         folder = Path(scratch)
         generate(folder, rows, templates)
         (folder / "lineage.yaml").write_text(yaml.safe_dump(configuration(rows)))
-        seconds = [column_lines(folder, rows) for _run in range(runs)]
+        seconds = [run_job(folder, rows) for _run in range(runs)]
         counts = json.loads((folder / "report.json").read_text())["counts"]
         if runs > 1 and (counts["statements"] or counts["records_read_before"] != rows):
             sys.exit("the second run read again what the first had read")
