@@ -7,6 +7,9 @@ from pyspark.sql.types import BinaryType, DoubleType, StringType, StructField, S
 UNSUPPORTED = "unsupported:"
 """How the status of a write begins that ran and of which nothing is understood: its kind follows."""
 
+CUT = "cut"
+"""Status of a record that ran and whose text the source has cut: what stood at its end is not known."""
+
 MALFORMED_EDGES = b""
 """In place of an engine's own lineage that cannot be read, beside a text that can."""
 
@@ -27,7 +30,7 @@ RECORD_SCHEMA = StructType(
         StructField("query_type", StringType()),
         StructField("job", StringType()),  # what ran it, by a tag or by a tool's comment
         # null = ran; otherwise a short reason without literals ("failed": ran and failed at the source;
-        # "unsupported:<kind>": a write that ran and of which nothing is understood)
+        # "unsupported:<kind>": a write that ran and of which nothing is understood; CUT: its text is not whole)
         StructField("status", StringType()),
         # null = readable; otherwise why the row is malformed, without its content
         StructField("problem", StringType()),

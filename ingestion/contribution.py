@@ -10,6 +10,9 @@ from typing import Any
 from ingestion.entities import EntityReference
 from ingestion.model import Json, LineageType, Subtype, Transformation
 
+JOBS_KEPT = 20
+"""Names of jobs that a contribution carries at most."""
+
 
 class ProducerKind(StrEnum):
     """What speaks for an edge."""
@@ -85,7 +88,8 @@ class Contribution:
     """What one producer says of one edge. Times are seconds since the epoch, UTC; `confidence` is 0 to 1.
 
     `records` are digests (hexadecimal, 8 digits or more) of the distinct log records that said so, so that a
-    repeated log counts nothing twice.
+    repeated log counts nothing twice. `jobs` are the names of what ran it, the same in every run: of more than
+    JOBS_KEPT the first.
     """
 
     producer: Producer
@@ -99,11 +103,13 @@ class Contribution:
     records: tuple[str, ...] = ()
     pipeline: EntityReference | None = None
     temp_lineage_tables: tuple[tuple[str, str], ...] = ()
+    jobs: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", tuple(sorted(set(self.columns))))
         object.__setattr__(self, "records", tuple(sorted(set(self.records))))
         object.__setattr__(self, "temp_lineage_tables", tuple(sorted(set(self.temp_lineage_tables))))
+        object.__setattr__(self, "jobs", tuple(sorted(set(self.jobs))[:JOBS_KEPT]))
 
     @property
     def key(self) -> tuple[Producer, str]:
@@ -136,6 +142,7 @@ class Contribution:
             "tempLineageTables": [
                 {"fromEntity": source, "toEntity": target} for source, target in self.temp_lineage_tables
             ],
+            "jobs": list(self.jobs),
         }
 
     @classmethod
@@ -155,7 +162,14 @@ class Contribution:
             temp_lineage_tables=tuple(
                 (item["fromEntity"], item["toEntity"]) for item in json.get("tempLineageTables") or ()
             ),
+            jobs=tuple(json.get("jobs") or ()),
         )
+
+
+def description_of_jobs(jobs: Iterable[str]) -> str | None:
+    """What ran something, as a sentence in Markdown; None where nobody told."""
+    names = sorted(set(jobs))[:JOBS_KEPT]
+    return f"Run by {', '.join(f'`{name}`' for name in names)}" if names else None
 
 
 def _millis(seconds: float | None) -> int | None:
@@ -169,7 +183,8 @@ def _seconds(millis: int | None) -> float | None:
 def merge_contributions(contributions: Iterable[Contribution]) -> tuple[Contribution, ...]:
     """One contribution per producer and source, in a fixed order: commutative, associative, idempotent.
 
-    Columns, hops and records are united, times widened, the surest confidence kept; the text is the one seen last.
+    Columns, hops, records and jobs are united, times widened, the surest confidence is kept; the text is the one seen
+    last.
     """
     groups: dict[tuple[Producer, str], list[Contribution]] = {}
     for contribution in contributions:
@@ -193,4 +208,5 @@ def _join(group: Sequence[Contribution]) -> Contribution:
         records=tuple(record for item in group for record in item.records),
         pipeline=min(pipelines, key=lambda item: item.rank) if pipelines else None,
         temp_lineage_tables=tuple(hop for item in group for hop in item.temp_lineage_tables),
+        jobs=tuple(job for item in group for job in item.jobs),
     )

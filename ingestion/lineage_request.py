@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
-from ingestion.contribution import Contribution, Producer, merge_contributions
+from ingestion.contribution import Contribution, Producer, description_of_jobs, merge_contributions
 from ingestion.entities import EntityReference
 from ingestion.model import Json
 
@@ -219,7 +219,7 @@ def merge_details(details: Sequence[LineageDetails]) -> LineageDetails:
 def details_of(contributions: Sequence[Contribution]) -> LineageDetails:
     """The details that contributions amount to on the wire: only certain DIRECT pairs become columns.
 
-    `sql_query` is the masked text of the contribution seen last.
+    `sql_query` is the masked text of the contribution seen last, `description` names the jobs that ran it.
     """
     pairs = (
         ColumnLineage((column,), evidence.to_column, evidence.expression)
@@ -230,7 +230,8 @@ def details_of(contributions: Sequence[Contribution]) -> LineageDetails:
     )
     last = max(contributions, key=lambda item: (bool(item.sql_query), item.recency))
     merged = merge_details([_bare_details(contribution) for contribution in contributions])
-    return replace(merged, sql_query=last.sql_query, columns_lineage=tuple(pairs))
+    jobs = description_of_jobs(job for contribution in contributions for job in contribution.jobs)
+    return replace(merged, sql_query=last.sql_query, columns_lineage=tuple(pairs), description=jobs)
 
 
 def request_of(

@@ -130,7 +130,10 @@ class CsvlogReader:
             "database": [row[at["database_name"]] or None for row in rows],
             "query_type": [_query_type(row[at["command_tag"]]) for row in rows],
             "status": [_status(one) for one in statements],
-            "job": [job_of(None, one.text) if one else None for one in statements],
+            "job": [
+                job_of(row[at["application_name"]] if "application_name" in at else None, one.text) if one else None
+                for row, one in zip(rows, statements, strict=True)
+            ],
         }
         return Table(lines, columns, bad).drop(dict.fromkeys(wrong, "log_time is no time"))
 

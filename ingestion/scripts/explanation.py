@@ -6,7 +6,7 @@ The document is that of the catalog's graph call and of `lineage_graph`, so a sc
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ingestion.model import Json
@@ -17,11 +17,15 @@ JSON_VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class ExplainedStatement:
-    """What is behind a hop: masked text ("" for what someone entered by hand), who said it, and with which parser."""
+    """What is behind a hop: masked text ("" for what someone entered by hand), who said it, and with which parser.
+
+    `jobs` are the names of what ran it.
+    """
 
     text: str
     producer: str
     parser: str = ""
+    jobs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +82,13 @@ class Explanation:
                 if sources
             ],
             "statements": [
-                {"number": number, "sql": one.text, "producer": one.producer, "parser": one.parser}
+                {
+                    "number": number,
+                    "sql": one.text,
+                    "producer": one.producer,
+                    "parser": one.parser,
+                    "jobs": list(one.jobs),
+                }
                 for number, one in enumerate(self.statements, 1)
             ],
         }
@@ -109,14 +119,15 @@ def explain(document: Mapping[str, Any], column: str) -> Explanation:
         if name not in hops:
             hops[name] = reader.of(name)
             waiting.extend(hop.source for hop in hops[name])
-    return Explanation(column, hops, tuple(reader.statements))
+    return Explanation(column, hops, reader.explained_statements())
 
 
 class _HopReader:
     """What a document says of each column's sources; numbers statements in the order in which they are asked for."""
 
     def __init__(self, document: Mapping[str, Any]) -> None:
-        self.statements: dict[ExplainedStatement, int] = {}
+        self._statements: dict[ExplainedStatement, int] = {}
+        self._jobs: dict[int, set[str]] = {}
         self._tables = {
             column["fullyQualifiedName"]: card["id"] for card in document["nodes"] for column in card["columns"]
         }
@@ -155,7 +166,13 @@ class _HopReader:
         text = contribution.get("sqlQuery") or ""
         kind = str(contribution["producer"]["kind"]).lower()
         statement = ExplainedStatement(text, kind, contribution.get("parser") or "")
-        return self.statements.setdefault(statement, len(self.statements) + 1)
+        number = self._statements.setdefault(statement, len(self._statements) + 1)
+        self._jobs.setdefault(number, set()).update(contribution.get("jobs") or ())
+        return number
+
+    def explained_statements(self) -> tuple[ExplainedStatement, ...]:
+        """The statements that were numbered, in that order, each with the jobs that ran it for any of the hops."""
+        return tuple(replace(one, jobs=tuple(sorted(self._jobs[at]))) for one, at in self._statements.items())
 
 
 _Origin = tuple[str, str, str]

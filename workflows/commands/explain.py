@@ -123,7 +123,8 @@ def _print_tree(found: Explanation, *, full: bool) -> None:
 
 
 def _print_statement(number: int, statement: ExplainedStatement, *, full: bool) -> None:
-    origin = ", ".join(dict.fromkeys(filter(None, (statement.producer, statement.parser))))
+    run_by = f"run by {', '.join(statement.jobs)}" if statement.jobs else ""
+    origin = ", ".join(dict.fromkeys(filter(None, (statement.producer, statement.parser, run_by))))
     typer.echo(f"[{number}] {typer.style(origin, dim=True)}")
     lines = (statement.text or _WITHOUT_TEXT.get(statement.producer, _BY_HAND)).splitlines()
     shown = lines if full or len(lines) <= _LINES else lines[: _LINES - 1]

@@ -84,6 +84,7 @@ class ContributionBuilder:
             confidence=confidence,
             first_seen=group.first_seen or None,
             last_seen=group.last_seen or None,
+            jobs=group.jobs,
             records=tuple(f"{digest & _UNSIGNED:016x}" for digest in group.digests),
             pipeline=self.routines.get(group.routine) if group.routine else None,
         )
@@ -172,7 +173,7 @@ def repetitions(
 
 
 def _without_sightings(contribution: Contribution) -> Contribution:
-    return replace(contribution, first_seen=None, last_seen=None, records=())
+    return replace(contribution, first_seen=None, last_seen=None, records=(), jobs=())
 
 
 def requests_of(

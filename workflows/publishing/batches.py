@@ -12,7 +12,7 @@ from ingestion.contribution import Contribution
 from ingestion.lineage_request import AddLineageRequest
 from workflows.state.acknowledgements import ContributionDigest, ContributionKey, PublishedState
 
-_SIGHTING = frozenset({"firstSeen", "lastSeen", "records", "count"})
+_SIGHTING = frozenset({"firstSeen", "lastSeen", "records", "count", "jobs"})
 
 
 def chunks(batches: Iterable[TargetBatch], size: int) -> Iterator[list[TargetBatch]]:
@@ -65,7 +65,7 @@ def _content(request: AddLineageRequest) -> object:
 
 
 def _meaning(contribution: Contribution) -> str:
-    """What is said, without how often and when."""
+    """What is said, without how often, when and in which job."""
     contents = contribution.to_json()
     return json.dumps({name: contents[name] for name in contents if name not in _SIGHTING}, sort_keys=True)
 

@@ -48,9 +48,10 @@ def _nothing_read(config: RunConfig, counts: RunCounts) -> list[str]:
         return [f"{lost} of {counts.statements} texts are no SQL: is it the right column? {_LOOK}"]
     if not counts.templates:
         return ["no statement of the log bears lineage; the skipped ones are listed by reason"]
-    read = counts.statements - counts.skipped_total - counts.dead_total + counts.skipped.get(_NO_LINEAGE, 0)
-    if not counts.published and read >= _MANY:
-        return [f"{read} statements were read and none has lineage: {_LOOK}"]
+    writes = counts.statements - counts.skipped_total + counts.skipped.get(_NO_LINEAGE, 0)
+    if not counts.published and writes:
+        given_up = f" ({counts.dead_total} of them dead)" if counts.dead_total else ""
+        return [f"no lineage came of any statement that may write, of which there are {writes}{given_up}: {_LOOK}"]
     return []
 
 

@@ -99,11 +99,19 @@ def _pack_batches(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
     return pa.RecordBatch.from_pydict(columns, schema=to_arrow_schema(_SEGMENT_SCHEMA))
 
 
+def _with_all_columns(rows: pa.Table) -> pa.Table:
+    """The rows with the columns that an older version did not write, which are empty."""
+    for field in _ARROW_SCHEMA:
+        if field.name not in rows.column_names:
+            rows = rows.append_column(field, pa.nulls(rows.num_rows, field.type))
+    return rows.select(_ARROW_SCHEMA.names)
+
+
 def _unpacker(since: float | None) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     def unpack(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for content in batch.column("content"):
-                rows = rows_of(content.as_py())
+                rows = _with_all_columns(rows_of(content.as_py()))
                 bears = pc.or_(pc.is_valid(rows["fingerprint"]), rows["sets"])
                 if since is not None:
                     recent = pc.or_(pc.equal(rows["time"], 0.0), pc.greater_equal(rows["time"], since))

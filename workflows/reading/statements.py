@@ -21,7 +21,7 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from connectors.base import MALFORMED_EDGES, UNSUPPORTED
+from connectors.base import CUT, MALFORMED_EDGES, UNSUPPORTED
 from ingestion.dialects import dialect_of, fold
 from ingestion.errors import Templated, TooLarge, Unparsable
 from ingestion.lexing.templates import template_in_code
@@ -33,6 +33,7 @@ from ingestion.routines import RoutineStep, block_steps, called_routine
 from ingestion.routines.inline_functions import function_as_view
 from ingestion.statements import Classification, SkipReason, StatementText, classify, holds_sql, split
 from ingestion.statements.skip_reasons import BLOCKS
+from workflows.reading.cut_texts import without_lost_end
 from workflows.state.record_digests import Digests, digest_of, session_of, time_of, unread_of
 from workflows.templates.tiers import REPORTED
 
@@ -62,6 +63,7 @@ STATEMENT_SCHEMA = StructType(
         StructField("dead", StringType()),  # the reason
         StructField("user", StringType()),
         StructField("duration", DoubleType()),
+        StructField("job", StringType()),  # what ran it, by a name that is the same in every run
         # of session, time and text: what makes a record the same record; null: it was not seen to run
         StructField("digest", LongType()),
     ]
@@ -146,9 +148,11 @@ def _statements_of(record: Row, state: TaskState) -> list[Row]:
     if record["problem"]:
         too_large = str(record["problem"]).startswith(TooLarge.code)
         return [{**row, "dead": TooLarge.code if too_large else "malformed_record"}]
+    if record["status"] == CUT:
+        read = _of_text(str(record["text"]), dialect, TaskState(state.dialect))  # a whole one brings its own text
+        return [{**row, **own} for own in without_lost_end(read, str(record["text"]), dialect)]
     if record["status"]:
-        lost = str(record["status"]).startswith(UNSUPPORTED)
-        return [{**row, "dead" if lost else "skipped": record["status"]}]
+        return [{**row, "dead" if str(record["status"]).startswith(UNSUPPORTED) else "skipped": record["status"]}]
     if record["symbolic"] is not None:
         return [_plan_row(row, record)]
     edges = record.get("edges")
@@ -194,6 +198,7 @@ def _record_row(record: Row, dialect: str) -> Row:
         "dialect": dialect,
         "user": record["user"],
         "duration": record["duration"],
+        "job": record.get("job"),
         "digest": digest_of(record),
     }
 

@@ -152,7 +152,7 @@ def compact(connection: Connection, workflow: str) -> None:
         content = connection.scalar(select(journal.c.content).where(journal.c.id == identifier))
         tables.append(rows_of(bytes(content or b"")))
         connection.execute(delete(journal).where(journal.c.id == identifier))
-    append(connection, workflow, [segment_of(pa.concat_tables(tables))])
+    append(connection, workflow, [segment_of(pa.concat_tables(tables, promote_options="default"))])
 
 
 def _values(segment: Segment) -> dict[str, object]:

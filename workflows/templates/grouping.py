@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pyspark.sql import Column, DataFrame, Row, Window
 from pyspark.sql import functions as F
 
+from ingestion.contribution import JOBS_KEPT
+
 RECORD_ORDER = ("time", "file", "line")
 ORDER = (*RECORD_ORDER, "position", "step")
 _MEANING = ("fingerprint", "namespace_database", "namespace_path", "epoch", "routine", "standing")
@@ -34,9 +36,9 @@ class TableUsage:
 class OccurrenceGroup:
     """Runs that mean the same: one occurrence for binding. Times are seconds since the epoch, `duration` their sum.
 
-    `fresh` of the `count` runs were read by this run of the workflow, the others by earlier ones. `routine` is the
-    routine (database.schema.name) that they are part of; `already_published` marks a definition whose lineage an
-    earlier run published.
+    `fresh` of the `count` runs were read by this run of the workflow, the others by earlier ones. `jobs` are at most
+    JOBS_KEPT names of what ran them. `routine` is the routine (database.schema.name) that they are part of;
+    `already_published` marks a definition whose lineage an earlier run published.
     """
 
     template: str
@@ -50,6 +52,7 @@ class OccurrenceGroup:
     users: tuple[str, ...]
     digests: tuple[int, ...]
     duration: float
+    jobs: tuple[str, ...] = ()
     routine: str | None = None
     already_published: bool = False
     fresh: int = 0
@@ -162,6 +165,7 @@ def _measures() -> list[Column]:
         F.max("time").alias("last_seen"),
         F.collect_set("user").alias("users"),
         F.slice(F.array_sort(F.collect_set("digest")), 1, DIGESTS_KEPT).alias("digests"),
+        F.slice(F.array_sort(F.collect_set("job")), 1, JOBS_KEPT).alias("jobs"),
         F.sum("duration").alias("duration"),
         F.min(F.struct(*ORDER)).alias("at"),
     ]
@@ -172,7 +176,7 @@ def _plain_groups(marked: DataFrame) -> DataFrame:
 
 
 def _session_sequences(marked: DataFrame) -> DataFrame:
-    statement = F.struct(*ORDER, *_MEANING, "digest", F.col("fresh").cast("int").alias("fresh"))
+    statement = F.struct(*ORDER, *_MEANING, "digest", "job", F.col("fresh").cast("int").alias("fresh"))
     sessions = marked.groupBy("session").agg(
         F.array_sort(F.collect_list(statement)).alias("sequence"),
         F.min("time").alias("first_seen"),
@@ -190,6 +194,8 @@ def _session_sequences(marked: DataFrame) -> DataFrame:
         F.max("last_seen").alias("last_seen"),
         F.array_sort(F.array_distinct(F.flatten(F.collect_list("users")))).alias("users"),
         F.slice(F.collect_list(F.transform("sequence", lambda s: s["digest"])), 1, DIGESTS_KEPT).alias("digests"),
+        # Of each session the jobs of its statements: few, since a job's name is the same in every run.
+        F.slice(F.array_sort(F.collect_set(F.transform("sequence", lambda s: s["job"]))), 1, JOBS_KEPT).alias("jobs"),
         F.min("at").alias("at"),
     )
 
@@ -207,6 +213,7 @@ def _group(row: Row, position: int) -> OccurrenceGroup:
         fresh=row["fresh"],
         users=tuple(sorted(row["users"])),
         digests=tuple(row["digests"]),
+        jobs=tuple(row["jobs"]),
         duration=row["duration"] or 0.0,
         routine=row["routine"],
         already_published=row["standing"],
@@ -229,6 +236,7 @@ def _groups_of_sequence(row: Row, number: int, position: int) -> Iterator[Occurr
             fresh=sum(session[offset] for session in row["fresh"]),
             users=tuple(row["users"]),
             digests=tuple(session[offset] for session in row["digests"] if session[offset] is not None),
+            jobs=tuple(sorted({jobs[offset] for jobs in row["jobs"] if jobs[offset] is not None})),
             duration=0.0,
             routine=statement["routine"],
             already_published=statement["standing"],

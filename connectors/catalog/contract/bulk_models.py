@@ -9,6 +9,7 @@ from pydantic import Field, StringConstraints
 
 from connectors.catalog.contract import lineage_models, models
 from connectors.catalog.contract.models import Count, Fqn, Id, Many, Millis, Model, Name, Ref, Text, Word
+from ingestion.contribution import JOBS_KEPT
 
 Digest = Annotated[str, StringConstraints(min_length=8, max_length=128, pattern="^[0-9a-fA-F]+$")]
 
@@ -90,6 +91,7 @@ class ContributionRequest(Model):
     pipeline: Ref | None = None
     description: Text | None = None
     tempLineageTables: Many[lineage_models.TempHop] | None = None
+    jobs: Annotated[Many[Text], Field(max_length=JOBS_KEPT)] = []
 
 
 class End(Model):

@@ -1,7 +1,8 @@
 """The tables of the store.
 
-Truth is append-only: `attributes`, `name_events`, `versions`, `sightings` and `endings` are events that nothing
-rewrites. `entities` holds each entity as it is now, and `intervals` is the projection of the events that reads use.
+Truth is append-only: `attributes`, `name_events`, `versions`, `sightings`, `contribution_jobs` and `endings` are events
+that nothing rewrites. `entities` holds each entity as it is now, and `intervals` is the projection of the events that
+reads use.
 """
 
 from __future__ import annotations
@@ -182,6 +183,14 @@ records = Table(
     metadata,
     Column("contribution_id", Integer, ForeignKey("contributions.id"), primary_key=True),
     Column("digest", BigInteger, primary_key=True),
+    sqlite_with_rowid=False,
+)
+
+contribution_jobs = Table(
+    "contribution_jobs",
+    metadata,
+    Column("contribution_id", Integer, ForeignKey("contributions.id"), primary_key=True),
+    Column("job", Text, primary_key=True),
     sqlite_with_rowid=False,
 )
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from connectors.base import MALFORMED_EDGES
+from connectors.base import CUT, MALFORMED_EDGES
 from connectors.query_log.engine_lineage.rows import EngineLineage, MalformedLineage
 from connectors.query_log.interpretation.column_reading import ColumnReading
 from connectors.query_log.interpretation.job_names import job_of
@@ -19,6 +19,8 @@ _NULLS = NULLS | {"?"}
 
 _ESCAPE = re.compile(r"\\([nrt\\])")
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "\\": "\\"}
+
+_ID = re.compile(r"[\w-]{1,64}")
 
 Column = Sequence[str]
 Columns = Sequence[Column] | Mapping[int, Column]
@@ -53,9 +55,7 @@ def interpret(columns: Columns, lines: list[int], malformed: list[Malformed], re
             statuses = [status or (NO_WRITE if edges is None else None) for status, edges in pairs]
     found["status"] = statuses
     if "job" not in found:
-        nothing = [None] * len(lines)
-        tags = _named_columns("job", columns, reading) if "job" in reading.fields else nothing
-        found["job"] = [job_of(tag, text) for tag, text in zip(tags, found.get("text", nothing), strict=True)]
+        found["job"] = _jobs(columns, found.get("text", [None] * len(lines)), reading)
     return Table(lines, found, malformed).drop(problems)
 
 
@@ -127,6 +127,20 @@ def _named_columns(name: str, columns: Columns, reading: ColumnReading) -> list[
     return [next((value for value in values if value is not None), None) for values in zip(*found, strict=True)]
 
 
+def _jobs(columns: Columns, texts: Sequence[str | None], reading: ColumnReading) -> list[str | None]:
+    tags: list[str | None] = [None] * len(texts)
+    known = tags[:]
+    for position in reading.fields.get("job", ()):
+        kind = reading.profile.job_ids.get(reading.names[position])
+        values = _part(position, columns, reading)
+        if kind is None:
+            tags = [tag or value for tag, value in zip(tags, values, strict=True)]
+        else:
+            ids = (f"{kind} {value}" if value and _ID.fullmatch(value) else None for value in values)
+            known = [one or other for one, other in zip(known, ids, strict=True)]
+    return [job_of(tag, text) or one for tag, text, one in zip(tags, texts, known, strict=True)]
+
+
 def _part(position: int, columns: Columns, reading: ColumnReading) -> list[str | None]:
     """A column without what stands for nothing, and only that of it which counts."""
     pattern = reading.profile.patterns.get(reading.names[position])
@@ -137,10 +151,14 @@ def _part(position: int, columns: Columns, reading: ColumnReading) -> list[str |
 
 
 def _texts(columns: Columns, statuses: list[str | None], reading: ColumnReading) -> list[str | None]:
-    first, *others = reading.fields["text"]
-    texts = _texts_of(columns[first])
-    for position in others:
-        texts = [text or other for text, other in zip(texts, _texts_of(columns[position]), strict=True)]
+    texts: list[str | None] = [None] * len(statuses)
+    for position in reading.fields["text"]:
+        limit = reading.profile.limits.get(reading.names[position])
+        for row, text in enumerate(_texts_of(columns[position])):
+            if texts[row] is None and text is not None:
+                texts[row] = text
+                if limit is not None and statuses[row] is None and limit.cuts(text):
+                    statuses[row] = CUT
     texts = [clean_text(text, reading.profile) for text in texts] if _needs_cleaning(reading.profile) else texts
     for rewrite in reading.profile.rewrites:
         at = reading.position(rewrite.column)

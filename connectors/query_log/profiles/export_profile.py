@@ -47,6 +47,32 @@ class Pieces:
 
 
 @dataclass(frozen=True, slots=True)
+class TextLimit:
+    """Where a platform cuts a column's texts: at so many characters, or (`in_bytes`) bytes of UTF-8.
+
+    `mark` is what it puts in place of the last characters of a text that it cuts.
+    """
+
+    length: int
+    in_bytes: bool = False
+    mark: str = ""
+
+    def cuts(self, text: str) -> bool:
+        """Whether a text is just as long as it can be, which is hardly ever all of it.
+
+        A longer one comes from a server that was told to cut later, or from a column of another kind.
+        """
+        if len(text) * 4 < self.length - 4:
+            return False
+        if self.mark and text.endswith(self.mark):
+            return True
+        if not self.in_bytes or text.isascii():
+            return len(text) == self.length
+        # A character that does not fit is left out whole.
+        return self.length - 4 < len(text.encode("utf-8", "surrogatepass")) <= self.length
+
+
+@dataclass(frozen=True, slots=True)
 class Rewrite:
     """Rows that are no statement and do what one does: where `column` is `value`, and the text has `pattern`."""
 
@@ -63,8 +89,9 @@ class ExportProfile:
     `marks`: any one of these sets of columns tells it, and any of `own_marks` where the connection is of one of its
     `services`, which also decide where two fit. `columns`: a record's field to its columns, of which the first that
     holds something counts. `units`: seconds in one unit of a column. `patterns`: what of a column's value counts, the
-    pattern's first group. `noise`: what stands before the statement. `escaped`: line ends are written `\\n`. `lineage`:
-    what the engine itself tells of it, beside the text or, where no column has one, in its place.
+    pattern's first group. `noise`: what stands before the statement. `escaped`: line ends are written `\\n`. `limits`:
+    where a column's texts are cut. `job_ids`: columns that name a job by its id, and what kind of job. `lineage`: what
+    the engine itself tells of it, beside the text or, where no column has one, in its place.
     """
 
     name: str
@@ -79,6 +106,8 @@ class ExportProfile:
     pieces: Pieces | None = None
     noise: re.Pattern[str] | None = None
     escaped: bool = False
+    limits: Mapping[str, TextLimit] = field(default_factory=dict)
+    job_ids: Mapping[str, str] = field(default_factory=dict)
     lineage: EngineLineage | None = None
 
     @property

@@ -110,6 +110,7 @@ function contribution({ contribution: one, columns }, link) {
           ? expressions.map((text) => html("code", { class: "expression", tabindex: 0 }, breakable(text)))
           : null,
       ],
+      ["Run by", one.jobs?.length ? one.jobs.map((job) => html("span", { class: "way" }, breakable(job))) : null],
       ["Read by", one.parser],
       ["Confidence", one.confidence === undefined || one.confidence === null ? null : confidence(one.confidence)],
       ["First seen", one.firstSeen ? when(one.firstSeen) : null],

@@ -95,5 +95,6 @@ def test_the_json_has_chain_bases_and_statements() -> None:
             "sql": "create view v as select max(a) as m from t where b > ?",
             "producer": "view",
             "parser": "sqlglot",
+            "jobs": [],
         }
     ]

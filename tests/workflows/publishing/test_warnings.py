@@ -44,6 +44,14 @@ def test_a_run_that_gave_what_the_last_one_gave_has_nothing_to_warn_of(config: R
         (RunCounts(records_read=9, statements=9, skipped={"select": 9}), "no statement of the log bears lineage"),
         (READ, "no statement of 9 has lineage, and 50 of the last run had"),
         (
+            RunCounts(records_read=2, statements=2, templates=1, skipped={"select": 1, "no_lineage": 1}),
+            "no lineage came of any statement that may write, of which there are 1: look at what",
+        ),
+        (
+            RunCounts(records_read=3, statements=3, templates=3, skipped={"select": 1}, dead={"cut": 2}),
+            "of which there are 2 (2 of them dead): look at what",
+        ),
+        (
             RunCounts(records_read=1, statements=1, templates=1, published=1, unresolved=3, unresolved_names={"x": 3}),
             "3 names are not in the catalog, most often x 3",
         ),

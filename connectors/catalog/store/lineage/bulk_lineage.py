@@ -103,7 +103,8 @@ def _contribution(
     first = min(given.firstSeen if given.firstSeen is not None else last, last)
     records = None if given.records is None else tuple(sorted({record_digest(record) for record in given.records}))
     producer = given.producer
-    return ContributionRow(*ends, producer.kind, producer.key, given.source, content, first, last, given.count, records)
+    who = producer.kind, producer.key, given.source
+    return ContributionRow(*ends, *who, content, first, last, given.count, records, tuple(given.jobs))
 
 
 def _columns(given: Sequence[bulk_models.ColumnEdge], names: tuple[ColumnNames, ColumnNames]) -> list[Json]:

@@ -13,7 +13,7 @@ from sqlalchemy.dialects.sqlite import insert as upsert
 
 from connectors.catalog.store.chunking import chunks_of
 from connectors.catalog.store.database import dumps
-from connectors.catalog.store.schema import contributions, records, sightings, versions
+from connectors.catalog.store.schema import contribution_jobs, contributions, records, sightings, versions
 from ingestion.model import Json
 
 Edge = tuple[str, str]
@@ -27,7 +27,7 @@ class ContributionRow:
     """What one producer says about one edge.
 
     `content` is what is said (sql, columns, parser, confidence, pipeline, description, temporary tables); `records`
-    are digests of the log records that say so, None where only `count` is known.
+    are digests of the log records that say so, None where only `count` is known; `jobs` are the names of what ran it.
     """
 
     from_id: str
@@ -40,6 +40,7 @@ class ContributionRow:
     last: int
     count: int = 1
     records: tuple[int, ...] | None = None
+    jobs: tuple[str, ...] = ()
 
     @property
     def edge(self) -> Edge:
@@ -64,13 +65,14 @@ def file(connection: Connection, batch: str, given: Sequence[ContributionRow], s
     numbered = [(identities[one.identity], one) for one in given]
     known_versions = _version_ids(connection, numbered)
     counts = _count_records(connection, numbered)
+    newly_run = _file_jobs(connection, numbered)
     seen = _spans(connection, {version for version, _ in known_versions})
     rows: dict[tuple[int, int, int], int] = defaultdict(int)
     news: set[Edge] = set()
     for (version, fresh), (identifier, one) in zip(known_versions, numbered, strict=True):
         count = one.count if one.records is None else counts.pop(identifier, 0)
         covered = any(first <= one.first and last >= one.last for first, last in seen[version])
-        new = fresh or count > 0 or not covered
+        new = fresh or count > 0 or not covered or identifier in newly_run
         if new:
             news.add(one.edge)
         if new or one.to_id in scopes or None in scopes:
@@ -156,6 +158,20 @@ def _count_records(connection: Connection, numbered: Sequence[tuple[int, Contrib
     connection.exec_driver_sql(_ADD_RECORD, rows)
     after = _counts(connection, concerned)
     return {identifier: after[identifier] - before.get(identifier, 0) for identifier in concerned}
+
+
+def _file_jobs(connection: Connection, numbered: Sequence[tuple[int, ContributionRow]]) -> set[int]:
+    """The contributions that were not known to be run by all of their jobs; they are known from now on."""
+    given = {(identifier, job) for identifier, one in numbered for job in one.jobs}
+    known: set[tuple[int, str]] = set()
+    for chunk in chunks_of(sorted({identifier for identifier, _ in given})):
+        where = contribution_jobs.c.contribution_id.in_(chunk)
+        known.update((row[0], row[1]) for row in connection.execute(select(contribution_jobs).where(where)))
+    fresh = sorted(given - known)
+    if fresh:
+        columns = ("contribution_id", "job")
+        connection.execute(insert(contribution_jobs), [dict(zip(columns, row, strict=True)) for row in fresh])
+    return {identifier for identifier, _ in fresh}
 
 
 def _counts(connection: Connection, identifiers: Iterable[int]) -> dict[int, int]:

@@ -11,7 +11,8 @@ from sqlalchemy import ColumnElement, Connection, and_, case, func, or_, select
 from connectors.catalog.store.chunking import chunks_of
 from connectors.catalog.store.database import loads
 from connectors.catalog.store.entities import column_events
-from connectors.catalog.store.schema import contributions, intervals, sightings, versions
+from connectors.catalog.store.schema import contribution_jobs, contributions, intervals, sightings, versions
+from ingestion.contribution import JOBS_KEPT
 from ingestion.model import Json
 
 # what these producers say is an observation that ages; the others state what holds until it is taken back
@@ -41,6 +42,9 @@ class Moment:
 NOW = Moment()
 
 
+_BETWEEN_JOBS = "\x1f"
+
+
 @dataclass(frozen=True, slots=True)
 class ContributionView:
     """One version of one producer's word on an edge, in force at the moment of the read."""
@@ -55,6 +59,7 @@ class ContributionView:
     content: Json
     start: int
     last_seen: int
+    jobs: tuple[str, ...] = ()
 
     @property
     def edge(self) -> tuple[str, str]:
@@ -85,12 +90,12 @@ def read_contributions(
     subject = (contributions.c.kind, contributions.c.key, contributions.c.source, versions.c.content)
     order = (intervals.c.from_id, intervals.c.to_id, _WIRE_FIRST, intervals.c.last_seen.desc(), versions.c.digest)
     rows = connection.execute(
-        select(*columns, *subject, intervals.c.start, intervals.c.last_seen)
+        select(*columns, *subject, intervals.c.start, intervals.c.last_seen, JOBS)
         .select_from(joined)
         .where(and_(where, moment.holds()))
         .order_by(*order)
     )
-    found = [ContributionView(*row[0:7], loads(row[7]), row[8], row[9]) for row in rows.all()]
+    found = [ContributionView(*row[0:7], loads(row[7]), row[8], row[9], jobs_in(row[10])) for row in rows.all()]
     events = column_events.column_events_of(connection, {end for one in found for end in one.edge})
     if not events:
         return found
@@ -98,6 +103,20 @@ def read_contributions(
         replace(one, content=column_events.rewrite(events, one.edge, one.content, one.last_seen, moment.as_of))
         for one in found
     ]
+
+
+JOBS = (
+    select(func.group_concat(contribution_jobs.c.job, _BETWEEN_JOBS))
+    .where(contribution_jobs.c.contribution_id == contributions.c.id)
+    .correlate(contributions)
+    .scalar_subquery()
+)
+"""What ran a contribution, as `jobs_in` reads it."""
+
+
+def jobs_in(written: str | None) -> tuple[str, ...]:
+    """The names of what ran a contribution, in their order: of more than are kept the first."""
+    return tuple(sorted(written.split(_BETWEEN_JOBS))[:JOBS_KEPT]) if written else ()
 
 
 _WIRE_FIRST = case((contributions.c.kind == "wire", 0), else_=1)

@@ -23,6 +23,7 @@ from connectors.catalog.store.lineage.intervals import Retraction
 from connectors.catalog.store.lineage.reads import ContributionView
 from connectors.catalog.store.lineage.writer import LineageWriter
 from connectors.catalog.store.schema import contributions, endings, intervals
+from ingestion.contribution import description_of_jobs
 from ingestion.model import Json
 
 PATCHABLE = ("/columnsLineage", "/pipeline", "/sqlQuery")
@@ -67,8 +68,8 @@ def patch(connection: Connection, ends: tuple[EntityRow, EntityRow], operations:
     own = [one for one in found if one.wire]
     content = _content(connection, ends, after)
     _leave_to_others(content, own, [one for one in found if not one.wire])
-    if before.get("description"):
-        content["description"] = before["description"]
+    if own_words := next((one.content["description"] for one in found if one.content.get("description")), None):
+        content["description"] = own_words
     _store(connection, edge, before["source"], content)
     return read(connection, ends)
 
@@ -118,6 +119,8 @@ def details_of(found: Sequence[ContributionView], names: tuple[str, str]) -> Jso
         value = next((one.content[key] for one in found if one.content.get(key) is not None), None)
         if value is not None:
             details[name] = value
+    if "description" not in details and (described := description_of_jobs(job for one in found for job in one.jobs)):
+        details["description"] = described
     hops = [hop for one in found for hop in one.content.get("temp") or ()]
     if hops:
         details["tempLineageTables"] = [dict(hop) for hop in {tuple(sorted(hop.items())): hop for hop in hops}.values()]

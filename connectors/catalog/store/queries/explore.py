@@ -157,6 +157,8 @@ def contribution(one: ContributionView, names: tuple[str, str], times: dict[int,
     for key in ("sql", "parser", "confidence", "description", "pipeline", "temp"):
         if one.content.get(key) is not None:
             answer[keys.get(key, key)] = one.content[key]
+    if one.jobs:
+        answer["jobs"] = list(one.jobs)
     return answer
 
 

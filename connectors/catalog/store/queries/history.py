@@ -61,6 +61,7 @@ def of_edge(connection: Connection, ends: tuple[EntityRow, EntityRow]) -> Json:
             intervals.c.start,
             intervals.c.end,
             intervals.c.last_seen,
+            reads.JOBS,
         )
         .select_from(joined)
         .where(where)
@@ -71,7 +72,7 @@ def of_edge(connection: Connection, ends: tuple[EntityRow, EntityRow]) -> Json:
     for row in rows:
         one = ContributionView(
             row.id, row.contribution_id, ends[0].id, ends[1].id, row.kind, row.key, row.source,
-            loads(row.content), row.start, row.last_seen,
+            loads(row.content), row.start, row.last_seen, reads.jobs_in(row[9]),
         )  # fmt: skip
         answers.append({**explore.contribution(one, names, times), "until": row.end})
     return {"from": names[0], "to": names[1], "contributions": answers}

@@ -11,6 +11,7 @@ from connectors.query_log.profiles.export_profile import (
     NOT_A_STATEMENT,
     PART_OF_ANOTHER,
     ExportProfile,
+    TextLimit,
     marks,
 )
 
@@ -40,6 +41,7 @@ QUERY_LOG = ExportProfile(
         "job": ("log_comment",),
     },
     units={"query_duration_ms": MILLISECONDS},
+    limits={"query": TextLimit(100_000, in_bytes=True)},
     # the numbers are those of the enumeration, which some formats have in place of its names
     states={
         "type": {

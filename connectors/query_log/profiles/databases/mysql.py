@@ -15,6 +15,7 @@ from connectors.query_log.profiles.export_profile import (
     PICOSECONDS,
     ExportProfile,
     Rewrite,
+    TextLimit,
     marks,
 )
 
@@ -75,4 +76,5 @@ EVENTS_STATEMENTS = ExportProfile(
         "failure": ("errors", "mysql_errno"),
     },
     units={"timer_wait": PICOSECONDS},
+    limits={"sql_text": TextLimit(1024, in_bytes=True, mark="...")},
 )

@@ -5,7 +5,7 @@ SQL_TEXT of V$SQL is the first 1,000 characters of SQL_FULLTEXT; that of DBA_HIS
 
 from __future__ import annotations
 
-from connectors.query_log.profiles.export_profile import MICROSECONDS, ExportProfile, Pieces, marks
+from connectors.query_log.profiles.export_profile import MICROSECONDS, ExportProfile, Pieces, TextLimit, marks
 
 _SERVICES = frozenset({"Oracle"})
 
@@ -23,6 +23,7 @@ SQL = ExportProfile(
         "job": ("module",),
     },
     units={"elapsed_time": MICROSECONDS},
+    limits={"sql_text": TextLimit(1000, in_bytes=True)},
 )
 
 SQL_TEXT = ExportProfile(

@@ -5,7 +5,7 @@ QueryText is cut (at 200 characters, if nothing else was asked for); SqlTextInfo
 
 from __future__ import annotations
 
-from connectors.query_log.profiles.export_profile import FAILED, ExportProfile, Pieces, marks
+from connectors.query_log.profiles.export_profile import FAILED, ExportProfile, Pieces, TextLimit, marks
 
 _SERVICES = frozenset({"Teradata"})
 _COLUMNS = {
@@ -28,6 +28,7 @@ LOG = ExportProfile(
     own_marks=marks("query_text"),
     columns=_COLUMNS,
     states=_STATES,
+    limits={"query_text": TextLimit(200)},
 )
 
 SQL = ExportProfile(

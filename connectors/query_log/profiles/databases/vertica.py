@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from connectors.query_log.profiles.export_profile import MILLISECONDS, UNFINISHED, ExportProfile, marks
+from connectors.query_log.profiles.export_profile import MILLISECONDS, UNFINISHED, ExportProfile, TextLimit, marks
 
 QUERY_REQUESTS = ExportProfile(
     name="Vertica query_requests",
@@ -27,5 +27,6 @@ QUERY_REQUESTS = ExportProfile(
     units={"request_duration_ms": MILLISECONDS},
     # the first that is neither the user's own nor one of the system's
     patterns={"search_path": re.compile(r'(?:^|,)\s*"?(?!\$user|v_)([^",\s]+)')},
+    limits={"request": TextLimit(64_000, in_bytes=True)},
     states={"is_executing": {"t": UNFINISHED, "true": UNFINISHED}},
 )

@@ -28,6 +28,11 @@ QUERY_HISTORY = ExportProfile(
         "job": ("query_source_job_info_job_id", "query_source_notebook_id", "query_source_dashboard_id"),
     },
     units={"total_duration_ms": MILLISECONDS},
+    job_ids={
+        "query_source_job_info_job_id": "databricks job",
+        "query_source_notebook_id": "databricks notebook",
+        "query_source_dashboard_id": "databricks dashboard",
+    },
 )
 
 TABLE_LINEAGE = ExportProfile(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from connectors.query_log.profiles.export_profile import MILLISECONDS, ExportProfile, marks
+from connectors.query_log.profiles.export_profile import MILLISECONDS, ExportProfile, TextLimit, marks
 
 EXEC_REQUESTS_HISTORY = ExportProfile(
     name="Fabric exec_requests_history",
@@ -23,4 +23,5 @@ EXEC_REQUESTS_HISTORY = ExportProfile(
         "job": ("label",),
     },
     units={"total_elapsed_time_ms": MILLISECONDS},
+    limits={"command": TextLimit(8000, in_bytes=True)},
 )

@@ -6,11 +6,19 @@ SVL_STATEMENTTEXT have a text in pieces, of which blanks at the end are cut off.
 
 from __future__ import annotations
 
-from connectors.query_log.profiles.export_profile import MICROSECONDS, UNFINISHED, ExportProfile, Pieces, marks
+from connectors.query_log.profiles.export_profile import (
+    MICROSECONDS,
+    UNFINISHED,
+    ExportProfile,
+    Pieces,
+    TextLimit,
+    marks,
+)
 
 _REDSHIFT = frozenset({"Redshift"})
 _USERS = ("user_name", "username", "usename", "user_id", "userid")
 _DATABASES = ("database_name", "database")
+_LIMIT = TextLimit(4000, in_bytes=True)
 
 SYS_QUERY_HISTORY = ExportProfile(
     name="Redshift SYS_QUERY_HISTORY",
@@ -33,6 +41,7 @@ SYS_QUERY_HISTORY = ExportProfile(
     units={"elapsed_time": MICROSECONDS, "execution_time": MICROSECONDS},
     states={"status": {"planning": UNFINISHED, "returning": UNFINISHED}},
     escaped=True,
+    limits={"query_text": _LIMIT},
 )
 
 STL_QUERY = ExportProfile(
@@ -51,6 +60,7 @@ STL_QUERY = ExportProfile(
         "job": ("label",),
     },
     escaped=True,
+    limits={"querytxt": _LIMIT},
 )
 
 _IN_PIECES = {

@@ -6,7 +6,7 @@ Account Usage and Information Schema, "QUERY_HISTORY"; Account Usage, "ACCESS_HI
 from __future__ import annotations
 
 from connectors.query_log.engine_lineage import snowflake
-from connectors.query_log.profiles.export_profile import MILLISECONDS, ExportProfile, marks
+from connectors.query_log.profiles.export_profile import MILLISECONDS, ExportProfile, TextLimit, marks
 
 QUERY_HISTORY = ExportProfile(
     name="Snowflake QUERY_HISTORY",
@@ -31,6 +31,7 @@ QUERY_HISTORY = ExportProfile(
         "job": ("query_tag",),
     },
     units={"total_elapsed_time": MILLISECONDS, "execution_time": MILLISECONDS},
+    limits={"query_text": TextLimit(100_000)},
 )  # fmt: skip
 
 ACCESS_HISTORY = ExportProfile(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from connectors.query_log.profiles.export_profile import MILLISECONDS, UNFINISHED, ExportProfile, marks
+from connectors.query_log.profiles.export_profile import MILLISECONDS, UNFINISHED, ExportProfile, TextLimit, marks
 
 EXEC_REQUESTS = ExportProfile(
     name="Synapse sys.dm_pdw_exec_requests",
@@ -22,4 +22,5 @@ EXEC_REQUESTS = ExportProfile(
     },
     units={"total_elapsed_time": MILLISECONDS},
     states={"status": {"suspended": UNFINISHED}},
+    limits={"command": TextLimit(4000)},
 )

@@ -11,6 +11,7 @@ import pytest
 from connectors.query_log.interpretation.exporters import PROFILES
 from tests.support.query_log_exports import Record, layout_of, read_file
 
+LONG = 1000
 HERE = Path(__file__).parent
 EXPORTS = sorted((HERE / "exports").iterdir())
 
@@ -32,7 +33,11 @@ def shown(record: Record) -> str:
     times = [clock(record["start_time"]), clock(record["end_time"]), seconds(record["duration"])]
     names = [record[name] or "-" for name in ("user", "session", "database", "schema", "query_type", "job")]
     outcome = record["problem"] or record["status"] or "ran"
-    return " | ".join([outcome, " ".join(times), " ".join(names), repr(record["text"])])
+    return " | ".join([outcome, " ".join(times), " ".join(names), shortened(record["text"])])
+
+
+def shortened(text: str | None) -> str:
+    return repr(text) if text is None or len(text) < LONG else f"{text[:40]!r} and more: {len(text)}"
 
 
 def clock(time: float | None) -> str:
