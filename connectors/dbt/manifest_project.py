@@ -106,10 +106,10 @@ def _template_node(node: DbtNode) -> TemplateNode:
         node.name,
         node.package,
         version,
-        True,
-        (config,),
-        node.place,
-        node.materialized,
+        latest=True,
+        layers=(config,),
+        place=node.place,
+        materialized=node.materialized,
     )
 
 

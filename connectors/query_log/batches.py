@@ -60,7 +60,7 @@ def failure_batches(part: FileSlice, stream: SliceStream) -> Iterator[pa.RecordB
         return
     scan = FailureScan(part.layout)
     for lines, last in _line_blocks(part.layout, stream):
-        if rows := scan.feed(lines, last):
+        if rows := scan.feed(lines, last=last):
             yield pa.RecordBatch.from_arrays(list(zip(*rows, strict=True)), schema=_FAILURE_ARROW_SCHEMA)
 
 
@@ -69,7 +69,7 @@ def _delimited_records(part: FileSlice, layout: Layout, stream: SliceStream) -> 
     reader = RecordReader(layout, part.line)
     line, header = part.line, layout.header if part.start == 0 else None
     for lines, last in _line_blocks(layout, stream):
-        records = reader.feed(lines, last)
+        records = reader.feed(lines, last=last)
         line += len(lines)
         if header is not None and records.rows and tuple(records.rows[0]) == header:
             del records.rows[0], records.lines[0]

@@ -45,7 +45,7 @@ class FailureScan:
         self._layout = layout
         self._carry: list[str] = []
 
-    def feed(self, lines: list[str], last: bool) -> list[tuple[str, bytes]]:
+    def feed(self, lines: list[str], *, last: bool) -> list[tuple[str, bytes]]:
         """Session and `_statement_key` of each failed statement whose ERROR row ends in these lines."""
         lines = self._carry + lines
         self._carry = []

@@ -155,7 +155,7 @@ def _find_remote(spark: SparkSession, path: str) -> Iterator[QueryLogFile]:
         if not match.isDirectory():
             yield _remote_file(match, base)
             continue
-        entries = system.listFiles(match.getPath(), True)
+        entries = system.listFiles(match.getPath(), True)  # noqa: FBT003 Java has no names for arguments
         while entries.hasNext():
             entry = entries.next()
             if _LOG_NAME.fullmatch(entry.getPath().getName()) and not entry.getPath().getName().startswith((".", "_")):

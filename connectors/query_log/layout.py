@@ -89,7 +89,7 @@ class Layout:
         """Whether a record can be told from a line of SQL: it has a time."""
         return bool(self.time_positions)
 
-    def reader(self, lines: Iterable[str], strict: bool = True) -> Reader:
+    def reader(self, lines: Iterable[str], *, strict: bool = True) -> Reader:
         """The csv module's reader of such lines; it raises csv.Error."""
         if not self.quote:
             return csv.reader(lines, delimiter=self.delimiter, quoting=csv.QUOTE_NONE, strict=strict)

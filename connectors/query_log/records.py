@@ -70,14 +70,14 @@ class RecordReader:
         self._backslashed = False  # this file is known to write quotes so
         self._limit = ReadingLimit(0)
 
-    def feed(self, lines: list[str], last: bool) -> Records:
+    def feed(self, lines: list[str], *, last: bool) -> Records:
         """The records that end in these lines (each with its line end); with `last`, an open one is malformed."""
         found = Records()
         while (cut := _first_cut(lines)) is not None:
             self._feed(lines[:cut], found, last=False)
             self._pass_over(found)
             lines = lines[cut + 1 :]
-        self._feed(lines, found, last)
+        self._feed(lines, found, last=last)
         return found
 
     def _pass_over(self, found: Records) -> None:
@@ -87,14 +87,14 @@ class RecordReader:
         self._carry = []
         self._lost = True
 
-    def _feed(self, lines: list[str], found: Records, last: bool) -> None:
+    def _feed(self, lines: list[str], found: Records, *, last: bool) -> None:
         if self._carry:
             lines = self._carry + lines
             self._carry = []
         self._limit = ReadingLimit.of(lines)
         at = 0 if self._lost else self._read_block(lines, found)
         while at < len(lines):
-            at = self._search(lines, at, last) if self._lost else self._read_single(lines, at, found, last)
+            at = self._search(lines, at, last=last) if self._lost else self._read_single(lines, at, found, last=last)
         self._line += len(lines) - len(self._carry)
 
     def _read_block(self, lines: list[str], found: Records) -> int:
@@ -118,8 +118,8 @@ class RecordReader:
         found.lines += [self._line + ends[index] for index in kept]
         return ends[good]
 
-    def _read_single(self, lines: list[str], at: int, found: Records, last: bool) -> int:
-        record = self._single(lines, at, last)
+    def _read_single(self, lines: list[str], at: int, found: Records, *, last: bool) -> int:
+        record = self._single(lines, at, last=last)
         if record.awaits_more:
             self._carry = lines[at:]
             return len(lines)
@@ -149,10 +149,10 @@ class RecordReader:
         expected = " or ".join(str(width) for width in sorted(self._layout.widths))
         return f"{len(record.row)} columns where {expected} are expected"
 
-    def _search(self, lines: list[str], at: int, last: bool) -> int:
+    def _search(self, lines: list[str], at: int, *, last: bool) -> int:
         """The index of the next record, or of what begins like one, or the end."""
         while at < len(lines):
-            record = self._single(lines, at, last)
+            record = self._single(lines, at, last=last)
             if record.awaits_more:
                 self._carry = lines[at:]
                 return len(lines)
@@ -170,7 +170,7 @@ class RecordReader:
         # the last field is left out: it is the open one
         return self._layout.begins(next(self._layout.reader([line], strict=False), [])[:-1])
 
-    def _single(self, lines: list[str], at: int, last: bool) -> _Single:
+    def _single(self, lines: list[str], at: int, *, last: bool) -> _Single:
         plain = self._attempt(self._limit.lines_from(lines, at), at)
         if plain.row is not None and (len(plain.row) in self._layout.widths or not plain.row):
             return plain

@@ -99,7 +99,7 @@ class RecordWriter:
         """What a statement that ended well says; its session follows it."""
         before = self.defaults.current(statement.spark_session)
         self._locate(statement)
-        planned, content = self.plans.lineage(statement.plans, self.application, statement.stream)
+        planned, content = self.plans.lineage(statement.plans, self.application, stream=statement.stream)
         self.defaults.follow(statement)
         names, text, unread = self.application.names, statement.text, None
         lineage = planned or name_changes(statement.plans, names)

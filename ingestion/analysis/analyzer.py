@@ -49,11 +49,11 @@ def _places_of(entries: Sequence[Entry], write: WriteForm, schema_of: SchemaLook
             return [_RelationKey(None) for _ in entries], False
         columns = _known_columns(write, schema_of)
         if columns is None:
-            return [_RelationKey(None, True) for _ in entries], False
+            return [_RelationKey(None, assumed=True) for _ in entries], False
     stars = [number for number, entry in enumerate(entries) if isinstance(entry, UnexpandedStar)]
     if not stars:
         places = [
-            _RelationKey(columns[n]) if n < len(columns) else _RelationKey(None, True, True)
+            _RelationKey(columns[n]) if n < len(columns) else _RelationKey(None, assumed=True, surplus=True)
             for n in range(len(entries))
         ]
         return places, len(entries) != len(columns) and not (target.columns is None and len(entries) < len(columns))
@@ -65,7 +65,7 @@ def _places_of(entries: Sequence[Entry], write: WriteForm, schema_of: SchemaLook
         elif number > stars[-1] and len(entries) - number <= len(columns) and len(columns) >= after + stars[0]:
             places.append(_RelationKey(columns[number - len(entries)]))
         else:
-            places.append(_RelationKey(None, True))
+            places.append(_RelationKey(None, assumed=True))
     return places, False
 
 
@@ -168,13 +168,13 @@ def _entry_outputs(
 ) -> Iterator[Output]:
     if isinstance(entry, UnexpandedStar):
         if entry.value is not None:
-            yield Output("*", _references_of(analysis, entry.whole(analysis.sources)), "", None, True)
+            yield Output("*", _references_of(analysis, entry.whole(analysis.sources)), "", None, name_assumed=True)
         else:
             star = StarOutput(entry.table, tuple(sorted(entry.excluded)), entry.renamed)
             yield Output("*", (), "", star, place.assumed)
         for other in entry.others:  # the same positions in other branches, so under names of the first
             beside = other if isinstance(other, UnexpandedStar) else ("*", other)
-            yield from _entry_outputs(analysis, beside, _RelationKey(None, True), spell)
+            yield from _entry_outputs(analysis, beside, _RelationKey(None, assumed=True), spell)
         return
     name = spell(entry[0] if place.name is None else place.name)
     yield Output(name, _references_of(analysis, entry[1]), entry[1].type(), None, place.assumed)

@@ -44,7 +44,7 @@ def _suffix(parts: tuple[str, ...], qualifier: tuple[str, ...]) -> bool:
 
 
 def find_relation(
-    relations: Sequence[ScopedRelation], qualifier: tuple[str, ...], loosely: bool
+    relations: Sequence[ScopedRelation], qualifier: tuple[str, ...], *, loosely: bool
 ) -> ScopedRelation | None:
     """The relation that a qualifier means; `loosely` also by the name that its alias hides, and in another case."""
     for visible in relations:

@@ -98,7 +98,7 @@ class Scope:
         for loosely in (False, True):  # a name that an outer query has is not the hidden name of an inner table
             scope: Scope | None = self
             while scope is not None:
-                found = scope._prefixed_column(parts, loosely)
+                found = scope._prefixed_column(parts, loosely=loosely)
                 if found is not None:
                     return found
                 scope = scope.parent
@@ -109,9 +109,9 @@ class Scope:
 
     # -- prefixed names
 
-    def _prefixed_column(self, parts: tuple[str, ...], loosely: bool) -> ColumnValue | None:
+    def _prefixed_column(self, parts: tuple[str, ...], *, loosely: bool) -> ColumnValue | None:
         for length in range(len(parts) - 1, 0, -1):
-            visible = self.relation(parts[:length], loosely)
+            visible = self.relation(parts[:length], loosely=loosely)
             if visible is not None:
                 found = self._column_of(visible, parts[length])
                 if found is None:
@@ -125,9 +125,9 @@ class Scope:
                 return field_of(found, rest) if rest else found
         return None
 
-    def relation(self, qualifier: tuple[str, ...], loosely: bool = True) -> ScopedRelation | None:
+    def relation(self, qualifier: tuple[str, ...], *, loosely: bool = True) -> ScopedRelation | None:
         """The relation that a qualifier means in this scope; `loosely` also by the name that its alias hides."""
-        return find_relation(self.relations, qualifier, loosely)
+        return find_relation(self.relations, qualifier, loosely=loosely)
 
     def _column_of(self, visible: ScopedRelation, name: str) -> ColumnValue | None:
         rows = visible.rows

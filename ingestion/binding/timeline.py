@@ -168,7 +168,7 @@ class _TimelineReader:
             self._apply(number, occurrence, change, meaning)
         for name, temporary, mode in names.written:
             if mode is WriteMode.CREATE:
-                meaning[name] = self._create(number, occurrence, name, temporary)
+                meaning[name] = self._create(number, occurrence, name, temporary=temporary)
             elif name not in meaning:
                 meaning[name] = self._relation_of(name, occurrence)
         return meaning
@@ -184,7 +184,7 @@ class _TimelineReader:
     def _apply(self, number: int, occurrence: Occurrence, change: TableChange, meaning: dict[TableName, int]) -> None:
         kind = change.kind
         if kind in CREATING_KINDS:
-            created = self._create(number, occurrence, change.name, change.temporary)
+            created = self._create(number, occurrence, change.name, temporary=change.temporary)
             meaning[change.name] = created
             relation = self.relations[created]
             relation.declared = change
@@ -230,7 +230,7 @@ class _TimelineReader:
         relation.key = key
         self._in_force[key] = relation.number
 
-    def _create(self, number: int, occurrence: Occurrence, name: TableName, temporary: bool) -> int:
+    def _create(self, number: int, occurrence: Occurrence, name: TableName, *, temporary: bool) -> int:
         key = place_created(name, occurrence.namespace, _scope(occurrence) if temporary else None)
         created = self._announced[occurrence.order, key]
         relation = self.relations[created]

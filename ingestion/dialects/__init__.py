@@ -48,7 +48,7 @@ def nearest_dialect(name: str) -> str | None:
     return spelled[close[0]] if close else None
 
 
-def fold(identifier: str, quoted: bool, dialect: Dialect | str) -> str:
+def fold(identifier: str, dialect: Dialect | str, *, quoted: bool) -> str:
     """The normal form of a database's, schema's or table's name.
 
     `identifier` comes without its quotes, and `quoted` says whether it had any: of `FROM Sales."Orders"`, PostgreSQL
@@ -58,7 +58,7 @@ def fold(identifier: str, quoted: bool, dialect: Dialect | str) -> str:
     return _fold(identifier, rule.quoted if quoted else rule.bare)
 
 
-def fold_column(identifier: str, quoted: bool, dialect: Dialect | str) -> str:
+def fold_column(identifier: str, dialect: Dialect | str, *, quoted: bool) -> str:
     """The normal form of a column's name: MySQL and BigQuery fold only these.
 
     `identifier` comes without its quotes, and `quoted` says whether it had any: `SELECT Id FROM t` reads t.id.

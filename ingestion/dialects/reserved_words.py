@@ -39,4 +39,4 @@ SEQUENCE_VALUES = keywords("CURRVAL NEXTVAL")
 def reserved_words(dialect: str, *, hierarchical: bool = False) -> frozenset[str]:
     """The bare words that are no columns, folded as columns are; `hierarchical` adds those of CONNECT BY."""
     words = _RESERVED.get(dialect, frozenset()) | (_HIERARCHICAL if hierarchical else frozenset())
-    return frozenset(fold_column(word, False, dialect_of(dialect)) for word in words)
+    return frozenset(fold_column(word, dialect_of(dialect), quoted=False) for word in words)

@@ -114,7 +114,7 @@ class Code:
 def _name_of(token: Token, dialect: Dialect) -> str:
     """What a bare or quoted name folds to."""
     if token.kind == WORD:
-        return fold(token.text, False, dialect)
+        return fold(token.text, dialect, quoted=False)
     opening = token.text[0]
     closing = "]" if opening == "[" else opening
-    return fold(token.text[1:-1].replace(closing * 2, closing), True, dialect)
+    return fold(token.text[1:-1].replace(closing * 2, closing), dialect, quoted=True)

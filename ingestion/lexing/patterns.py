@@ -82,13 +82,13 @@ def _string(dialect: Dialect) -> Iterator[_Form]:
             yield _Form(q, rf"(?<=[rR]{q})(?<![\w$][rR]{q})[^{q}]*+{q}")
     if dialect.prefixed_escapes and not dialect.backslash_escapes:
         prefix = r"(?<=[eE]')(?<![\w$][eE]')"
-        yield _Form("'", prefix + _body("'", True))
+        yield _Form("'", prefix + _body("'", backslash=True))
         unprefixed += f"(?!{prefix})"
     for q in dialect.string_quotes:
-        yield _Form(q, unprefixed + _body(q, dialect.backslash_escapes))
+        yield _Form(q, unprefixed + _body(q, backslash=dialect.backslash_escapes))
 
 
-def _body(quote: str, backslash: bool) -> str:
+def _body(quote: str, *, backslash: bool) -> str:
     if backslash:
         return rf"[^{quote}\\]*+(?:(?:\\[\s\S]|{quote}{quote})[^{quote}\\]*+)*+{quote}"
     return rf"[^{quote}]*+(?:{quote}{quote}[^{quote}]*+)*+{quote}"

@@ -115,7 +115,7 @@ def _references(lineage: AttributeLineage) -> tuple[Reference, ...]:
     """One reference a source column and role; all sources of an opaque value together, as candidates."""
     if lineage.opaque and lineage.direct:
         how = Transformation(Subtype.TRANSFORMATION)
-        direct = [Reference(tuple(sorted(lineage.direct, key=str)), how, "", True)]
+        direct = [Reference(tuple(sorted(lineage.direct, key=str)), how, "", opaque=True)]
     else:
         direct = [
             Reference((column,), how, "" if how.subtype is Subtype.IDENTITY else lineage.expression)

@@ -50,14 +50,14 @@ class PlanCache:
         self._known: LRUCache[Key, _CachedPlan] = LRUCache(REMEMBERED_CHARACTERS, lambda plan: plan.characters)
 
     def lineage(
-        self, descriptions: Sequence[str], application: Application, stream: bool = False
+        self, descriptions: Sequence[str], application: Application, *, stream: bool = False
     ) -> tuple[StatementLineage | None, bytes | None]:
         """As `statement_lineage`, with the bytes that the lineage is written as.
 
         `descriptions` are the texts of an execution's plans; `stream` is whether it is a batch of a stream.
         """
         if stream or application.batch is not None or _reads_the_application(descriptions):
-            return _with_bytes(statement_lineage(descriptions, application, stream))
+            return _with_bytes(statement_lineage(descriptions, application, stream=stream))
         key, ids = number_ids(descriptions, application)
         known = self._known.get(key)
         if known is None:

@@ -54,7 +54,7 @@ class Application:
 
 
 def statement_lineage(
-    descriptions: Sequence[str], application: Application, stream: bool = False
+    descriptions: Sequence[str], application: Application, *, stream: bool = False
 ) -> StatementLineage | None:
     """The lineage of a statement whose executions printed these plans, root first; None without a read or a write.
 

@@ -131,13 +131,13 @@ def _body(code: Code, place: int, found: _Found, *, scheduled: bool) -> str | No
             place += 1
         elif body is None and token.kind in (DOLLAR, STRING) and code.word(place - 1) in ("as", "is", "n"):
             body = unquote(token.text, code.dialect)
-        elif body is None and (start := _inline_start(code, place, scheduled)) is not None:
+        elif body is None and (start := _inline_start(code, place, scheduled=scheduled)) is not None:
             return code.text[code.start_of(start) :]
         place += 1
     return body
 
 
-def _inline_start(code: Code, place: int, scheduled: bool) -> int | None:
+def _inline_start(code: Code, place: int, *, scheduled: bool) -> int | None:
     """Where a body begins that is not in quotes."""
     word = code.word(place)
     following = place + 1

@@ -145,11 +145,11 @@ class _Document:
         for name, references in flow.content.columns.items():
             if _is_column(name):
                 target = f"{self._names[flow.target]}.{build_fqn(name)}"
-                yield from self._uses(source, target, references, name not in flow.content.assumed)
-        yield from self._uses(source, None, flow.content.indirect, True)
+                yield from self._uses(source, target, references, certain=name not in flow.content.assumed)
+        yield from self._uses(source, None, flow.content.indirect, certain=True)
 
     def _uses(
-        self, source: int, target: str | None, references: Iterable[RelationReference], certain: bool
+        self, source: int, target: str | None, references: Iterable[RelationReference], *, certain: bool
     ) -> Iterator[Json]:
         for reference in sorted(references, key=_order):
             for column in reference.sources:

@@ -64,6 +64,7 @@ def lineage_graph(
     dialect: str = "ansi",
     schema: Mapping[str, TableSchema] | None = None,
     timeout_seconds: float = 30,
+    *,
     keep_temporary: bool = False,
 ) -> LineageGraph:
     """The lineage of a list of statements, of a file, or of all *.sql files below a directory.
@@ -92,8 +93,7 @@ def lineage_graph(
             continue
         occurrences.append(Occurrence(str(number), loads(outcome.symbolic), Namespace(), (0.0, number), "script"))
         evidence[str(number)] = _evidence(piece.text, language, outcome)
-    isolation = Isolation[Order]()
-    folds = _no_relation if keep_temporary else is_transient
+    isolation, folds = Isolation[Order](), _no_relation if keep_temporary else is_transient
     log, flows = bind_and_fold(occurrences, given_schemas(schema or {}), folds, isolation)
     document = graph_document(log, flows, evidence, isolation)
     reasons |= {number: f"{failure.reason}: {failure.place}" for (_, number), failure in isolation.failures.items()}

@@ -211,8 +211,9 @@ def _edges_of(flow: Flow) -> Iterator[ColumnEdge]:
     for output in flow.outputs:
         if output.star is not None:
             source = ColumnRef(output.star.table, "*")
+            to = TargetColumn(table, "*")
             yield ColumnEdge(
-                source, TargetColumn(table, "*"), LineageType.DIRECT, Subtype.IDENTITY, False, "", certain=True
+                source, to, LineageType.DIRECT, Subtype.IDENTITY, masking=False, expression="", certain=True
             )
             continue
         target = TargetColumn(table, output.name)

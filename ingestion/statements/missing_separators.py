@@ -38,7 +38,7 @@ def unseparated_starts(text: str, dialect: Dialect, start: int, end: int) -> Ite
         if reading.verb in ("create", "alter") and word in _ROUTINES:
             return
         begins_line = "\n" in text[after : token.start]
-        if reading.begins(word, begins_line):
+        if reading.begins(word, begins_line=begins_line):
             yield token.start
         after = token.start + len(token.text)
 
@@ -54,7 +54,7 @@ class _SeparatorReading:
     parentheses: int = 0
     blocks: int = 0
 
-    def begins(self, word: str, begins_line: bool) -> bool:
+    def begins(self, word: str, *, begins_line: bool) -> bool:
         """Takes one token; True when it begins another statement."""
         before, self.before = self.before, word
         if word in "()":
@@ -62,7 +62,7 @@ class _SeparatorReading:
         elif self.parentheses or before == ".":
             return False
         elif word in ("case", "begin", "end", "tran", "transaction"):
-            return self._block(word, before, begins_line)
+            return self._block(word, before, begins_line=begins_line)
         elif self.blocks:
             return False
         elif word == "else":
@@ -73,21 +73,21 @@ class _SeparatorReading:
         elif word == "values":
             self.query_due = False
         elif word in _VERBS:
-            return self._verb(word, before, begins_line)
+            return self._verb(word, before, begins_line=begins_line)
         return False
 
-    def _block(self, word: str, before: str, begins_line: bool) -> bool:
+    def _block(self, word: str, before: str, *, begins_line: bool) -> bool:
         if word == "end":
             self.blocks = max(self.blocks - 1, 0)
             return False
         if word in ("tran", "transaction"):
             self.blocks -= before == "begin"
             return False
-        begins = word == "begin" and not self.blocks and self._verb(word, before, begins_line)
+        begins = word == "begin" and not self.blocks and self._verb(word, before, begins_line=begins_line)
         self.blocks += 1
         return begins
 
-    def _verb(self, word: str, before: str, begins_line: bool) -> bool:
+    def _verb(self, word: str, before: str, *, begins_line: bool) -> bool:
         if self.verb and (self._goes_on(word) or before in _GOES_ON_AFTER):
             return False
         begins = bool(self.verb) and begins_line

@@ -63,7 +63,7 @@ def set_(tokens: tuple[Token, ...], dialect: Dialect) -> SessionChange | None:
     if setting in _VARIABLES and dialect.set_makes_variables:
         return None
     if setting in ("search_path", "@@dataset_id", "schema", "current_schema"):
-        return _search_path(values, dialect, local)
+        return _search_path(values, dialect, local=local)
     if setting in ("catalog", "database", "@@dataset_project_id"):
         parts = _dotted_parts(values, dialect)
         if not parts:
@@ -81,7 +81,7 @@ def set_config(tokens: tuple[Token, ...], dialect: Dialect) -> SessionChange | N
     return SessionChange(schemas=tuple(name for name in names if name))
 
 
-def _search_path(values: tuple[Token, ...], dialect: Dialect, local: bool) -> SessionChange:
+def _search_path(values: tuple[Token, ...], dialect: Dialect, *, local: bool) -> SessionChange:
     if values[0].text.lower() == "default":
         return SessionChange(reset=True, local=local)
     schemas: list[str] = []
@@ -123,11 +123,11 @@ def _dotted_parts(tokens: tuple[Token, ...], dialect: Dialect) -> list[str]:
 
 def _name(token: Token, dialect: Dialect) -> str:
     if token.kind == WORD:
-        return fold(token.text, False, dialect)
+        return fold(token.text, dialect, quoted=False)
     opening = token.text[0]
     closing = CLOSING.get(opening, opening)
     name = token.text[1:-1].replace(closing * 2, closing)
-    return name if token.kind == STRING else fold(name, True, dialect)
+    return name if token.kind == STRING else fold(name, dialect, quoted=True)
 
 
 def _default_schemas(dialect: Dialect) -> tuple[str, ...]:

@@ -80,7 +80,7 @@ def run(
     """
     from workflows.config import load_config
 
-    request = Request(_extent(full, since, until), report, log_format, log_level, dry_run, strict)
+    request = Request(_extent(since, until, full=full), report, log_format, log_level, dry_run, strict)
     carry_out(load_config(config, settings or ()), request)
 
 
@@ -131,7 +131,7 @@ def _summary(config: RunConfig, request: Request, run_id: str) -> RunSummary:
         return run_workflow(config, options, progress)
 
 
-def _extent(full: bool, since: datetime | None, until: datetime | None) -> Backfill:
+def _extent(since: datetime | None, until: datetime | None, *, full: bool) -> Backfill:
     if full and (since or until):
         raise ConfigError("--full reads everything again: leave out --since and --until, or --full")
     if since and until and since >= until:

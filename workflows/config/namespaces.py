@@ -60,7 +60,7 @@ def source_settings(config: RunConfig, live_database: str | None) -> SourceSetti
 
 def _fold(name: str | None, dialect: Dialect) -> str:
     """A name as it is stored, which a dialect folds where quotes make no difference."""
-    return fold(name, True, dialect) if name else ""
+    return fold(name, dialect, quoted=True) if name else ""
 
 
 def namespace_of(database: str, search_path: tuple[str, ...], settings: SourceSettings) -> Namespace:

@@ -19,14 +19,14 @@ def catalog_schemas(schemas: Sequence[Schemas], resolver: Resolver, *, registers
 
     Where the run `registers` what it meets, what an earlier one registered is no evidence of where a name stands.
     """
-    asked = _Asked(schemas, resolver, registers)
+    asked = _Asked(schemas, resolver, registers=registers)
     return SchemaProvider(asked.schema, asked.elsewhere, asked.expect)
 
 
 class _Asked:
     """What was asked for: of a log that names more than the resolver remembers, each name is still asked for once."""
 
-    def __init__(self, schemas: Sequence[Schemas], resolver: Resolver, registers: bool) -> None:
+    def __init__(self, schemas: Sequence[Schemas], resolver: Resolver, *, registers: bool) -> None:
         self._resolver = resolver
         self._registers = registers
         self._columns: dict[RelationKey, Columns] = {}

@@ -206,7 +206,7 @@ def _record_row(record: Row, dialect: str) -> Row:
 def _own_place(record: Row, dialect: str) -> Row:
     """The database and schema that a record names, folded; without schemas below databases its database is both."""
     places = (str(record[level] or "") for level in ("database", "schema"))
-    database, schema = (fold(place, True, dialect) or None for place in places)
+    database, schema = (fold(place, dialect, quoted=True) or None for place in places)
     return {"database": database, "schema": schema or (database if dialect_of(dialect).two_level else None)}
 
 

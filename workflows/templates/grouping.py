@@ -58,7 +58,7 @@ class OccurrenceGroup:
     fresh: int = 0
 
 
-def with_namespace(statements: DataFrame, session_changes: bool) -> DataFrame:
+def with_namespace(statements: DataFrame, *, session_changes: bool) -> DataFrame:
     """Adds `namespace_database` and `namespace_path`: where the session looked for names when the statement ran.
 
     A `SET search_path` or `USE` holds until the next one of its session. A log that tells each statement's own default

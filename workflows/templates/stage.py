@@ -78,6 +78,6 @@ def occurrences(
     """
     isolation = Isolation[str](probe)
     names = names_of(templates.by_fingerprint.values(), isolation)
-    found = tuple(groups(with_namespace(statements, session_changes), names))
+    found = tuple(groups(with_namespace(statements, session_changes=session_changes), names))
     left = given_up(templates.by_fingerprint, isolation.failures)
     return replace(templates, by_fingerprint=left, failures=isolation.failures), found

@@ -171,6 +171,7 @@ def _add_changes(kind: EntityType, path: str) -> None:
     def delete(
         store: Store,
         identifier: PathText,
+        *,
         hard: Annotated[bool, Query(alias="hardDelete")] = False,
         recursive: bool = False,
     ) -> Response:

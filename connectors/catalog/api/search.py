@@ -37,6 +37,7 @@ def field_query(
     field: Annotated[Text, Query(alias="fieldName")],
     value: Annotated[Text, Query(alias="fieldValue")],
     index: Text = "table_search_index",
+    *,
     deleted: bool = False,
 ) -> Response:
     """Entities whose field matches a wildcard pattern."""

@@ -46,10 +46,10 @@ def views(http: Http, service: str, *, unprocessed_only: bool) -> Iterator[Json]
         {"term": {"service.name.keyword": service}},
         {"exists": {"field": "schemaDefinition"}},
     ]
-    yield from _pages(http, TABLES, must, unprocessed_only)
+    yield from _pages(http, TABLES, must, unprocessed_only=unprocessed_only)
 
 
-def _pages(http: Http, index: str, must: list[Json], unprocessed_only: bool) -> Iterator[Json]:
+def _pages(http: Http, index: str, must: list[Json], *, unprocessed_only: bool) -> Iterator[Json]:
     bool_query: Json = {"must": must}
     if unprocessed_only:
         bool_query["must_not"] = [{"term": {"processedLineage": True}}]

@@ -92,7 +92,7 @@ def url_without_user(url: str) -> str:
     return re.sub(r"//[^/@]*@", "//", url)
 
 
-def _get(url: str, parameters: dict[str, str] | None = None, stream: bool = False) -> requests.Response:
+def _get(url: str, parameters: dict[str, str] | None = None, *, stream: bool = False) -> requests.Response:
     """One GET, tried again when the connection fails."""
     policy = Retrying(
         retry=retry_if_exception_type(CONNECTION_ERRORS),

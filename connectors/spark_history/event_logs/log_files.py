@@ -64,7 +64,7 @@ def list_log_files(spark: SparkSession, directory: str) -> list[EventLogFile]:
             if system.exists(path):
                 return local_files(place)
         root = system.makeQualified(path).toString().rstrip("/")
-        listing = system.listFiles(path, True)
+        listing = system.listFiles(path, True)  # noqa: FBT003 Java has no names for arguments
         while listing.hasNext():
             file = listing.next()
             place = file.getPath().toString()
@@ -88,7 +88,7 @@ def local_files(directory: str) -> list[EventLogFile]:
 
     def note(error: OSError) -> None:
         folder = _file_uri(error.filename)
-        unread.append(EventLogFile(folder, 0, 0.0, folder, 0, False))
+        unread.append(EventLogFile(folder, 0, 0.0, folder, 0, running=False))
 
     for folder, folders, names in os.walk(directory, followlinks=True, onerror=note):
         real = os.path.realpath(folder)
@@ -126,7 +126,9 @@ def event_log_files(found: Iterable[tuple[str, int, float]]) -> list[EventLogFil
             files.append(EventLogFile(path, size, modified, log, int(rolling.group("index")), log not in finished))
         elif databricks:
             files.append(
-                EventLogFile(path, size, modified, databricks.group("log"), _index_of(databricks.group("date")), False)
+                EventLogFile(
+                    path, size, modified, databricks.group("log"), _index_of(databricks.group("date")), running=False
+                )
             )
         else:
             bare = path.removesuffix(".inprogress")

@@ -87,12 +87,12 @@ class QueryReader:
         """The WITH items of a statement."""
         recursive = "RECURSIVE" in keywords(segment) or self.dialect.recursion_without_keyword
         return tuple(
-            self._common_table(child, recursive)
+            self._common_table(child, recursive=recursive)
             for child in segment.segments
             if child.is_type("common_table_expression")
         )
 
-    def _common_table(self, segment: BaseSegment, recursive: bool) -> CommonTable:
+    def _common_table(self, segment: BaseSegment, *, recursive: bool) -> CommonTable:
         name, *rest = code(segment)
         columns: tuple[str, ...] = ()
         for child in rest:
@@ -125,7 +125,7 @@ class QueryReader:
         operator = operators.pop()
         role = JOIN if not operator.startswith("UNION") else None if operator == "UNION ALL" else GROUP_BY
         first_only = operator.startswith(("EXCEPT", "MINUS"))
-        return SetOperation(tuple(branches), role, False, first_only, tuple(clauses))
+        return SetOperation(tuple(branches), role, by_name=False, first_only=first_only, clauses=tuple(clauses))
 
     def _select(self, segment: BaseSegment) -> Select:
         relations: list[RelationSource] = []

@@ -97,7 +97,7 @@ def _insert(segment: BaseSegment, outer: BaseSegment | None, dialect: Dialect) -
     return Shape(StatementKind.INSERT, target, query, outer)
 
 
-def _create(segment: BaseSegment, dialect: Dialect, view: bool) -> Shape:
+def _create(segment: BaseSegment, dialect: Dialect, *, view: bool) -> Shape:
     reference = _target(segment)
     query = _query_in(segment)
     if query is None:

@@ -90,25 +90,32 @@ def table_name(reference: BaseSegment, dialect: Dialect) -> TableName:
         return location(text)
     if dialect.dotted_quotes:
         parts = [(piece, quoted) for text, quoted in parts for piece in (text.split(".") if quoted else [text])]
-    return TableName(tuple(fold(text, quoted, dialect) for text, quoted in parts), ".".join(text for text, _ in parts))
+    return TableName(
+        tuple(fold(text, dialect, quoted=quoted) for text, quoted in parts), ".".join(text for text, _ in parts)
+    )
 
 
 def qualifier(reference: BaseSegment, dialect: Dialect) -> tuple[str, ...]:
     """The parts of a name that stands before a star."""
-    return tuple(fold(text, quoted, dialect) for text, quoted in _dotted_parts(reference) if text != "*")
+    return tuple(fold(text, dialect, quoted=quoted) for text, quoted in _dotted_parts(reference) if text != "*")
 
 
 def column_parts(reference: BaseSegment, dialect: Dialect) -> tuple[str, ...]:
     """The parts of a column's name: its qualifiers fold as relations do."""
     *before, (text, quoted) = _dotted_parts(reference)
-    return (*(fold(part, marked, dialect) for part, marked in before), fold_column(text, quoted, dialect))
+    return (
+        *(fold(part, dialect, quoted=marked) for part, marked in before),
+        fold_column(text, dialect, quoted=quoted),
+    )
 
 
 def column_name(name: BaseSegment, dialect: Dialect) -> str:
     """A column's or an output's single name."""
-    return fold_column(*_identifier(name), dialect)
+    text, quoted = _identifier(name)
+    return fold_column(text, dialect, quoted=quoted)
 
 
 def relation_alias(name: BaseSegment, dialect: Dialect) -> str:
     """The alias of a relation or the name of a common table."""
-    return fold(*_identifier(name), dialect)
+    text, quoted = _identifier(name)
+    return fold(text, dialect, quoted=quoted)

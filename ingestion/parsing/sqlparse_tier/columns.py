@@ -128,4 +128,4 @@ def _alias(stream: TokenStream, item: range, dialect: Dialect) -> str:
     behind_value = stream.word(item[-2]) in ("AS", ")") or (named is not None and named.end == item[-1])
     if token.kind not in (TokenKind.WORD, TokenKind.QUOTED) or not behind_value or token.word in ("END", *NO_COLUMN):
         return ""
-    return fold_column(token.text, token.kind is TokenKind.QUOTED, dialect)
+    return fold_column(token.text, dialect, quoted=token.kind is TokenKind.QUOTED)

@@ -79,13 +79,13 @@ def table_name(parts: tuple[SqlparseToken, ...], dialect: Dialect) -> TableName:
         )
     if parts[-1].kind is TokenKind.QUOTED and "/" in parts[-1].text:  # parquet.`/data/x`
         return location(parts[-1].text)
-    folded = tuple(fold(token.text, token.kind is TokenKind.QUOTED, dialect) for token in parts)
+    folded = tuple(fold(token.text, dialect, quoted=token.kind is TokenKind.QUOTED) for token in parts)
     return TableName(folded, ".".join(token.text for token in parts))
 
 
 def qualifier(parts: tuple[SqlparseToken, ...], dialect: Dialect) -> tuple[str, ...]:
     """The parts of what stands before a column's name: it folds as relations do."""
-    return tuple(fold(token.text, token.kind is TokenKind.QUOTED, dialect) for token in parts)
+    return tuple(fold(token.text, dialect, quoted=token.kind is TokenKind.QUOTED) for token in parts)
 
 
 def column_parts(parts: tuple[SqlparseToken, ...], dialect: Dialect) -> tuple[str, ...]:
@@ -93,7 +93,7 @@ def column_parts(parts: tuple[SqlparseToken, ...], dialect: Dialect) -> tuple[st
     column = parts[-1]
     return (
         *qualifier(parts[:-1], dialect),
-        fold_column(column.text, column.kind is TokenKind.QUOTED, dialect),
+        fold_column(column.text, dialect, quoted=column.kind is TokenKind.QUOTED),
     )
 
 
@@ -105,7 +105,7 @@ def alias_at(stream: TokenStream, position: int, dialect: Dialect) -> tuple[str,
         return "", position
     if position < len(stream) and stream.tokens[position].kind in (TokenKind.WORD, TokenKind.QUOTED):
         token = stream.tokens[position]
-        return fold(token.text, token.kind is TokenKind.QUOTED, dialect), position + 1
+        return fold(token.text, dialect, quoted=token.kind is TokenKind.QUOTED), position + 1
     return "", position
 
 
@@ -117,7 +117,7 @@ def common_tables(stream: TokenStream, dialect: Dialect) -> list[CommonTableAt]:
             continue
         recursive = stream.word(position + 1) == "RECURSIVE"
         following = position + 1 + recursive
-        while (item := _common_table_at(stream, following, dialect, recursive)) is not None:
+        while (item := _common_table_at(stream, following, dialect, recursive=recursive)) is not None:
             found.append(item)
             following = item.closes + 1
             if stream.word(following) != ",":
@@ -126,7 +126,7 @@ def common_tables(stream: TokenStream, dialect: Dialect) -> list[CommonTableAt]:
     return found
 
 
-def _common_table_at(stream: TokenStream, position: int, dialect: Dialect, recursive: bool) -> CommonTableAt | None:
+def _common_table_at(stream: TokenStream, position: int, dialect: Dialect, *, recursive: bool) -> CommonTableAt | None:
     if position >= len(stream) or stream.tokens[position].kind not in (TokenKind.WORD, TokenKind.QUOTED):
         return None
     token = stream.tokens[position]
@@ -143,6 +143,6 @@ def _common_table_at(stream: TokenStream, position: int, dialect: Dialect, recur
         position += 1
     if stream.word(position) != "(":
         return None
-    name = fold(token.text, token.kind is TokenKind.QUOTED, dialect)
+    name = fold(token.text, dialect, quoted=token.kind is TokenKind.QUOTED)
     reads_itself = recursive or dialect.recursion_without_keyword
     return CommonTableAt(name, position, stream.partner[position], reads_itself)

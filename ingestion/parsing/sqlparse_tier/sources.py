@@ -42,12 +42,12 @@ class SourceScan:
     derived: frozenset[int]
 
 
-def find_sources(stream: TokenStream, dialect: Dialect, skip: range, merge: bool = False) -> SourceScan:
+def find_sources(stream: TokenStream, dialect: Dialect, skip: range, *, merge: bool = False) -> SourceScan:
     """The relations read outside the positions of `skip`, which hold the target."""
     scan = _Scan(stream, dialect, common_tables(stream, dialect))
     position = 0
     while position < len(stream):
-        position = skip.stop if position in skip else scan.step(position, merge)
+        position = skip.stop if position in skip else scan.step(position, merge=merge)
     unread = _unread(scan.common, scan.uses)
     tables = tuple(table for table in scan.found if not any(_within(table.position, item) for item in unread))
     return SourceScan(tables, frozenset(scan.derived))
@@ -83,7 +83,7 @@ class _Scan:
         self.uses: list[tuple[str, int]] = []
         self.joined = False
 
-    def step(self, position: int, merge: bool) -> int:
+    def step(self, position: int, *, merge: bool) -> int:
         """Takes the token at a position; returns where to go on."""
         word = self.stream.word(position)
         level = self.levels[-1]
@@ -96,7 +96,7 @@ class _Scan:
         elif word == "," and level.in_from:
             level.expecting = True
         elif level.query and self.stream.word(position - 1) != ".":
-            self._keyword(position, level, merge)
+            self._keyword(position, level, merge=merge)
         return position + 1
 
     def _open(self, position: int, level: _Level) -> None:
@@ -117,7 +117,7 @@ class _Scan:
             alias, _ = alias_at(self.stream, position + 1, self.dialect)
             self.levels[-1].known.add(alias)
 
-    def _keyword(self, position: int, level: _Level, merge: bool) -> None:
+    def _keyword(self, position: int, level: _Level, *, merge: bool) -> None:
         word = self.stream.word(position)
         if word == "FROM":
             before = (self.stream.word(position - 2), self.stream.word(position - 1))

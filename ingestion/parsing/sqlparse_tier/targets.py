@@ -196,13 +196,13 @@ def _columns(stream: TokenStream, opens: int, dialect: Dialect) -> tuple[str, ..
         token = stream.tokens[item.start] if item else None
         if token is None or token.kind not in (TokenKind.WORD, TokenKind.QUOTED) or token.word in NO_COLUMN_DEFINITION:
             return None
-        names.append(fold_column(token.text, token.kind is TokenKind.QUOTED, dialect))
+        names.append(fold_column(token.text, dialect, quoted=token.kind is TokenKind.QUOTED))
     return tuple(names)
 
 
 def _fixed_columns(stream: TokenStream, opens: int, dialect: Dialect) -> tuple[str, ...]:
     return tuple(
-        fold_column(stream.tokens[item.start].text, stream.tokens[item.start].kind is TokenKind.QUOTED, dialect)
+        fold_column(stream.tokens[item.start].text, dialect, quoted=stream.tokens[item.start].kind is TokenKind.QUOTED)
         for item in _items(stream, opens)
         if len(item) > 1 and stream.word(item.start + 1) == "="
     )

@@ -32,7 +32,7 @@ def parse(text: str, dialect: str) -> RelationalStatement:
     if any(_changes_rows(stream, position) for position in range(len(stream))):
         raise Unparsable("the text reads the rows that a statement inside it changes")
     writes = find_target(stream, known_dialect)
-    sources = find_sources(stream, known_dialect, writes.span, writes.kind is StatementKind.MERGE)
+    sources = find_sources(stream, known_dialect, writes.span, merge=writes.kind is StatementKind.MERGE)
     if writes.kind is StatementKind.UPDATE:
         writes, sources = _update(stream, known_dialect, writes, sources)
     if not sources.tables:

@@ -229,7 +229,9 @@ def expand(step: PlanNodeInput) -> PlanRelation:
         parts = [row[position] for row in rows if position < len(row)]
         lineage = unite_lineages(read_expression(part, scope) for part in parts)
         if problems or any(len(row) != len(columns) for row in rows):
-            lineage = AttributeLineage(lineage.direct, lineage.indirect, lineage.expression, lineage.opaque, True)
+            lineage = AttributeLineage(
+                lineage.direct, lineage.indirect, lineage.expression, lineage.opaque, incomplete=True
+            )
         made.append(Attribute(column.id, column.name, lineage))
     return step.below.with_attributes(made, problems=problems)
 

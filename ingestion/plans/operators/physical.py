@@ -132,7 +132,9 @@ def _attribute_values(texts: list[str], names: list[Element], scope: dict[int, A
     """Each aggregate attribute with the lineage of its function, paired by position."""
     if len(texts) != len(names):
         lineage = read_expression(", ".join(texts), AttributeScope(scope))
-        doubtful = AttributeLineage(lineage.direct, lineage.indirect, lineage.expression, lineage.opaque, True)
+        doubtful = AttributeLineage(
+            lineage.direct, lineage.indirect, lineage.expression, lineage.opaque, incomplete=True
+        )
         return [Attribute(item.id, item.name, doubtful) for item in names]
     return [
         Attribute(item.id, item.name, read_expression(text, AttributeScope(scope)))
@@ -190,7 +192,7 @@ def opaque(step: PlanNodeInput) -> PlanRelation:
     direct: dict[ColumnRef, Transformation] = {
         column: Transformation(Subtype.TRANSFORMATION) for column in everything.direct
     }
-    lineage = AttributeLineage(direct, everything.indirect, "", True, everything.incomplete)
+    lineage = AttributeLineage(direct, everything.indirect, "", opaque=True, incomplete=everything.incomplete)
     outputs = _opaque_outputs(step)
     problem = Problem(ProblemKind.UNSUPPORTED, step.node.name.split(" ")[0])
     return below.with_attributes(

@@ -104,7 +104,7 @@ class _ExpressionReading:
         self.text = text
         self.scope = scope
         self.uses: list[_Use] = []
-        self.places = [OpenBracket(None, False, False)]
+        self.places = [OpenBracket(None, aggregated=False, masking=False)]
         self.pieces: list[str] = []
         self.words: list[str] = ["", ""]  # the last two tokens that are not space
         self.doubtful = is_truncated(text)
@@ -161,7 +161,7 @@ class _ExpressionReading:
         place = self.places[-1]
         self.uses.append(_Use(lineage, place.role, place.aggregated, place.masking))
         if place.role is None and any(outer.tested for outer in self.places):
-            self.uses.append(_Use(lineage, Subtype.CONDITIONAL, False, False))
+            self.uses.append(_Use(lineage, Subtype.CONDITIONAL, aggregated=False, masking=False))
         self.doubtful |= lineage.incomplete
         if lineage.expression:
             bare = " " not in lineage.expression or lineage.expression.startswith("(")
@@ -226,21 +226,20 @@ class _ExpressionReading:
             role = Subtype.FILTER if word == "filter" else Subtype.CONDITIONAL
         elif word in vocabulary.ORDER_ONLY or word == "windowspecdefinition":
             role = role or Subtype.WINDOW
-        self._push(role, word in vocabulary.AGGREGATES, word in vocabulary.MASKING)
+        self._push(role, aggregated=word in vocabulary.AGGREGATES, masking=word in vocabulary.MASKING)
         if role is None and word.upper() in WITH_USES:
             uses = argument_uses(word.upper(), len(arguments(text_inside(self.text, position))))
             self.places[-1].arguments = uses
             self.places[-1].next_argument()
             self.roles_set = True
 
-    def _push(self, role: Subtype | None, aggregated: bool = False, masking: bool = False, case: bool = False) -> None:
+    def _push(
+        self, role: Subtype | None, *, aggregated: bool = False, masking: bool = False, case: bool = False
+    ) -> None:
         place = self.places[-1]
         self.roles_set |= role is not place.role or case
-        self.places.append(
-            OpenBracket(
-                role, place.aggregated or aggregated, place.masking or masking, case, place.role, len(self.uses)
-            )
-        )
+        inherited = (place.aggregated or aggregated, place.masking or masking)
+        self.places.append(OpenBracket(role, *inherited, case, place.role, len(self.uses)))
 
     def _branch(self, word: str) -> None:
         place = self.places[-1]

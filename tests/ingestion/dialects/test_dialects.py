@@ -121,11 +121,11 @@ def test_an_unknown_type_with_nothing_near_says_what_to_use() -> None:
     ],
 )
 def test_relation_names_fold_as_the_system_folds_them(dialect: str, bare: str, quoted: str) -> None:
-    assert fold("MiXed", False, dialect) == bare
-    assert fold("MiXed", True, dialect_of(dialect)) == quoted
+    assert fold("MiXed", dialect, quoted=False) == bare
+    assert fold("MiXed", dialect_of(dialect), quoted=True) == quoted
 
 
 @pytest.mark.parametrize("dialect", ["mysql", "bigquery", "doris", "starrocks"])
 def test_columns_fold_where_tables_keep_their_case(dialect: str) -> None:
-    assert fold_column("MiXed", False, dialect) == "mixed"
-    assert fold_column("MiXed", True, dialect) == "mixed"
+    assert fold_column("MiXed", dialect, quoted=False) == "mixed"
+    assert fold_column("MiXed", dialect, quoted=True) == "mixed"

@@ -30,7 +30,7 @@ def lines(lineage: StatementLineage) -> set[str]:
 def lineage_of(case: LineageCase, dialect: str, tier: ModuleType) -> StatementLineage:
     def schema_of(name: TableName) -> list[Column] | None:
         names = COLUMNS.get(name.table.lower(), "")
-        return [Column(fold_column(column, False, dialect_of(dialect))) for column in names] or None
+        return [Column(fold_column(column, dialect_of(dialect), quoted=False)) for column in names] or None
 
     return analyze(tier.parse(case.statement, dialect), schema_of)
 

@@ -38,7 +38,7 @@ def test_a_name_that_two_schemas_have_is_settled_by_the_path_or_not_at_all() -> 
 
 
 def test_a_name_that_only_one_schema_has_is_found_there_whatever_its_case() -> None:
-    assert known(body("etl.Load")).called(("LOAD",), "", ("dbo",)) == "db.etl.load"
+    assert known(body("etl.Load")).key_of_call(("LOAD",), "", ("dbo",)) == "db.etl.load"
 
 
 def test_a_definition_is_in_force_until_the_next_one() -> None:

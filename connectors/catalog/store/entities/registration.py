@@ -206,7 +206,7 @@ class Registration:
             "document": dumps(document),
         }
 
-    def _file_uses(self, query: str, document: Json, known: bool) -> None:
+    def _file_uses(self, query: str, document: Json, *, known: bool) -> None:
         if known:
             self.connection.execute(delete(query_uses).where(query_uses.c.query_id == query))
         rows = [{"entity_id": ref["id"], "query_id": query} for ref in document.get("queryUsedIn") or []]

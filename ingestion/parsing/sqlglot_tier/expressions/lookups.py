@@ -29,7 +29,7 @@ def write_lookup(w: ExpressionWriter, node: exp.Expr, name: str, role: int) -> b
     relation = (RelationSource(w.names.table(table)),)
     w.parts.append(name + "(")
     if _ROWS.fullmatch(name):
-        w.slots.append(QuerySlot(Select((), relation), COMPOSED[role][FILTER], 0, True))
+        w.slots.append(QuerySlot(Select((), relation), COMPOSED[role][FILTER], 0, exists=True))
         w.parts.append(f"{relation[0].source}, ")
         w.join(arguments[1:], TRANSFORMED[role])
     else:

@@ -157,7 +157,7 @@ def _exists(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeR
         return "BOOLEAN"
     number = len(w.slots)
     w.parts.append("EXISTS ")
-    w.slots.append(QuerySlot(w.queries.query(node.args["this"]), role, tight, True))
+    w.slots.append(QuerySlot(w.queries.query(node.args["this"]), role, tight, exists=True))
     w.parts.append(number)
     return "BOOLEAN"
 

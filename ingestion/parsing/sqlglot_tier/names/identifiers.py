@@ -56,10 +56,10 @@ class Names:
         args = node.args
         text: str = args["this"]
         if args.get("quoted"):
-            return fold_column(text, True, self.dialect)
+            return fold_column(text, self.dialect, quoted=True)
         name = self._bare_columns.get(text)
         if name is None:
-            name = self._bare_columns[text] = fold_column(text, False, self.dialect)
+            name = self._bare_columns[text] = fold_column(text, self.dialect, quoted=False)
         return name
 
     def relation(self, node: exp.Expr) -> str:
@@ -67,10 +67,10 @@ class Names:
         args = node.args
         text: str = args["this"]
         if args.get("quoted"):
-            return fold(text, True, self.dialect)
+            return fold(text, self.dialect, quoted=True)
         name = self._bare_relations.get(text)
         if name is None:
-            name = self._bare_relations[text] = fold(text, False, self.dialect)
+            name = self._bare_relations[text] = fold(text, self.dialect, quoted=False)
         return name
 
     def is_niladic(self, node: exp.Expr, parts: tuple[str, ...]) -> bool:

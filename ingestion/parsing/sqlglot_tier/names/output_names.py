@@ -14,7 +14,7 @@ def output_name(names: Names, node: exp.Expr, expression: Expression, number: in
     while type(node) is exp.Paren:
         node = node.this
     if type(node) is exp.Dot or (type(node) is exp.JSONExtract and node.args.get("variant_extract")):
-        return _field_name(names, node) or fold_column(plain_text(expression), False, names.dialect)
+        return _field_name(names, node) or fold_column(plain_text(expression), names.dialect, quoted=False)
     if type(node) is exp.Column:
         return names.column_parts(node)[-1]
     dialect = names.dialect
@@ -22,7 +22,7 @@ def output_name(names: Names, node: exp.Expr, expression: Expression, number: in
         return _by_function(names, node)
     if dialect.numbered_output:
         return dialect.numbered_output.format(number)
-    return fold_column(plain_text(expression), False, names.dialect)
+    return fold_column(plain_text(expression), names.dialect, quoted=False)
 
 
 def plain_text(expression: Expression, limit: int = 200) -> str:
@@ -49,7 +49,7 @@ def _field_name(names: Names, node: exp.Expr) -> str:
     last = node.expression
     if type(last) is exp.JSONPath:
         keys = [part for part in last.expressions if type(part) is exp.JSONPathKey]
-        return fold_column(str(keys[-1].this), False, names.dialect) if keys else ""
+        return fold_column(str(keys[-1].this), names.dialect, quoted=False) if keys else ""
     return names.column(last) if type(last) is exp.Identifier else str(last.name)
 
 

@@ -42,7 +42,7 @@ class _RemoteNames(Names):
         if own or name.kind is not NameKind.TABLE or len(name.parts) > _LEVELS:
             return name
         unsaid = ("",) * (_LEVELS - len(name.parts))
-        server = fold(self._server, False, self.dialect)
+        server = fold(self._server, self.dialect, quoted=False)
         return TableName((server, *unsaid, *name.parts), ".".join((self._server, *unsaid, str(name))))
 
 
@@ -70,7 +70,7 @@ def _query(queries: QueryContext, name: str, arguments: list[exp.Expr]) -> Query
     if node is None:
         return None
     dialect = queries.names.dialect
-    common = frozenset(fold(item.alias, False, dialect) for item in node.find_all(exp.CTE))
+    common = frozenset(fold(item.alias, dialect, quoted=False) for item in node.find_all(exp.CTE))
     inner = queries.with_names(_RemoteNames(dialect, server.name, common))
     query = inner.query(node)
     queries.problems += [problem for problem in inner.problems if problem not in queries.problems]

@@ -106,10 +106,10 @@ class QueryTranslator:
         for item in with_.expressions:
             if isinstance(item.this, exp.DML):
                 self.embedded_writes.append((item.this, tuple(found)))
-            found.append(self._common_table(item, bool(with_.args.get("recursive"))))
+            found.append(self._common_table(item, recursive=bool(with_.args.get("recursive"))))
         return tuple(found)
 
-    def _common_table(self, node: exp.Expr, recursive: bool) -> CommonTable:
+    def _common_table(self, node: exp.Expr, *, recursive: bool) -> CommonTable:
         alias = node.args["alias"]
         name = self.names.relation(alias.this)
         columns = tuple(self.names.column(column) for column in alias.args.get("columns") or ())
@@ -122,7 +122,7 @@ class QueryTranslator:
                 if scalar
                 else Select((Projection(self.names.column(alias.this), self.expression(body)),))
             )
-            return CommonTable(self.names.column(alias.this), (), query, False, True)
+            return CommonTable(self.names.column(alias.this), (), query, recursive=False, scalar=True)
         implicit = self.names.dialect.recursion_without_keyword and isinstance(body, exp.SetOperation)
         return CommonTable(name, columns, self.query(body), recursive or implicit)
 

@@ -97,7 +97,7 @@ def update_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[WriteFor
         name, renamed = _behind(owner, common_tables)
         names = tuple(renamed.get(projection.name, projection.name) for projection in projections)
         yield WriteForm(
-            Target(name, WriteMode.UPDATE, names, False, name.table.startswith("#")),
+            Target(name, WriteMode.UPDATE, names, by_name=False, temporary=name.table.startswith("#")),
             Select(tuple(projections), own, clauses, common_tables),
         )
 

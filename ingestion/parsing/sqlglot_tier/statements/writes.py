@@ -44,7 +44,7 @@ def path_name(node: exp.Expr) -> TableName:
 
 
 def target_of(
-    queries: QueryTranslator, node: exp.Expr, mode: WriteMode, by_name: bool = False
+    queries: QueryTranslator, node: exp.Expr, mode: WriteMode, *, by_name: bool = False
 ) -> tuple[Target, tuple[str, ...]]:
     """The target of an INSERT or COPY, and the columns that its static partition sets.
 
@@ -96,7 +96,7 @@ def insert_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[WriteFor
     """INSERT and REPLACE; its ON CONFLICT branch is a write of its own."""
     args = node.args
     mode = WriteMode.OVERWRITE if args.get("overwrite") else WriteMode.APPEND
-    target, fixed = target_of(queries, node.this, mode, bool(args.get("by_name")))
+    target, fixed = target_of(queries, node.this, mode, by_name=bool(args.get("by_name")))
     outer = queries.common_tables(node)
     source = args.get("expression") or args.get("source")  # INSERT INTO t TABLE s
     if source is None:
@@ -164,7 +164,7 @@ def create_writes(queries: QueryTranslator, node: exp.Expr) -> tuple[StatementKi
             columns = None
         this = this.this
     name = queries.names.table(this)
-    target = Target(name, WriteMode.CREATE, columns, False, is_temporary(node, name), view)
+    target = Target(name, WriteMode.CREATE, columns, by_name=False, temporary=is_temporary(node, name), view=view)
     source = args["expression"]
     query = star_from(queries.names.table(source)) if type(source) is exp.Table else queries.query(source)
     query = with_tables(query, queries.common_tables(node))
@@ -182,7 +182,7 @@ def select_into(queries: QueryTranslator, node: exp.Expr, into: exp.Expr) -> Wri
     """SELECT … INTO t, given the INTO."""
     name = queries.names.table(into.this)
     temporary = bool(into.args.get("temporary")) or name.table.startswith("#")
-    return WriteForm(Target(name, WriteMode.CREATE, None, False, temporary), queries.query(node))
+    return WriteForm(Target(name, WriteMode.CREATE, None, by_name=False, temporary=temporary), queries.query(node))
 
 
 def copy_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[WriteForm]:
