@@ -6,6 +6,7 @@ from fastapi import APIRouter
 
 from connectors.catalog.api import (
     collections,
+    data_quality,
     explore,
     explorer,
     extension,
@@ -22,6 +23,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     system.router,
     ingestion_pipelines.router,
     queries.router,
+    data_quality.router,
     lineage.router,
     search.router,
     extension.router,

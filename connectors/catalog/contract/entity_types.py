@@ -33,7 +33,7 @@ class EntityType:
 
 
 def _service(of: str) -> EntityType:
-    """What holds databases, storage or pipelines."""
+    """What holds databases, storage, pipelines or dashboards."""
     return EntityType(
         type=f"{of}Service",
         collection=f"services/{of}Services",
@@ -50,6 +50,7 @@ KINDS: tuple[EntityType, ...] = (
     _service("database"),
     _service("storage"),
     _service("pipeline"),
+    _service("dashboard"),
     EntityType(
         type="database",
         collection="databases",
@@ -110,6 +111,44 @@ KINDS: tuple[EntityType, ...] = (
         ancestors=(("service", ("pipelineService",)),),
     ),
     EntityType(
+        type="dashboard",
+        collection="dashboards",
+        index="dashboard_search_index",
+        keys=(*COMMON, "dashboardType", "sourceUrl", "project"),
+        parent="service",
+        ancestors=(("service", ("dashboardService",)),),
+    ),
+    EntityType(
+        type="metric",
+        collection="metrics",
+        index="metric_search_index",
+        keys=(*COMMON, "metricType", "metricExpression", "granularity", "unitOfMeasurement"),
+    ),
+    EntityType(
+        type="team",
+        collection="teams",
+        index="team_search_index",
+        keys=("displayName", "description", "teamType", "email"),
+    ),
+    EntityType(
+        type="testDefinition",
+        collection="dataQuality/testDefinitions",
+        index="test_definition_search_index",
+        keys=("displayName", "description", "owners", "entityType", "testPlatforms", "supportedDataTypes"),
+    ),
+    EntityType(
+        type="testSuite",
+        collection="dataQuality/testSuites",
+        index="test_suite_search_index",
+        keys=("displayName", "description", "owners", "tags", "basic", "basicEntityReference"),
+    ),
+    EntityType(
+        type="testCase",
+        collection="dataQuality/testCases",
+        index="test_case_search_index",
+        keys=("displayName", "description", "owners", "tags", "entityLink", "testDefinition", "parameterValues"),
+    ),
+    EntityType(
         type="query",
         collection="queries",
         index="query_search_index",
@@ -151,10 +190,14 @@ KINDS: tuple[EntityType, ...] = (
             "enableStreamableLogs",
         ),
         parent="service",
-        ancestors=(("service", ("databaseService", "storageService", "pipelineService")),),
+        ancestors=(("service", ("databaseService", "storageService", "pipelineService", "dashboardService")),),
     ),
 )
 
 BY_TYPE: Mapping[str, EntityType] = {kind.type: kind for kind in KINDS}
 BY_INDEX: Mapping[str, EntityType] = {kind.index: kind for kind in KINDS}
-SERVICE_TYPES = frozenset({"databaseService", "storageService", "pipelineService"})
+SERVICE_TYPES = frozenset({"databaseService", "storageService", "pipelineService", "dashboardService"})
+LINEAGE_TYPES = ("table", "container", "storedProcedure", "pipeline", "dashboard", "metric")
+"""What lineage can touch."""
+GO_WITH_THEIR_TABLE = frozenset({"testCase", "testSuite"})
+"""What lies under a table without keeping it from being deleted."""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection, select
 
+from connectors.catalog.contract.entity_types import LINEAGE_TYPES
 from connectors.catalog.contract.errors import ApiError
 from connectors.catalog.explorer.neighbourhood import NeighbourhoodStep, graph_document, picture
 from connectors.catalog.store.database import open_database
@@ -15,8 +16,6 @@ from connectors.catalog.store.queries.window import Window, window
 from connectors.catalog.store.schema import entities
 from ingestion.errors import ConfigError
 from ingestion.model import Json
-
-_SHOWN = ("table", "container", "storedProcedure", "pipeline")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +47,7 @@ def catalog_document(file: Path, extent: ExportScope) -> Json:
 
 def _document(connection: Connection, extent: ExportScope, span: Window) -> Json:
     if not extent.steps:
-        everything = select(entities.c.id).where(entities.c.type.in_(_SHOWN), entities.c.deleted.is_(False))
+        everything = select(entities.c.id).where(entities.c.type.in_(LINEAGE_TYPES), entities.c.deleted.is_(False))
         return {**graph_document(connection, list(connection.scalars(everything)), span), "roots": []}
     try:
         return picture(connection, extent.steps, MAX_CARDS, span)

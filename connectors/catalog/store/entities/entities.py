@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, and_, func, select, update
 
-from connectors.catalog.contract.entity_types import BY_TYPE, EntityType
+from connectors.catalog.contract.entity_types import BY_TYPE, GO_WITH_THEIR_TABLE, EntityType
 from connectors.catalog.contract.errors import bad_request, not_found
 from connectors.catalog.store.chunking import chunks_of
 from connectors.catalog.store.database import loads
@@ -48,6 +48,11 @@ def reference(document: Json, kind: str) -> Json:
     ref = {key: document[key] for key in ("id", "name", "fullyQualifiedName")}
     ref["type"] = kind
     return ref
+
+
+def reference_of(row: EntityRow) -> Json:
+    """A reference to a stored entity."""
+    return reference(loads(row.document), row.type)
 
 
 def find(connection: Connection, kind: str, name: str, include: str = "non-deleted") -> EntityRow | None:
@@ -145,7 +150,7 @@ def delete(connection: Connection, row: EntityRow, *, hard: bool, recursive: boo
     children = connection.execute(
         select(entities).where(entities.c.parent_id == row.id, _inclusion("all" if hard else "non-deleted"))
     ).all()
-    if children and not recursive:
+    if not recursive and any(child.type not in GO_WITH_THEIR_TABLE for child in children):
         raise bad_request(f"{row.type} {row.fqn} is not empty: delete it with recursive=true")
     gone = [row.id]
     for child in children:

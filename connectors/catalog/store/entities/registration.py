@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,21 +10,21 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, select, text
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from connectors.catalog.contract.entity_types import BY_TYPE, SERVICE_TYPES, EntityType
-from connectors.catalog.contract.errors import bad_request, not_found
+from connectors.catalog.contract.errors import not_found
 from connectors.catalog.store.chunking import chunks_of
 from connectors.catalog.store.database import dumps, loads, tick
 from connectors.catalog.store.entities import columns as columns_of
 from connectors.catalog.store.entities import name_events
 from connectors.catalog.store.entities.attributes import Change, entity_changes, record
 from connectors.catalog.store.entities.column_events import insert_column_events
-from connectors.catalog.store.entities.entities import EntityRow, entity_id, reference
+from connectors.catalog.store.entities.entities import EntityRow, entity_id, reference, reference_of
+from connectors.catalog.store.entities.service_connections import connection_without_secrets
+from connectors.catalog.store.entities.tests import suite_document, test_document, tested_table
 from connectors.catalog.store.schema import attributes, entities, query_uses, search_names
 from ingestion.model import Json
 from ingestion.names import fqn
 from ingestion.names.storage_paths import normal_path
 
-_SECRET_KEY = re.compile(r"passw|secret|token|private.?key|credential|access.?key|api.?key|passphrase", re.IGNORECASE)
-_REDACTED = "*********"
 # Built once: for thousands of entities, building a statement costs more than carrying it out.
 _FIND = select(entities).where(entities.c.type == bindparam("kind"), entities.c.fqn == bindparam("name"))
 _ADD = insert(entities)
@@ -131,20 +130,46 @@ class Registration:
         document: Json = {key: request[key] for key in kind.keys if request.get(key) is not None}
         holder = parent
         if kind.type == "container" and request.get("parent"):
-            holder = self._container(request["parent"]["id"])
-            document["parent"] = reference(loads(holder.document), "container")
+            holder = self._named("container", request["parent"])
+            document["parent"] = reference_of(holder)
+        if kind.type == "testCase" or request.get("basicEntityReference"):
+            return self._quality_document(kind, document, request)
         name = request.get("name") or hashlib.md5(request["query"].encode(), usedforsecurity=False).hexdigest()
         document["name"] = name
         document["fullyQualifiedName"] = fqn.join(holder.fqn if holder is not None else "", name)
         if parent is not None:
             document.update(_references(kind, parent))
+        if document.get("owners"):
+            document["owners"] = [self._with_names(owner) for owner in document["owners"]]
         _complete(kind, document)
         return document, holder
 
-    def _container(self, identifier: str) -> EntityRow:
-        row = self.connection.execute(select(entities).where(entities.c.id == identifier)).one_or_none()
-        if row is None or row.type != "container" or row.deleted:
-            raise not_found("container", identifier)
+    def _with_names(self, ref: Json) -> Json:
+        row = self.connection.execute(select(entities).where(entities.c.id == ref["id"])).one_or_none()
+        return ref if row is None else reference_of(row)
+
+    def _quality_document(self, kind: EntityType, document: Json, request: Json) -> tuple[Json, EntityRow]:
+        """A test, or the suite of a table's tests: both lie under their table."""
+        suite = kind.type == "testSuite"
+        table = self._named("table", request["basicEntityReference"] if suite else tested_table(request["entityLink"]))
+        if suite:
+            document.update(suite_document(table))
+            return document, table
+        definition = self._named("testDefinition", request["testDefinition"])
+        suite_request = {"name": "testSuite", "basic": True, "basicEntityReference": reference_of(table)}
+        self.put(BY_TYPE["testSuite"], suite_request)
+        made = self._named("testSuite", suite_document(table)["fullyQualifiedName"])
+        document.update(test_document(request, table, reference_of(definition), reference_of(made)))
+        return document, table
+
+    def _named(self, kind: str, given: str | Json) -> EntityRow:
+        """What a request names, by its name or a reference. Raises ApiError (404) when it is not there."""
+        if isinstance(given, str):
+            row = self._row(kind, given)
+        else:
+            row = self.connection.execute(select(entities).where(entities.c.id == given["id"])).one_or_none()
+        if row is None or row.type != kind or row.deleted:
+            raise not_found(kind, given if isinstance(given, str) else given["id"])
         return row
 
     def _carry_over(self, document: Json, row: EntityRow) -> None:
@@ -245,7 +270,7 @@ def _references(kind: EntityType, parent: EntityRow) -> Json:
 def _complete(kind: EntityType, document: Json) -> None:
     name: str = document["fullyQualifiedName"]
     if kind.type in SERVICE_TYPES and document.get("connection"):
-        document["connection"] = _connection(document)
+        document["connection"] = connection_without_secrets(document)
     columns_of.check_size(name, columns_of.of_document(document))
     if "columns" in document:
         document["columns"] = columns_of.answers(name, document["columns"])
@@ -255,26 +280,6 @@ def _complete(kind: EntityType, document: Json) -> None:
     if kind.type == "query":
         checksum = hashlib.md5(document["query"].encode(), usedforsecurity=False).hexdigest()
         document["checksum"] = checksum
-
-
-def _connection(document: Json) -> Json:
-    config = document["connection"].get("config") or {}
-    if not isinstance(config, dict):
-        raise bad_request("connection.config must be an object")
-    # clients pick the connection's class by `type` and send none: without it the first class of a union wins
-    return {"config": {"type": document["serviceType"], **_redact(config)}}
-
-
-def _redact(value: Any) -> Any:
-    """Secrets stay with the client: the catalog opens no connection, so it keeps none."""
-    if isinstance(value, dict):
-        return {
-            key: _REDACTED if isinstance(item, str) and _SECRET_KEY.search(key) else _redact(item)
-            for key, item in value.items()
-        }
-    if isinstance(value, list):
-        return [_redact(item) for item in value]
-    return value
 
 
 def put_one(connection: Connection, kind: str, request: Json) -> Registered:

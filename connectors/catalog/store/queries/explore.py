@@ -12,6 +12,7 @@ from connectors.catalog.store.database import loads
 from connectors.catalog.store.entities import columns as columns_of
 from connectors.catalog.store.entities.attributes import columns_at
 from connectors.catalog.store.entities.entities import EntityRow, any_rows_of
+from connectors.catalog.store.entities.tests import tests_of
 from connectors.catalog.store.entities.usage import uses
 from connectors.catalog.store.lineage import reads
 from connectors.catalog.store.lineage.reads import ContributionView, Moment, Seen
@@ -45,12 +46,15 @@ def explore(connection: Connection, roots: Sequence[EntityRow], reach: Reach, wi
     identifiers = sorted({one.contribution_id for views in found.values() for one in views})
     times = reads.sights_of(connection, identifiers, window.moment.as_of)
     usage = uses(connection, sorted(inside))
+    tests = tests_of(connection, sorted(inside), window.moment.as_of)
     past = columns_at(connection, sorted(inside), window.moment.as_of)
     nodes = []
     for row in sorted(rows.values(), key=lambda row: row.fqn):
         node = _card(row, past.get(row.id))
         node["hidden"] = neighbours.get(row.id, {"upstream": 0, "downstream": 0})
         node["usage"] = usage.get(row.id, {"reads": 0})
+        if row.id in tests:
+            node["tests"] = tests[row.id]
         nodes.append(node)
     return {
         "roots": [row.id for row in roots],
@@ -108,9 +112,11 @@ def _hidden_neighbours(connection: Connection, inside: set[str], moment: Moment)
 def _card(row: EntityRow, past: list[Json] | None) -> Json:
     document = loads(row.document)
     card: Json = {"id": row.id, "type": row.type, "name": document["name"], "fullyQualifiedName": row.fqn}
-    for key in ("description", "owners", "tableType", "fullPath", "serviceType"):
+    for key in ("description", "owners", "tableType", "fullPath", "serviceType", "sourceUrl", "dashboardType"):
         if document.get(key) is not None:
             card[key] = document[key]
+    if document.get("tags"):
+        card["tags"] = [label["tagFQN"] for label in document["tags"]]
     for key in ("service", "database", "databaseSchema"):
         if document.get(key) is not None:
             card[key] = document[key]["name"]
@@ -130,6 +136,8 @@ def _columns(name: str, columns: list[Json]) -> list[Json]:
         answer["name"] = column["name"]
         if column.get("description"):
             answer["description"] = column["description"]
+        if column.get("tags"):
+            answer["tags"] = [label["tagFQN"] for label in column["tags"]]
         answers.append(answer)
     return answers
 

@@ -6,7 +6,7 @@ import json
 
 from sqlalchemy import Connection, and_, func, or_, select
 
-from connectors.catalog.contract.entity_types import KINDS
+from connectors.catalog.contract.entity_types import KINDS, LINEAGE_TYPES
 from connectors.catalog.store.database import loads
 from connectors.catalog.store.entities import attributes
 from connectors.catalog.store.entities.entities import EntityRow
@@ -17,12 +17,10 @@ from connectors.catalog.store.queries.window import Window
 from connectors.catalog.store.schema import contributions, entities, intervals, name_events, versions
 from ingestion.model import Json
 
-_LINEAGE_TYPES = ("table", "container", "storedProcedure", "pipeline")
-
 
 def by_name(connection: Connection, name: str) -> EntityRow | None:
     """The entity that lineage can touch with this fully qualified name, gone or not; exact case first."""
-    where = and_(entities.c.type.in_(_LINEAGE_TYPES), entities.c.fqn_folded == name.casefold())
+    where = and_(entities.c.type.in_(LINEAGE_TYPES), entities.c.fqn_folded == name.casefold())
     rows = connection.execute(select(entities).where(where).order_by(entities.c.deleted, entities.c.type)).all()
     return next((row for row in rows if row.fqn == name), rows[0] if rows else None)
 

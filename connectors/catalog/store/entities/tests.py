@@ -1,0 +1,97 @@
+"""Tests of tables and columns: what they lie under, and their results, which are events that nothing rewrites."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+from sqlalchemy import Connection, Row, select
+
+from connectors.catalog.contract.errors import bad_request
+from connectors.catalog.store.chunking import chunks_of
+from connectors.catalog.store.database import dumps, loads
+from connectors.catalog.store.entities.attributes import Change, record
+from connectors.catalog.store.entities.entities import EntityRow
+from connectors.catalog.store.schema import attributes, entities
+from ingestion.model import Json
+from ingestion.names import fqn
+
+_RESULT = "testCaseResult"
+_LINK = "<#E::table::"
+_COLUMN = "::columns::"
+
+
+def tested_table(link: str) -> str:
+    """The table that an entity link names. Raises ApiError (400) for a link to anything else."""
+    return _parts(link)[0]
+
+
+def _parts(link: str) -> tuple[str, str]:
+    table, _, column = link.removeprefix(_LINK).removesuffix(">").partition(_COLUMN)
+    if not (link.startswith(_LINK) and link.endswith(">") and table):
+        raise bad_request("entityLink is not <#E::table::NAME> or <#E::table::NAME::columns::COLUMN>")
+    return table, column
+
+
+def suite_document(table: EntityRow) -> Json:
+    """The names of the suite of a table's tests."""
+    name = f"{table.fqn}.testSuite"
+    return {"name": name, "fullyQualifiedName": name}
+
+
+def test_document(request: Json, table: EntityRow, definition: Json, suite: Json) -> Json:
+    """What an answer has of a test beside what its request says; `definition` and `suite` are references."""
+    column = _parts(request["entityLink"])[1]
+    path = fqn.join(table.fqn, column) if column else table.fqn
+    return {
+        "name": request["name"],
+        "fullyQualifiedName": fqn.join(path, request["name"]),
+        "entityFQN": path,
+        "testDefinition": definition,
+        "testSuite": suite,
+    }
+
+
+def file_result(connection: Connection, test: EntityRow, result: Json) -> None:
+    """Files what became of a test; the same again changes nothing."""
+    value = dumps(result)
+    at = result["timestamp"]
+    known = select(attributes.c.seq).where(
+        attributes.c.entity_id == test.id, attributes.c.name == _RESULT, attributes.c.at == at
+    )
+    if connection.execute(known.where(attributes.c.value == value)).first() is None:
+        record(connection, [Change(test.id, "", _RESULT, value, at)])
+
+
+def results(connection: Connection, identifiers: list[str], until: int | None = None) -> dict[str, list[Json]]:
+    """The results of tests by the test's id, the newest last, up to a moment (milliseconds)."""
+    found: dict[str, list[Json]] = defaultdict(list)
+    for chunk in chunks_of(identifiers):
+        where = [attributes.c.entity_id.in_(chunk), attributes.c.name == _RESULT]
+        if until is not None:
+            where.append(attributes.c.at <= until)
+        for row in connection.execute(select(attributes).where(*where).order_by(attributes.c.at, attributes.c.seq)):
+            found[row.entity_id].append(loads(row.value))
+    return found
+
+
+def tests_of(connection: Connection, tables: list[str], until: int | None = None) -> dict[str, list[Json]]:
+    """The tests of tables (by id), each with its last result, in the order of their names."""
+    rows: list[Row[Any]] = []
+    for chunk in chunks_of(tables):
+        where = (entities.c.parent_id.in_(chunk), entities.c.type == "testCase", entities.c.deleted.is_(False))
+        rows += connection.execute(select(entities).where(*where).order_by(entities.c.fqn)).all()
+    last = results(connection, [row.id for row in rows], until)
+    found: dict[str, list[Json]] = defaultdict(list)
+    for row in rows:
+        document = loads(row.document)
+        test: Json = {"name": document["name"]}
+        column = _parts(document["entityLink"])[1]
+        if column:
+            test["column"] = fqn.quote(column)
+        if last.get(row.id):
+            newest = last[row.id][-1]
+            test |= {"status": newest["testCaseStatus"], "at": newest["timestamp"]}
+            test |= {key: newest[key] for key in ("result", "failedRows") if newest.get(key) is not None}
+        found[row.parent_id].append(test)
+    return found
