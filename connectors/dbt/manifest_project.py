@@ -60,6 +60,7 @@ def project_from_manifest(file: Path, dialect: str | None, limits: Limits, catal
         columns=_columns(nodes, read_columns(beside) if beside is not None else {}),
         failures=(*failures, *refused),
         notes=tuple(_notes(file, manifest, len(without))),
+        exposures=manifest.exposures,
         manifest=manifest,
     )
 

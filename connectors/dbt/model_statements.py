@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 
-from connectors.dbt.target.nodes import DbtNode, Manifest, ResourceKind
+from connectors.dbt.target.nodes import DbtExposure, DbtNode, Manifest, ResourceKind
 from ingestion.dialects import Dialect, dialect_of
 from ingestion.errors import ConfigError
 from ingestion.lexing import WORD, tokens
@@ -68,6 +68,7 @@ class DbtProject:
     columns: Mapping[str, tuple[Column, ...]] = field(default_factory=dict)
     failures: tuple[ModelFailure, ...] = ()
     notes: tuple[str, ...] = ()
+    exposures: tuple[DbtExposure, ...] = ()
     manifest: Manifest | None = field(default=None, repr=False)
 
 

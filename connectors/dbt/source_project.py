@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from connectors.dbt.assumed_names import assumed_names, without_ambiguous
 from connectors.dbt.ephemeral import EphemeralModel, with_ephemeral
 from connectors.dbt.known_columns import known_columns
 from connectors.dbt.model_statements import DbtProject, ModelFailure, ModelQuery, adapter_dialect, model_statements
@@ -51,7 +52,8 @@ def project_from_files(root: Path, dialect: str | None, limits: Limits) -> DbtPr
                 scope, {key: texts[key] for key, one in rendered.items() if _requested_relation(one) in known}
             )
             project, rendered = _read(root, found, configs, places, {**rendered, **again})
-    return replace(project, name=package.name, notes=_notes(found, scope))
+    notes = (*_notes(found, scope), *assumed_names(configs))
+    return without_ambiguous(replace(project, name=package.name, exposures=found.exposures, notes=notes), configs)
 
 
 def _read(

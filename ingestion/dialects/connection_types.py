@@ -1,4 +1,4 @@
-"""OpenMetadata's database service types, each with the dialect that its statements are written in."""
+"""The kinds of database that a source can be, each with the dialect that its statements are written in."""
 
 from __future__ import annotations
 
@@ -67,6 +67,17 @@ CONNECTION_TYPES: Mapping[str, str] = {
     "UnityCatalog": "databricks",
     "Vertica": "vertica",
 }
+
+_OWN = frozenset({"DuckDB", "Drill", "Iceberg", "Materialize", "RisingWave", "Spark"})
+OTHER_DATABASE = "CustomDatabase"
+
+
+def service_type(kind: str) -> str:
+    """OpenMetadata's service type for a kind of database: its clients can read no service of a type that they lack."""
+    if kind == "Domodatabase":
+        return "DomoDatabase"
+    return OTHER_DATABASE if kind in _OWN else kind
+
 
 # What people write for a dialect that goes by another name here.
 SPELLINGS: Mapping[str, str] = {

@@ -30,6 +30,8 @@ def dbt_artifacts(lineage: LineageConfig, checks: Checks) -> DbtArtifacts | None
         project=Path(found or ""),
         catalog=checks.file(files.dbt_catalog_file_path, (*_FILES, "dbtCatalogFilePath")),
         run_results=checks.file(files.dbt_run_results_file_path, (*_FILES, "dbtRunResultsFilePath")),
+        sources=checks.file(files.dbt_sources_file_path, (*_FILES, "dbtSourcesFilePath")),
+        overwrite_owners=lineage.dbt_update_owners,
         overwrite_descriptions=lineage.dbt_update_descriptions,
         classification=lineage.dbt_classification_name if lineage.include_tags else None,
     )

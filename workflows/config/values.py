@@ -128,7 +128,9 @@ class DbtArtifacts:
     project: Path
     catalog: Path | None = None
     run_results: Path | None = None
+    sources: Path | None = None
     overwrite_descriptions: bool = False
+    overwrite_owners: bool = False
     classification: str | None = "dbtTags"
 
 

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from connectors.openmetadata.entities.registration import RegistrationResult, register_each
+from ingestion.dialects.connection_types import OTHER_DATABASE, service_type
 from ingestion.isolation import Isolation, Probe, no_probe
 from ingestion.resolution.resolver import Resolver, SearchScope
 from workflows.config import RunConfig
 from workflows.config.namespaces import SourceSettings
 from workflows.lineage.lineage_source import LineageSource
-from workflows.lineage.registration import OTHER_DATABASE, Registrar, lacks_schema
+from workflows.lineage.registration import Registrar, lacks_schema
 from workflows.lineage.routine_entities import RoutineEntities, RoutineResolver
 from workflows.lineage.table_entities import EntityStatus, RelationEntities, relations_in, resolve_relations
 from workflows.target import RunTarget
@@ -104,4 +105,4 @@ class NameResolution:
     @property
     def _service_type(self) -> str:
         connection = self._config.source.connection
-        return connection.type if connection is not None else OTHER_DATABASE
+        return service_type(connection.type) if connection is not None else OTHER_DATABASE

@@ -11,6 +11,7 @@ from ingestion.binding.binder import BoundLog
 from ingestion.binding.composition import FlowSources, RelationColumn
 from ingestion.binding.temporary_tables import PersistedFlow
 from ingestion.binding.timeline import Relation
+from ingestion.dialects.connection_types import OTHER_DATABASE
 from ingestion.entities import TableEntity
 from ingestion.isolation import FailureStage, Isolation
 from ingestion.model import Column, Json, NameKind
@@ -34,7 +35,6 @@ _JDBC_SERVICES = {
     "trino": "Trino",
     "sqlite": "SQLite",
 }
-OTHER_DATABASE = "CustomDatabase"
 
 
 @dataclass(frozen=True, slots=True)

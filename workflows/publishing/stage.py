@@ -19,7 +19,7 @@ from workflows.lineage.outcomes import (
     statement_outcomes,
 )
 from workflows.lineage.source_lineage import SourceLineage
-from workflows.publishing.dbt_project import DbtPublishing
+from workflows.publishing.dbt.project import DbtPublishing
 from workflows.publishing.ddl_events import publish_ddl_events
 from workflows.publishing.delivery import Publisher
 from workflows.publishing.query_records import file_log_queries
@@ -87,7 +87,11 @@ class Publishing:
         self.names.routines().mark_processed(names.routines, processed)
         service = self.config.source.service
         if self.dbt is not None:
-            warnings = (*warnings, *self.dbt.warnings(lineage.source), *self.dbt.describe(self.target, self._probe))
+            warnings = (
+                *warnings,
+                *self.dbt.warnings(lineage.source),
+                *self.dbt.describe(self.target.platform, self._probe),
+            )
         return (*warnings, *file_log_queries(self.target, lineage, names.entities, published.edges, service))
 
     def _show(self, requests: tuple[AddLineageRequest, ...]) -> None:

@@ -28,7 +28,7 @@ from workflows.lineage.lineage_source import LineageSource
 from workflows.lineage.outcomes import StatementStatus
 from workflows.lineage.source_lineage import SourceLineage, lineage_of
 from workflows.lineage.stage import Binding
-from workflows.publishing.dbt_project import DbtPublishing
+from workflows.publishing.dbt.project import DbtPublishing
 from workflows.publishing.name_warnings import name_warnings
 from workflows.publishing.openlineage_events import EventSink
 from workflows.publishing.stage import PublishedLineage, Publishing
@@ -84,7 +84,8 @@ class Pipeline:
         self._binding = Binding(config, settings, database, memory.remember, probe)
         dbt = None
         if context.project is not None and config.dbt is not None:
-            dbt = DbtPublishing(context.project, config.dbt, config.source.service, settings)
+            registers = config.registers_tables
+            dbt = DbtPublishing(context.project, config.dbt, config.source.service, settings, registers)
         self._publishing = Publishing(config, options, target, memory, self._names, dbt)
         self._events = EventSink.of(config, options, memory)
 

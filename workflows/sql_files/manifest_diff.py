@@ -119,7 +119,7 @@ def manifest_diff(base: Path, head: Path, dialect: str | None, timeout_seconds: 
 
 def _lineage(project: DbtProject, timeout_seconds: float) -> _Lineage:
     exposures: dict[str, list[str]] = {}
-    for exposure in project.manifest.exposures if project.manifest is not None else ():
+    for exposure in project.exposures:
         for unique_id in exposure.depends_on:
             if unique_id in project.nodes:
                 exposures.setdefault(_lower(project.nodes[unique_id].dotted), []).append(exposure.name)

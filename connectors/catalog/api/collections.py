@@ -10,7 +10,7 @@ from fastapi.responses import Response
 from pydantic import BaseModel, ValidationError
 
 from connectors.catalog.api.context import ERRORS, Include, Paging, PathText, Store, reply, unescape_name
-from connectors.catalog.contract import models, quality_models
+from connectors.catalog.contract import consumer_models, models, quality_models
 from connectors.catalog.contract.entity_types import BY_TYPE, EntityType
 from connectors.catalog.contract.errors import ApiError, bad_request
 from connectors.catalog.contract.patches import apply_patch
@@ -32,9 +32,9 @@ MODELS: dict[str, type[models.Model]] = {
     "container": models.CreateContainer,
     "pipeline": models.CreatePipeline,
     "dashboardService": models.CreateService,
-    "dashboard": models.CreateDashboard,
-    "metric": models.CreateMetric,
-    "team": models.CreateTeam,
+    "dashboard": consumer_models.CreateDashboard,
+    "metric": consumer_models.CreateMetric,
+    "team": consumer_models.CreateTeam,
     "testDefinition": quality_models.CreateTestDefinition,
     "testSuite": quality_models.CreateTestSuite,
     "testCase": quality_models.CreateTestCase,

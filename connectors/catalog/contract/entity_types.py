@@ -122,7 +122,15 @@ KINDS: tuple[EntityType, ...] = (
         type="metric",
         collection="metrics",
         index="metric_search_index",
-        keys=(*COMMON, "metricType", "metricExpression", "granularity", "unitOfMeasurement"),
+        keys=(
+            *COMMON,
+            "metricType",
+            "metricExpression",
+            "dimensions",
+            "measures",
+            "granularity",
+            "unitOfMeasurement",
+        ),
     ),
     EntityType(
         type="team",

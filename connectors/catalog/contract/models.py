@@ -197,38 +197,6 @@ class CreatePipeline(Extended):
     tasks: Many[Task] | None = None
 
 
-class CreateDashboard(Extended):
-    """A dashboard, notebook or report of a dashboard service."""
-
-    service: Fqn
-    dashboardType: Word | None = None
-    project: Text | None = None
-
-
-class MetricExpression(Model):
-    """How a metric is computed."""
-
-    language: Word | None = None
-    code: Text | None = None
-
-
-class CreateMetric(Create):
-    """A metric, which hangs under nothing."""
-
-    extension: dict[str, Any] | None = None
-    metricType: Word | None = None
-    metricExpression: MetricExpression | None = None
-    granularity: Word | None = None
-    unitOfMeasurement: Word | None = None
-
-
-class CreateTeam(Create):
-    """Who owns things: a group of people."""
-
-    teamType: Word = "Group"
-    email: Word | None = None
-
-
 class CreateQuery(Model):
     """A query of a database service; its name is the MD5 of its text when it has none."""
 

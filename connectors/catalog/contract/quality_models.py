@@ -21,7 +21,7 @@ class CreateTestSuite(Create):
     """The tests of one table, or a selection of tests."""
 
     basic: bool | None = None
-    basicEntityReference: Ref | None = None
+    basicEntityReference: Fqn | Ref | None = None
 
 
 class ParameterValue(Model):

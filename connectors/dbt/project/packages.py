@@ -39,7 +39,9 @@ class Package:
             yield from sorted(file for file in found if file.suffix in suffixes and file.is_file())
 
     def macros(self) -> list[TemplateMacro]:
-        return [macro for file in self.files("macro", (".sql",)) for macro in macros_in(text_of(file), self.name)]
+        return [
+            macro for file in self.files("macro", (".sql",)) for macro in macros_in(text_of(file), self.name, str(file))
+        ]
 
 
 def read_package(root: Path) -> Package:

@@ -9,7 +9,7 @@ from typing import Any
 from connectors.dbt.project.packages import Package
 from connectors.dbt.project.yaml_files import mappings, read_mapping, texts
 from connectors.dbt.rendering.scope import TemplateSource
-from connectors.dbt.target.json_stream import mapping_of
+from connectors.dbt.target.json_stream import mapping_of, url_without_secrets
 from connectors.dbt.target.nodes import DbtColumn, DbtExposure
 
 
@@ -111,6 +111,8 @@ def _exposure(entry: Mapping[str, Any], package: str) -> DbtExposure:
         type=str(entry.get("type") or ""),
         depends_on=texts(entry.get("depends_on")),
         owner=str(owner.get("name") or owner.get("email") or ""),
-        url=str(entry.get("url") or ""),
+        url=url_without_secrets(str(entry.get("url") or "")),
         description=str(entry.get("description") or ""),
+        label=str(entry.get("label") or ""),
+        tags=texts(entry.get("tags")) or texts(mapping_of(entry.get("config")).get("tags")),
     )

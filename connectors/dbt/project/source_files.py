@@ -11,8 +11,10 @@ from typing import Any
 
 from connectors.dbt.project.packages import Package, installed_packages, target_of, text_of
 from connectors.dbt.project.properties import NodeProperties, PackageProperties, read_properties
+from connectors.dbt.project.references import with_unique_ids
 from connectors.dbt.rendering.scope import TemplateNode, TemplateScope, TemplateSource
 from connectors.dbt.target.json_stream import mapping_of
+from connectors.dbt.target.nodes import DbtExposure
 
 _SNAPSHOT = re.compile(r"\{%-?\s*snapshot\s+(\w+)\s*-?%\}([\s\S]*?)\{%-?\s*endsnapshot\s*-?%\}")
 
@@ -35,6 +37,7 @@ class SourceFiles:
 
     scope: TemplateScope
     files: Mapping[str, SourceFile]
+    exposures: tuple[DbtExposure, ...] = ()
     missing_packages: bool = False
 
 
@@ -46,9 +49,11 @@ def read_source_files(project: Package, dialect: str | None, language: str) -> S
     packages = [project, *installed_packages(project)]
     files: dict[str, SourceFile] = {}
     sources: list[TemplateSource] = []
+    exposures: list[DbtExposure] = []
     for package in packages:
         properties = read_properties(package)
         sources += properties.sources
+        exposures += properties.exposures
         for found in _files(package, project, properties):
             files.setdefault(found.node.unique_id, found)
     declares = any((project.root / name).is_file() for name in ("packages.yml", "dependencies.yml"))
@@ -63,7 +68,8 @@ def read_source_files(project: Package, dialect: str | None, language: str) -> S
         nodes=tuple(found.node for found in files.values()),
         sources=tuple(sources),
     )
-    return SourceFiles(scope, files, missing_packages=declares and len(packages) == 1)
+    used = with_unique_ids(exposures, scope.nodes, scope.sources)
+    return SourceFiles(scope, files, used, missing_packages=declares and len(packages) == 1)
 
 
 def _files(package: Package, project: Package, properties: PackageProperties) -> Iterator[SourceFile]:

@@ -46,11 +46,11 @@ def hand_back(value: Any = None) -> None:
     raise _Returned(value)
 
 
-def macros_in(text: str, package: str) -> list[TemplateMacro]:
-    """The macro blocks of a file; what stands around them is nothing to dbt either."""
+def macros_in(text: str, package: str, file: str = "") -> list[TemplateMacro]:
+    """The macro blocks of the text of a `file`; what stands around them is nothing to dbt either."""
     plain = _COMMENT.sub(r"\1", text)
     blocks = (match for match in _MACRO.finditer(plain) if match["without_end"] is None)
-    return [TemplateMacro(package, match[1], match.group()) for match in blocks]
+    return [TemplateMacro(package, match[1], match.group(), file) for match in blocks]
 
 
 class MacroLibrary:
@@ -58,7 +58,9 @@ class MacroLibrary:
 
     def __init__(self, environment: jinja2.Environment, macros: Iterable[TemplateMacro]) -> None:
         self._environment = environment
-        self._texts = {(macro.package, macro.name): macro.text for macro in macros}
+        by_name = {(macro.package, macro.name): macro for macro in macros}
+        self._texts = {key: macro.text for key, macro in by_name.items()}
+        self._files = {key: macro.file for key, macro in by_name.items()}
         self._code: dict[tuple[str, str], CodeType] = {}
         self.packages: dict[str, list[str]] = {}
         for package, name in self._texts:
@@ -66,6 +68,10 @@ class MacroLibrary:
 
     def has(self, package: str, name: str) -> bool:
         return (package, name) in self._texts
+
+    def file(self, package: str, name: str) -> str:
+        """The file of a macro, "" where it is not known."""
+        return self._files.get((package, name), "")
 
     def macro(self, package: str, name: str, names: dict[str, Any]) -> Callable[..., Any]:
         """A macro that sees these names."""

@@ -37,8 +37,8 @@ def answer(request: str, scope_file: str) -> bytes:
 
 def _answer(renderer: TemplateRenderer, asked: dict[str, Any]) -> dict[str, Any]:
     if asked["do"] == "configure":
-        config, place = renderer.config_and_place(asked["node"], asked["text"])
-        return {"config": config, "place": place}
+        configured, assumed = renderer.config_and_place(asked["node"], asked["text"])
+        return {"config": configured.config, "place": configured.place, "assumed": assumed}
     if asked["do"] == "source":
         return {"place": renderer.source_place(asked["node"])}
     texts, rendering = renderer.render_model(asked["node"], asked["text"])

@@ -12,7 +12,7 @@ from typing import Any
 from jinja2.sandbox import SandboxedEnvironment
 
 from connectors.dbt.rendering.cross_database import DBTS_MACROS
-from connectors.dbt.rendering.failures import MODEL, TEMPLATE_ERRORS, NotRenderable
+from connectors.dbt.rendering.failures import MODEL, TEMPLATE_ERRORS, NotRenderable, failure_of
 from connectors.dbt.rendering.functions import Members, MissingName, Warehouse, common_functions
 from connectors.dbt.rendering.macros import DBT, Globals, MacroLibrary, MacroName, dispatch, hand_back, macros_in
 from connectors.dbt.rendering.relations import TemplateColumn, TemplateRelation, relation_name
@@ -67,14 +67,20 @@ class TemplateRenderer:
         self._sources = {(source.source, source.table): source for source in scope.sources}
         self._sources_by_id = {source.unique_id: source for source in scope.sources}
 
-    def config_and_place(self, unique_id: str, text: str) -> tuple[dict[str, Any], tuple[str, str, str]]:
-        """A node's config, with what its own text says in it as far as that gets, and its place."""
+    def config_and_place(self, unique_id: str, text: str) -> tuple[Rendering, str]:
+        """A node with its config and its place, with what its own text says in it as far as that gets.
+
+        And why its place is dbt's own rule where the project has another that cannot be carried out here, "" where it
+        is not.
+        """
         node = self._nodes[unique_id]
         rendering = Rendering(node, self._layer_configs(node))
         if "config" in text:
             with suppress(*TEMPLATE_ERRORS):  # what cannot be rendered says so when it is rendered for its SQL
                 self._text_of(text, rendering)
-        return rendering.config, node.place or self._place_of(node, rendering.config)
+        assumed: list[str] = []
+        rendering.place = node.place or self._place_of(node, rendering.config, assumed)
+        return rendering, "; ".join(assumed)
 
     def render_model(self, unique_id: str, text: str) -> tuple[list[str], Rendering]:
         """A model's SQL, and where it depends on `is_incremental()` that of both cases; and what it reads."""
@@ -114,7 +120,7 @@ class TemplateRenderer:
             config.update({name: self.value(value, node.package) for name, value in layer.items()})
         return config
 
-    def _place_of(self, node: TemplateNode, config: Mapping[str, Any]) -> tuple[str, str, str]:
+    def _place_of(self, node: TemplateNode, config: Mapping[str, Any], assumed: list[str]) -> tuple[str, str, str]:
         target = self.scope.target
         described = {"name": node.name, "version": node.version, "config": config, "resource_type": node.kind}
         versioned = f"{node.name}_v{node.version}" if node.version else node.name
@@ -124,25 +130,27 @@ class TemplateRenderer:
         if node.kind == "snapshot" and config.get("target_schema"):
             place_schema = config["target_schema"]
         else:
-            place_schema = self._generate_name("generate_schema_name", (custom, described), default)
+            place_schema = self._generate_name("generate_schema_name", (custom, described), default, assumed)
         database = config.get("target_database") if node.kind == "snapshot" else None
+        own = config.get("database")
         database = database or self._generate_name(
-            "generate_database_name",
-            (config.get("database"), described),
-            config.get("database") or target.get("database"),
+            "generate_database_name", (own, described), own or target.get("database"), assumed
         )
-        identifier = self._generate_name("generate_alias_name", (alias, described), alias or versioned)
+        identifier = self._generate_name("generate_alias_name", (alias, described), alias or versioned, assumed)
         return str(database or ""), str(place_schema or "").strip(), str(identifier or "").strip()
 
-    def _generate_name(self, macro: str, args: tuple[Any, ...], default: Any) -> Any:
-        """What the project's own macro of that name gives, else dbt's rule."""
+    def _generate_name(self, macro: str, args: tuple[Any, ...], default: Any, assumed: list[str]) -> Any:
+        """What the project's own macro of that name gives, else dbt's rule; `assumed` gets why it does not."""
         root = self.scope.project
         if not self._library.has(root, macro):
             return default
         rendering = Rendering(TemplateNode("", "", "", root), {})
-        given = default  # where the project's rule asks for what is not here
-        with suppress(*TEMPLATE_ERRORS):
+        try:
             given = MacroName(self._library, root, macro, lambda package: self._names(rendering, package))(*args)
+        except TEMPLATE_ERRORS as error:  # the project's rule asks for what is not here
+            file = self._library.file(root, macro)
+            assumed.append(f"{macro}{f' in {file}' if file else ''} cannot be carried out ({failure_of(error)[1]})")
+            return default
         return given.strip() if isinstance(given, str) else given
 
     def _names(self, rendering: Rendering, package: str) -> dict[str, Any]:

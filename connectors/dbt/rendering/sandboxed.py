@@ -32,10 +32,14 @@ class RenderedModel:
 
 @dataclass(frozen=True, slots=True)
 class NodeConfig:
-    """What a node's config says when all its layers are together, and where the node stands."""
+    """What a node's config says when all its layers are together, and where the node stands.
+
+    `assumed` is why the place is no more than likely, "" where it is sure.
+    """
 
     config: Mapping[str, Any] = field(default_factory=dict)
     place: tuple[str, str, str] = ("", "", "")
+    assumed: str = ""
 
 
 class RenderingProcess:
@@ -60,7 +64,7 @@ class RenderingProcess:
         asked = [{"do": "configure", "node": unique_id, "text": text} for unique_id, text in texts.items()]
         answers = self._ask(scope, asked)
         return {
-            unique_id: NodeConfig(reply.get("config", {}), _place(reply))
+            unique_id: NodeConfig(reply.get("config", {}), _place(reply), reply.get("assumed", reply.get("reason", "")))
             for unique_id, reply in zip(texts, answers, strict=True)
         }
 

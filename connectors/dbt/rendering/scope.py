@@ -13,11 +13,12 @@ COLUMNS_OF = "which columns has"
 
 @dataclass(frozen=True, slots=True)
 class TemplateMacro:
-    """A macro's block as its file has it, and the package that it belongs to."""
+    """A macro's block as its file has it, and the package that it belongs to; `file` is "" where it is not known."""
 
     package: str
     name: str
     text: str
+    file: str = ""
 
 
 @dataclass(frozen=True, slots=True)

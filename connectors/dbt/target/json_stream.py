@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
+from urllib.parse import urlsplit, urlunsplit
 
 import ijson
 
@@ -89,6 +90,15 @@ def texts_of(value: object) -> tuple[str, ...]:
 def mapping_of(value: object) -> dict[str, Any]:
     """A mapping of an artifact, an empty one for anything else."""
     return value if isinstance(value, dict) else {}
+
+
+def url_without_secrets(url: str) -> str:
+    """An address without a user's name, a password, or what is asked there."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return ""
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
 def _open(file: Path) -> BinaryIO:

@@ -7,8 +7,16 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from connectors.dbt.target.json_stream import Artifact, UnreadableArtifact, mapping_of, text_of, texts_of
+from connectors.dbt.target.json_stream import (
+    Artifact,
+    UnreadableArtifact,
+    mapping_of,
+    text_of,
+    texts_of,
+    url_without_secrets,
+)
 from connectors.dbt.target.nodes import DbtColumn, DbtExposure, DbtNode, DbtTest, Manifest, ResourceKind
+from connectors.dbt.target.semantics import read_metrics
 
 OLDEST_VERSION, NEWEST_VERSION = 4, 12
 """The versions that are known: dbt 1.0 to 1.10. A newer one is read as far as it is understood."""
@@ -51,6 +59,7 @@ def read_manifest(file: Path) -> Manifest:
         nodes=nodes,
         tests=tuple(tests),
         exposures=tuple(_exposure(unique_id, entry) for unique_id, entry in artifact.entries("exposures")),
+        metrics=read_metrics(artifact),
         newer=metadata.version > NEWEST_VERSION,
     )
 
@@ -117,7 +126,9 @@ def _test(unique_id: str, entry: Mapping[str, Any]) -> DbtTest:
     depends_on = texts_of(mapping_of(entry.get("depends_on")).get("nodes"))
     # Before version 7 nothing says which node a test is attached to: the last one that it needs is its own.
     attached = text_of(entry.get("attached_node")) or (depends_on[-1] if len(depends_on) == 1 else "")
-    return DbtTest(unique_id, text_of(entry.get("name")), attached, text_of(entry.get("column_name")))
+    generic = mapping_of(entry.get("test_metadata"))
+    kind = "_".join(filter(None, (text_of(generic.get("namespace")), text_of(generic.get("name")))))
+    return DbtTest(unique_id, text_of(entry.get("name")), attached, text_of(entry.get("column_name")), kind)
 
 
 def _exposure(unique_id: str, entry: Mapping[str, Any]) -> DbtExposure:
@@ -128,8 +139,10 @@ def _exposure(unique_id: str, entry: Mapping[str, Any]) -> DbtExposure:
         type=text_of(entry.get("type")),
         depends_on=texts_of(mapping_of(entry.get("depends_on")).get("nodes")),
         owner=text_of(owner.get("name")) or next(iter(texts_of(owner.get("email"))), ""),
-        url=text_of(entry.get("url")),
+        url=url_without_secrets(text_of(entry.get("url"))),
         description=text_of(entry.get("description")),
+        label=text_of(entry.get("label")),
+        tags=texts_of(entry.get("tags")) or texts_of(mapping_of(entry.get("config")).get("tags")),
     )
 
 

@@ -67,12 +67,22 @@ class DbtNode:
 
 @dataclass(frozen=True, slots=True)
 class DbtTest:
-    """A test of a node, or of one of its columns (`column` "" otherwise). Its compiled query is no relation."""
+    """A test of a node, or of one of its columns (`column` "" otherwise). Its compiled query is no relation.
+
+    `kind` is the generic test that it is one of, "" where it has SQL of its own: the names of those dbt makes of their
+    parameters, values among them.
+    """
 
     unique_id: str
     name: str
     tested: str  # unique_id of the node that it is attached to, "" where it is attached to none
     column: str = ""
+    kind: str = ""
+
+    @property
+    def label(self) -> str:
+        """A name that holds no value."""
+        return self.kind or self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +96,37 @@ class DbtExposure:
     owner: str = ""
     url: str = ""
     description: str = ""
+    label: str = ""
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DbtMeasure:
+    """What a semantic model aggregates; `expression` is SQL over its model, literals and all."""
+
+    name: str
+    aggregation: str = ""
+    expression: str = field(default="", repr=False)
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DbtMetric:
+    """A metric with what the semantic models behind it tell: the measures it is made of, and what it splits by.
+
+    `depends_on` are the models below, however many metrics are between; `dimensions` are (name, whether it is a time).
+    """
+
+    unique_id: str
+    name: str
+    type: str
+    depends_on: tuple[str, ...]
+    label: str = ""
+    description: str = ""
+    tags: tuple[str, ...] = ()
+    owner: str = ""
+    measures: tuple[DbtMeasure, ...] = ()
+    dimensions: tuple[tuple[str, bool], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,4 +144,5 @@ class Manifest:
     nodes: Mapping[str, DbtNode]
     tests: tuple[DbtTest, ...] = ()
     exposures: tuple[DbtExposure, ...] = ()
+    metrics: tuple[DbtMetric, ...] = ()
     newer: bool = False

@@ -13,13 +13,15 @@ from connectors.dbt.target.manifest import seconds_of
 class NodeResult:
     """`status` is dbt's own word: success, error, skipped; of tests pass, fail, warn; of sources pass, warn, error.
 
-    `at` is when it ended (seconds since the epoch); `failures` counts the rows that failed a test.
+    `at` is when it ended (seconds since the epoch); `failures` counts the rows that failed a test; `newest` is when the
+    newest row of a source was loaded.
     """
 
     unique_id: str
     status: str
     at: float | None = None
     failures: int = 0
+    newest: float | None = None
 
 
 def read_run_results(file: Path) -> dict[str, NodeResult]:
@@ -38,11 +40,13 @@ def read_run_results(file: Path) -> dict[str, NodeResult]:
 
 
 def read_source_freshness(file: Path) -> dict[str, NodeResult]:
-    """How fresh each source was, by unique_id; `at` is its newest row's time. Raises UnreadableArtifact."""
+    """How fresh each source was, by unique_id. Raises UnreadableArtifact."""
     artifact = Artifact.of(file, "sources")
+    generated = seconds_of(artifact.metadata.generated_at)
     found: dict[str, NodeResult] = {}
     for entry in artifact.items("results"):
         unique_id = text_of(entry.get("unique_id"))
-        at = seconds_of(text_of(entry.get("max_loaded_at")))
-        found[unique_id] = NodeResult(unique_id, text_of(entry.get("status")), at)
+        at = seconds_of(text_of(entry.get("snapshotted_at"))) or generated
+        newest = seconds_of(text_of(entry.get("max_loaded_at")))
+        found[unique_id] = NodeResult(unique_id, text_of(entry.get("status")), at, newest=newest)
     return found

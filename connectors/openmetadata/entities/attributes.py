@@ -9,6 +9,7 @@ from connectors.openmetadata.entities import extension
 from connectors.openmetadata.entities.crud import Collection, get_by_name
 from connectors.openmetadata.transport.http import Call, path_of
 from connectors.openmetadata.transport.platform import Platform
+from ingestion.entities import EntityReference
 from ingestion.model import Json
 from ingestion.names.fqn import build_fqn, decode_name
 
@@ -23,11 +24,20 @@ class Attributes:
 
 @dataclass(frozen=True, slots=True)
 class TableAttributes:
-    """Those of a table (by its FQN) and of its columns (by name, whose case does not matter)."""
+    """Those of a table (by its FQN), who owns it, and those of its columns (by name, whose case does not matter)."""
 
     fqn: str
     own: Attributes = Attributes()
     columns: Mapping[str, Attributes] = field(default_factory=dict)
+    owner: EntityReference | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Overwriting:
+    """What takes the place of what the platform has; what does not is put only where nothing is."""
+
+    descriptions: bool = False
+    owners: bool = False
 
 
 def register_tags(platform: Platform, classification: str, tags: Sequence[str]) -> None:
@@ -42,15 +52,19 @@ def register_tags(platform: Platform, classification: str, tags: Sequence[str]) 
         )
 
 
-def describe(platform: Platform, described: TableAttributes, classification: str, *, overwrite: bool) -> bool:
-    """Puts descriptions and tags on a table that is there; whether anything was new.
+def describe(platform: Platform, described: TableAttributes, classification: str, overwriting: Overwriting) -> bool:
+    """Puts descriptions, tags and an owner on a table that is there; whether anything was new.
 
-    `overwrite` False: a description that the platform has stays. Tags are added and none taken away.
+    Tags are added and none taken away.
     """
-    table = get_by_name(platform.http, Collection.TABLES, described.fqn, ("tags", "columns"))
+    table = get_by_name(platform.http, Collection.TABLES, described.fqn, ("tags", "columns", "owners"))
     if table is None:
         return False
+    overwrite = overwriting.descriptions
     operations = list(_operations(table, "", described.own, classification, overwrite=overwrite))
+    owners = [str(owner["id"]) for owner in table.get("owners") or ()]
+    if described.owner is not None and owners != [described.owner.id] and (overwriting.owners or not owners):
+        operations.append({"op": "add", "path": "/owners", "value": [described.owner.to_json()]})
     columns = {name.lower(): attributes for name, attributes in described.columns.items()}
     for number, column in enumerate(table.get("columns") or ()):
         attributes = columns.get(decode_name(str(column["name"])).lower())
@@ -73,9 +87,10 @@ def _operations(
     there = {str(label.get("tagFQN")) for label in labels}
     new = [tag for tag in described.tags if build_fqn(classification, tag) not in there]
     if new:
-        added = [_label(build_fqn(classification, tag)) for tag in new]
+        added = [label_of(build_fqn(classification, tag)) for tag in new]
         yield {"op": "add", "path": f"{place}/tags", "value": [*labels, *added]}
 
 
-def _label(fqn: str) -> Json:
+def label_of(fqn: str) -> Json:
+    """The label of a tag that a tool put on."""
     return {"tagFQN": fqn, "source": "Classification", "labelType": "Automated", "state": "Confirmed"}

@@ -32,6 +32,13 @@ class Collection(StrEnum):
     PROCEDURES = "storedProcedures"
     CONTAINERS = "containers"
     QUERIES = "queries"
+    DASHBOARD_SERVICES = "services/dashboardServices"
+    DASHBOARDS = "dashboards"
+    METRICS = "metrics"
+    TEAMS = "teams"
+    USERS = "users"
+    TEST_DEFINITIONS = "dataQuality/testDefinitions"
+    TEST_CASES = "dataQuality/testCases"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +95,12 @@ class QueryRecord:
 def get_by_name(http: Http, collection: Collection, fqn: str, fields: Sequence[str] = ()) -> Json | None:
     """An entity by its FQN with these `fields` beside the usual ones, None when there is none."""
     return _one(http.get(f"{collection}/name/{path_of(fqn)}", _fields(fields)))
+
+
+def find_reference(http: Http, collection: Collection, fqn: str) -> EntityReference | None:
+    """A reference to the entity with an FQN, None when there is none."""
+    found = get_by_name(http, collection, fqn)
+    return None if found is None else _reference(found, collection)
 
 
 def put(http: Http, collection: Collection, request: Mapping[str, Any]) -> EntityReference:
@@ -165,4 +178,11 @@ _TYPES = {
     Collection.PROCEDURES: "storedProcedure",
     Collection.CONTAINERS: "container",
     Collection.QUERIES: "query",
+    Collection.DASHBOARD_SERVICES: "dashboardService",
+    Collection.DASHBOARDS: "dashboard",
+    Collection.METRICS: "metric",
+    Collection.TEAMS: "team",
+    Collection.USERS: "user",
+    Collection.TEST_DEFINITIONS: "testDefinition",
+    Collection.TEST_CASES: "testCase",
 }

@@ -7,6 +7,8 @@ const ICONS = {
   table: "M1 3h12v9H1zM1 6h12M5.5 6v6",
   view: "M1 7.5C3 4.6 5 3.5 7 3.5s4 1.1 6 4c-2 2.9-4 4-6 4s-4-1.1-6-4zM7 6a1.5 1.5 0 1 0 .01 0z",
   container: "M2 4c0-1 2.2-1.7 5-1.7S12 3 12 4v7c0 1-2.2 1.7-5 1.7S2 12 2 11zM2 4c0 1 2.2 1.7 5 1.7S12 5 12 4",
+  dashboard: "M1 3h12v9H1zM3.5 10V7M7 10V5M10.5 10V8",
+  metric: "M1 11l4-5 3 3 5-6M9.5 3H13v3.5",
 };
 
 /** A hue for a schema, the same each time. */

@@ -152,6 +152,10 @@ export function columnPanel(graph, key, act) {
     facts([
       ["Type", path ? column?.type : card.kind],
       ["Description", column?.description || (path ? "" : card.description)],
+      ["Owner", path ? null : card.owners.join(", ")],
+      ["Tags", (path ? (column?.tags ?? []) : card.tags).join(", ")],
+      ["Tests", testRows(card.tests, path)],
+      ["Address", path ? null : card.url],
       ["Columns", path ? null : card.columns.length],
       ["Reads in the log", path ? null : card.reads || null],
     ]),
@@ -171,6 +175,20 @@ export function columnPanel(graph, key, act) {
       html("p", { class: "note" }, "Looking downstream …"),
     ),
   ];
+}
+
+const STATUSES = { Success: "passed", Failed: "failed", Aborted: "could not run", Queued: "waits" };
+
+/** The tests of a table, or of one of its columns, each with its last result. */
+function testRows(tests, path) {
+  const shown = path ? tests.filter((test) => (test.column ?? "").toLowerCase() === path.toLowerCase()) : tests;
+  if (!shown.length) return null;
+  return shown.map((test) => {
+    const name = test.column && !path ? `${test.name} of ${readable(test.column)}` : test.name;
+    const rows = test.failedRows ? `, ${test.failedRows} rows` : "";
+    const said = test.status ? `${STATUSES[test.status] ?? test.status}${rows} (${when(test.at)})` : "no result yet";
+    return html("span", { class: `test ${(test.status ?? "none").toLowerCase()}` }, `${name}: ${said}`);
+  });
 }
 
 const TYPE_KINDS = { DIRECT: "direct", INDIRECT: "indirect", TABLE: "table" };

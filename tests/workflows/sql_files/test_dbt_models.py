@@ -238,3 +238,43 @@ def test_a_type_that_nobody_knows_decides_nothing(plain: Path) -> None:
     (plain / "models/marts/prices_v1.sql").write_text(text.replace("TYPED", decided))
     (failure,) = found(plain, code=1)["failures"]
     assert failure.endswith("prices_v1.sql:1: templated: the type of a column asks the warehouse")
+
+
+RULE = """{# how we name #}
+{%- macro generate_schema_name(custom_schema_name, node) -%}
+    {{ run_query("select 'secret'") if target.name == 'dev' else custom_schema_name }}
+{%- endmacro %}
+"""
+
+
+def test_names_by_a_rule_that_cannot_be_carried_out_are_said_to_be_assumed(plain: Path) -> None:
+    told = found(plain)
+    assert not any("assumed" in note for note in told["notes"])
+    rule = plain / "macros/names.sql"
+    rule.write_text(RULE)
+    again = found(plain)
+    assert direct(again) == direct(told)
+    (note,) = [note for note in again["notes"] if "assumed" in note]
+    reason = f"generate_schema_name in {rule} cannot be carried out (run_query asks the warehouse)"
+    assert note.endswith(f"names are assumed to follow dbt's own rule: {reason}")
+    assert int(note.split()[0]) > 10
+    rule.write_text(RULE.replace("target.name == 'dev'", "node.name == 'orders'"))
+    (note,) = [note for note in found(plain)["notes"] if "assumed" in note]
+    assert note.startswith("1 name is assumed")
+
+
+def test_models_that_an_assumption_puts_under_one_name_are_ambiguous(plain: Path) -> None:
+    whole = direct(found(plain))
+    (plain / "macros/names.sql").write_text(RULE.replace("generate_schema_name", "generate_alias_name"))
+    folder = plain / "models/marts"
+    for name in ("daily_sales", "prices_v1"):
+        file = folder / f"{name}.sql"
+        file.write_text("{{ config(alias='one') }}" + file.read_text())
+    told = found(plain, code=1)
+    name = "roastery.main_marts.one"
+    assert sorted(told["failures"]) == [
+        f"{folder}/{file}.sql: ambiguous: its name {name} is assumed, and another's too"
+        for file in ("daily_sales", "prices_v1")
+    ]
+    gone = ("main_marts.daily_sales.", "main_marts.prices_v1.")
+    assert direct(told) == {pair for pair in whole if not pair[1].startswith(gone)}

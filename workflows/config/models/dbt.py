@@ -28,9 +28,11 @@ class DbtConfigSource(Model):
         default=None, description="catalog.json; the one beside the manifest if left out."
     )
     dbt_run_results_file_path: Text | None = Field(
-        default=None, description="run_results.json, whose failed tests the run names."
+        default=None, description="run_results.json: what became of tests and models in dbt's last run."
     )
-    dbt_sources_file_path: Text | None = Field(default=None, description="Not used.", json_schema_extra=NO_EFFECT)
+    dbt_sources_file_path: Text | None = Field(
+        default=None, description="sources.json, which says how fresh the sources are."
+    )
 
 
 class DbtLineageConfig(LineageConfig):
@@ -43,7 +45,9 @@ class DbtLineageConfig(LineageConfig):
     dbt_update_descriptions: Bool = Field(
         default=False, description="Whether dbt's descriptions take the place of those that the catalog has."
     )
-    dbt_update_owners: Bool = Field(default=False, description="Not used.", json_schema_extra=NO_EFFECT)
+    dbt_update_owners: Bool = Field(
+        default=False, description="Whether dbt's owners take the place of those that the catalog has."
+    )
     include_tags: Bool = Field(default=True, description="Whether dbt's tags are put on tables and columns.")
     dbt_classification_name: Text = Field(default="dbtTags", description="The classification of these tags.")
     search_across_databases: Bool = Field(default=False, description="Not used.", json_schema_extra=NO_EFFECT)

@@ -178,6 +178,32 @@ def test_the_impact_of_a_column_is_a_list_beside_the_picture_and_a_csv(orchard: 
     assert (name("report"), "total", "DIRECT", "3") in found
 
 
+def test_the_panel_tells_the_tests_owner_and_tags_of_a_table_and_of_its_columns(orchard: Orchard) -> None:
+    client = Client(orchard.url + "api")
+    table = name("report")
+    definition = {"description": "None is missing.", "entityType": "COLUMN", "testPlatforms": ["dbt"]}
+    client.made("/dataQuality/testDefinitions", {"name": "not_null", **definition})
+    for test, link in (("has_kind", f"<#E::table::{table}::columns::kind>"), ("has_rows", f"<#E::table::{table}>")):
+        request = {"name": test, "entityLink": link, "testDefinition": "not_null"}
+        made = client.made("/dataQuality/testCases", request)
+        if test == "has_kind":
+            result = {"timestamp": 0, "testCaseStatus": "Failed", "failedRows": 3}
+            client.post(f"/dataQuality/testCases/testCaseResults/{made['fullyQualifiedName']}", result)
+    owner = {"id": client.made("/teams", {"name": "growers"})["id"], "type": "team"}
+    label = {"tagFQN": "dbtTags.fruit", "source": "Classification", "labelType": "Automated", "state": "Confirmed"}
+    additions = (("/owners", [owner]), ("/tags", [label]))
+    operations = [{"op": "add", "path": path, "value": value} for path, value in additions]
+    assert client.patch(f"/tables/name/{table}", operations)[0] == 200
+    page = orchard.show(f"t=0.0.{table}&columns=all", 1)
+    page.click(page.column("report", "kind"))
+    page.until(lambda: page.text("#panel .test.failed") == "has_kind: failed, 3 rows (1970-01-01 00:00)", "the test")
+    page.click(page.driver.find_element(By.CSS_SELECTOR, "#picture .card .band"))
+    page.until(lambda: "has_rows: no result yet" in page.texts("#panel .test"), "the table's tests")
+    told = page.text("#panel .facts")
+    assert "growers" in told
+    assert "dbtTags.fruit" in told
+
+
 def test_filters_leave_out_schemas_producers_the_unsure_and_the_old(orchard: Orchard) -> None:
     page = orchard.show(EVERYTHING, 6)
     page.driver.find_element(By.CSS_SELECTOR, "#filters summary").click()

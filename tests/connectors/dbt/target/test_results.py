@@ -28,6 +28,7 @@ def test_freshness_is_of_the_newest_row(tmp_path: Path) -> None:
                         "unique_id": "source.roastery.shop.orders",
                         "status": "warn",
                         "max_loaded_at": "2026-01-04T10:00:00+00:00",
+                        "snapshotted_at": "2026-01-04T11:00:00Z",
                     },
                     {"unique_id": "source.roastery.shop.beans", "status": "runtime error"},
                 ],
@@ -35,8 +36,6 @@ def test_freshness_is_of_the_newest_row(tmp_path: Path) -> None:
         )
     )
     found = read_source_freshness(file)
-    assert (found["source.roastery.shop.orders"].status, found["source.roastery.shop.orders"].at) == (
-        "warn",
-        1767520800.0,
-    )
-    assert found["source.roastery.shop.beans"].at is None
+    orders = found["source.roastery.shop.orders"]
+    assert (orders.status, orders.newest, orders.at) == ("warn", 1767520800.0, 1767524400.0)
+    assert found["source.roastery.shop.beans"].newest is None
