@@ -51,13 +51,12 @@ def project_from_manifest(file: Path, dialect: str | None, limits: Limits, catal
         more, failures = queries_of(nodes, rendered, language, root)
         queries += more
     statements, refused = model_statements(queries, nodes, language)
-    beside = catalog or (file.parent / _CATALOG if (file.parent / _CATALOG).is_file() else None)
     return DbtProject(
         name=manifest.project,
         dialect=language,
         nodes=nodes,
         statements=statements,
-        columns=_columns(nodes, read_columns(beside) if beside is not None else {}),
+        columns=_columns(nodes, catalog or _catalog_beside(file)),
         failures=(*failures, *refused),
         notes=tuple(_notes(file, manifest, len(without))),
         exposures=manifest.exposures,
@@ -71,7 +70,13 @@ def _compiled_file(target: Path, node: DbtNode) -> str | None:
     return text_of(file) if node.path and file.is_file() else None
 
 
-def _columns(nodes: Mapping[str, DbtNode], known: Mapping[str, tuple[Column, ...]]) -> dict[str, tuple[Column, ...]]:
+def _catalog_beside(manifest: Path) -> Path | None:
+    file = manifest.parent / _CATALOG
+    return file if file.is_file() else None
+
+
+def _columns(nodes: Mapping[str, DbtNode], catalog: Path | None) -> dict[str, tuple[Column, ...]]:
+    known = read_columns(catalog) if catalog is not None else {}
     return {nodes[key].dotted: columns for key, columns in known.items() if key in nodes}
 
 

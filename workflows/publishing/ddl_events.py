@@ -14,7 +14,7 @@ from ingestion.model import Json
 from ingestion.names.fqn import build_fqn
 from ingestion.names.namespaces import RelationKey
 from ingestion.resolution.resolver import Resolved, Resolver
-from workflows.publishing.warnings import loss_warnings
+from workflows.report.losses import loss_warnings
 from workflows.target import RunTarget
 
 

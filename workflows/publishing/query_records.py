@@ -12,7 +12,7 @@ from ingestion.isolation import FailureStage, in_parts
 from workflows.lineage.outcomes import EdgeOutcomes, published_flows
 from workflows.lineage.source_lineage import SourceLineage
 from workflows.lineage.table_entities import RelationEntities
-from workflows.publishing.warnings import loss_warnings
+from workflows.report.losses import loss_warnings
 from workflows.target import RunTarget
 from workflows.templates.grouping import OccurrenceGroup
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from ingestion.isolation import Failure
 from workflows.config import RunConfig, SourceKind
 from workflows.reading.statements import NOT_SQL
 from workflows.reading.statistics import OUTSIDE_WINDOW
@@ -29,12 +26,6 @@ def warnings_of(config: RunConfig, counts: RunCounts, before: RecordedRun | None
         named = ", ".join(f"{name} {count}" for name, count in most_frequent(counts.unresolved_names, _NAMES_SHOWN))
         warnings.append(f"{counts.unresolved} names are not in the catalog, most often {named}")
     return tuple(warnings)
-
-
-def loss_warnings(what: str, failures: Iterable[Failure]) -> tuple[str, ...]:
-    """A warning of how many were given up on, and the first reason of it; none where none were."""
-    places = [failure.place for failure in failures]
-    return (f"{len(places)} {what} ({places[0]})",) if places else ()
 
 
 def _nothing_read(config: RunConfig, counts: RunCounts) -> list[str]:

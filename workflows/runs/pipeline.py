@@ -32,13 +32,14 @@ from workflows.publishing.dbt.project import DbtPublishing
 from workflows.publishing.name_warnings import name_warnings
 from workflows.publishing.openlineage_events import EventSink
 from workflows.publishing.stage import PublishedLineage, Publishing
-from workflows.publishing.warnings import ahead_of_time, loss_warnings, replay_warnings
+from workflows.publishing.warnings import ahead_of_time, replay_warnings
 from workflows.reading.called_routines import unread_routines
 from workflows.reading.dbt_definitions import main_database
 from workflows.reading.journal_frames import replaced_templates
 from workflows.reading.reader import Statements
 from workflows.reading.stage import Reading, texts_of_the_dead
 from workflows.report.counts import RunCounts, total
+from workflows.report.losses import loss_warnings
 from workflows.runs.checkpoint import LineageResult, checkpoint_of
 from workflows.runs.counting import agreement_counts, name_counts, parse_counts, statement_counts
 from workflows.runs.dead_letters import check_dead_letters, write_dead_letters

@@ -55,7 +55,7 @@ def register_tags(platform: Platform, classification: str, tags: Sequence[str]) 
 def describe(platform: Platform, described: TableAttributes, classification: str, overwriting: Overwriting) -> bool:
     """Puts descriptions, tags and an owner on a table that is there; whether anything was new.
 
-    Tags are added and none taken away.
+    `overwriting` says what takes the place of what is there. Tags are added and none taken away.
     """
     table = get_by_name(platform.http, Collection.TABLES, described.fqn, ("tags", "columns", "owners"))
     if table is None:

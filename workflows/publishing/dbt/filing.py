@@ -33,7 +33,7 @@ from ingestion.names.fqn import build_fqn
 from workflows.config import DbtArtifacts
 from workflows.publishing.dbt.assets import PROJECT_MARK, DbtAssets
 from workflows.publishing.dbt.test_results import DEFINITION_PREFIX, freshness_cases, test_cases
-from workflows.publishing.warnings import loss_warnings
+from workflows.report.losses import loss_warnings
 
 _SHOWN = 5
 _REGISTRATION = FailureStage.REGISTRATION

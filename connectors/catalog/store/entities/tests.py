@@ -64,7 +64,7 @@ def file_result(connection: Connection, test: EntityRow, result: Json) -> None:
 
 
 def results(connection: Connection, identifiers: list[str], until: int | None = None) -> dict[str, list[Json]]:
-    """The results of tests by the test's id, the newest last, up to a moment (milliseconds)."""
+    """The results of tests by the test's id, the newest last, up to the moment `until` (milliseconds; None: all)."""
     found: dict[str, list[Json]] = defaultdict(list)
     for chunk in chunks_of(identifiers):
         where = [attributes.c.entity_id.in_(chunk), attributes.c.name == _RESULT]
