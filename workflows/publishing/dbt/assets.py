@@ -80,14 +80,14 @@ class DbtAssets:
                 yield from self._tables_of(between.depends_on, above | {unique_id})
 
     def _dashboard(self, exposure: DbtExposure) -> Json:
-        request = self._described(exposure)
+        request = self._common_request(exposure)
         request |= {"service": build_fqn(self.service), "dashboardType": _DASHBOARD_TYPES[exposure.type]}
         if exposure.url:
             request["sourceUrl"] = exposure.url
         return request
 
     def _metric(self, metric: DbtMetric) -> Json:
-        request = self._described(metric)
+        request = self._common_request(metric)
         request["metricType"] = metric.type.upper() if metric.type in _METRIC_TYPES else "OTHER"
         request["extension"] = {PROJECT_MARK: self.project.name}
         if metric.measures:
@@ -108,7 +108,7 @@ class DbtAssets:
             return described
         return {**described, "expression": masked.removeprefix(_SELECT)}
 
-    def _described(self, asset: DbtExposure | DbtMetric) -> Json:
+    def _common_request(self, asset: DbtExposure | DbtMetric) -> Json:
         request: Json = {"name": encode_name(asset.name)}
         if asset.label:
             request["displayName"] = asset.label

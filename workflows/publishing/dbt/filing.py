@@ -67,7 +67,7 @@ class ProjectFiling:
         else:
             warnings += self._file_assets(platform, assets, owners, probe)
             warnings += self._file_tests(platform, cases, probe)
-        warnings += [line for line in (assets.without_type(), owners.unknown()) if line]
+        warnings += [line for line in (assets.without_type(), owners.warning()) if line]
         return tuple(warnings)
 
     def _describe(self, platform: Platform, owners: _Owners, probe: Probe) -> Iterator[str]:
@@ -161,7 +161,7 @@ class _Owners:
             self._known[name] = owner_reference(self._platform, name)
         return self._known.get(name)
 
-    def unknown(self) -> str:
+    def warning(self) -> str:
         """The line about owners that the platform does not know, "" where it knows all."""
         names = sorted(name for name, reference in self._known.items() if reference is None)
         return f"{len(names)} owners are no team or user of the catalog: {', '.join(names[:_SHOWN])}" if names else ""

@@ -80,9 +80,10 @@ class DbtPublishing:
             yield f"{len(lines) - _SHOWN} more hard-coded references"
         failed = [one.unique_id for one in self.results.values() if one.status in _FAILED]
         if failed:
-            yield f"{len(failed)} of dbt's last results failed: {', '.join(map(self._shown, failed[:_SHOWN]))}"
+            names = ", ".join(map(self._name_for_people, failed[:_SHOWN]))
+            yield f"{len(failed)} of dbt's last results failed: {names}"
 
-    def _shown(self, unique_id: str) -> str:
+    def _name_for_people(self, unique_id: str) -> str:
         """A node for a person: a test by its kind and place, since dbt makes its name of the values it is given."""
         manifest = self.project.manifest
         test = next((one for one in manifest.tests if one.unique_id == unique_id), None) if manifest else None

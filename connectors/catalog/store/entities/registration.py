@@ -130,7 +130,7 @@ class Registration:
         document: Json = {key: request[key] for key in kind.keys if request.get(key) is not None}
         holder = parent
         if kind.type == "container" and request.get("parent"):
-            holder = self._named("container", request["parent"])
+            holder = self._row_of("container", request["parent"])
             document["parent"] = reference_of(holder)
         if kind.type == "testCase" or request.get("basicEntityReference"):
             return self._quality_document(kind, document, request)
@@ -151,18 +151,18 @@ class Registration:
     def _quality_document(self, kind: EntityType, document: Json, request: Json) -> tuple[Json, EntityRow]:
         """A test, or the suite of a table's tests: both lie under their table."""
         suite = kind.type == "testSuite"
-        table = self._named("table", request["basicEntityReference"] if suite else tested_table(request["entityLink"]))
+        table = self._row_of("table", request["basicEntityReference"] if suite else tested_table(request["entityLink"]))
         if suite:
             document.update(suite_document(table))
             return document, table
-        definition = self._named("testDefinition", request["testDefinition"])
+        definition = self._row_of("testDefinition", request["testDefinition"])
         suite_request = {"name": "testSuite", "basic": True, "basicEntityReference": reference_of(table)}
         self.put(BY_TYPE["testSuite"], suite_request)
-        made = self._named("testSuite", suite_document(table)["fullyQualifiedName"])
+        made = self._row_of("testSuite", suite_document(table)["fullyQualifiedName"])
         document.update(test_document(request, table, reference_of(definition), reference_of(made)))
         return document, table
 
-    def _named(self, kind: str, given: str | Json) -> EntityRow:
+    def _row_of(self, kind: str, given: str | Json) -> EntityRow:
         """What a request names, by its name or a reference. Raises ApiError (404) when it is not there."""
         if isinstance(given, str):
             row = self._row(kind, given)
