@@ -92,8 +92,8 @@ def _known_columns(write: WriteForm, schema_of: SchemaLookup) -> tuple[str, ...]
 def analyze(statement: RelationalStatement | StatementLineage, schema_of: SchemaLookup) -> StatementLineage:
     """The lineage of one statement, as far as `schema_of` (None: schema unknown) lets it be resolved.
 
-    Stars over unknown tables stay stars, and unprefixed names that several of them may have keep their candidates, so
-    that the same statement can be analysed again when more schemas are known.
+    Stars over unknown tables stay stars, and unprefixed names that several of them may have keep their candidates
+    (`SELECT a FROM t, u`: t.a and u.a), so that the same statement can be analysed again when more schemas are known.
     """
     if isinstance(statement, StatementLineage):
         return bind_lineage(statement, schema_of)

@@ -70,7 +70,7 @@ def _ordinal(ordinal: int, rows: QueryColumns) -> ColumnValue | None:
 
 
 def all_columns(analysis: AnalysisContext, rows: QueryColumns, role: int, indirect: dict[int, ColumnValue]) -> None:
-    """Let every column of rows act on all outputs (DISTINCT, set operations)."""
+    """Let every column of rows act on all outputs: in `SELECT DISTINCT a, b FROM t` t.a and t.b are grouped by."""
     for entry in rows.entries:
         if isinstance(entry, UnexpandedStar):
             act(indirect, entry.whole(analysis.sources), role)
@@ -79,7 +79,7 @@ def all_columns(analysis: AnalysisContext, rows: QueryColumns, role: int, indire
 
 
 def act(indirect: dict[int, ColumnValue], value: ColumnValue, role: int) -> None:
-    """Let a value act on all outputs in a role."""
+    """Let a value act on all outputs in a role: in `SELECT a FROM t WHERE b > 1` t.b is a filter of every output."""
     row = COMPOSED[role]
     origins = value.origins
     for key in value.keys:

@@ -15,7 +15,10 @@ _MANY = 40
 
 
 class CteColumns:
-    """One item: its definition, the items that it may read, and the query around it."""
+    """One WITH item: its definition, the items that it may read, and the query around it.
+
+    In `WITH a AS (SELECT x FROM s), b AS (SELECT x FROM a) SELECT x FROM b` the item b may read a.
+    """
 
     __slots__ = ("definition", "parent", "rows", "view")
 
@@ -51,7 +54,10 @@ class CteScope:
         return outer
 
     def find(self, name: TableName) -> QueryColumns | None:
-        """The rows of the item that a bare name means, None where it means a table."""
+        """The rows of the item that a bare name means, None where it means a table.
+
+        `WITH c AS (SELECT a FROM s) SELECT a FROM web.c` reads a table: an item has no schema.
+        """
         if len(name.parts) != 1 or not self.view or name.kind is not NameKind.TABLE:
             return None
         item = self.view.get(self._key(name.parts[0]))
@@ -121,7 +127,7 @@ class CteScope:
 
 
 def rename_columns(sources: ColumnSources, rows: QueryColumns, columns: tuple[str, ...]) -> QueryColumns:
-    """The rows under the names of a column list, by position."""
+    """The rows under the names of a column list, by position: in `WITH c (x) AS (SELECT a FROM s)` x is s.a."""
     if not columns:
         return rows
     entries: list[Entry] = []

@@ -29,7 +29,10 @@ class ScopedRelation:
         return self.alias or (self.parts[-1] if self.parts else "")
 
     def is_called(self, qualifier: tuple[str, ...]) -> bool:
-        """Whether a column's qualifier means this relation."""
+        """Whether a column's qualifier means this relation.
+
+        In `SELECT t.a, web.t.b FROM web.t` both mean web.t; in `FROM web.t AS o` only `o.a` does.
+        """
         if len(qualifier) == 1 and self.alias:
             return qualifier[0] == self.alias
         if self.alias:
@@ -46,7 +49,10 @@ def _suffix(parts: tuple[str, ...], qualifier: tuple[str, ...]) -> bool:
 def find_relation(
     relations: Sequence[ScopedRelation], qualifier: tuple[str, ...], *, loosely: bool
 ) -> ScopedRelation | None:
-    """The relation that a qualifier means; `loosely` also by the name that its alias hides, and in another case."""
+    """The relation that a qualifier means; `loosely` also by the name that its alias hides, and in another case.
+
+    `SELECT t.a FROM web.t AS o` finds web.t loosely alone.
+    """
     for visible in relations:
         if visible.is_called(qualifier):
             return visible
@@ -63,7 +69,7 @@ def find_relation(
 
 
 def entries_of(rows: AnyRows) -> list[Entry]:
-    """What a star over rows stands for."""
+    """What `t.*` stands for, given the rows of t."""
     return rows.all() if isinstance(rows, FunctionColumns) else rows.entries
 
 
@@ -81,7 +87,7 @@ def unmerged_entries(relations: Sequence[ScopedRelation], merged_until: Mapping[
 
 
 def by_position(relations: Sequence[ScopedRelation], number: int, name: str) -> ColumnValue | None:
-    """Snowflake: $2, number 2, is the second column of what is read; of a stage its name."""
+    """Snowflake's `SELECT $2 FROM t`: number 2 is the second column of what is read; of a stage, one of that name."""
     entries = [entry for visible in relations for entry in visible.rows.entries]
     before = [entry[1] for entry in entries[:number] if isinstance(entry, tuple)]
     if len(before) == number:

@@ -45,7 +45,7 @@ class AnalysisContext(Protocol):
 
 
 class Scope:
-    """The names that one SELECT's expressions may use; `parent` is the query around it."""
+    """What one SELECT's expressions may name: u in `SELECT (SELECT MAX(b) FROM u) FROM t`, whose `parent` has t."""
 
     __slots__ = (
         "_known",
@@ -92,7 +92,7 @@ class Scope:
         return value
 
     def lookup(self, parts: tuple[str, ...]) -> ColumnValue | None:
-        """The value of a name, from the innermost query that can have it."""
+        """The value of a name (`("t", "a")`), from the innermost query that can have it; None where none has."""
         if len(parts) == 1:
             return self._unprefixed_column(parts[0])
         for loosely in (False, True):  # a name that an outer query has is not the hidden name of an inner table
@@ -206,7 +206,7 @@ class Scope:
         return self._ambiguous(candidates, name).made_of(whole.fields if whole is not None else None)
 
     def show_outputs(self, visible: OutputNames) -> None:
-        """Say whether the expressions that follow may use the names of outputs."""
+        """Say whether the expressions that follow may use outputs: `b` in `SELECT a AS b FROM t ORDER BY b`."""
         if visible is not self._visible:
             self._visible = visible
             if self.outputs:
@@ -278,7 +278,7 @@ class Scope:
         return None
 
     def whole_row(self, visible: ScopedRelation) -> ColumnValue:
-        """The value that stands for all columns of a relation."""
+        """The value that stands for all columns of a relation, as t does in `SELECT t FROM t` and `COUNT(t)`."""
         sources = self.analysis.sources
         values = [entry[1] if isinstance(entry, tuple) else entry.whole(sources) for entry in visible.rows.entries]
         label = visible.alias or ".".join(visible.parts)

@@ -19,7 +19,7 @@ from ingestion.relational.slots import all_slots
 
 
 def star_entries(analysis: AnalysisContext, star: Star, scope: Scope) -> list[Entry]:
-    """What a star stands for, after EXCEPT, REPLACE and RENAME."""
+    """What a star stands for, after EXCEPT, REPLACE and RENAME: `* EXCEPT (a)` over a table of (a, b) is b."""
     if star.value is not None:
         entries = _fields(analysis, evaluate(scope, star.value))
     else:
@@ -99,7 +99,7 @@ def _matching(analysis: AnalysisContext, entries: list[Entry], pattern: str) -> 
 
 
 def pivot_rows(analysis: AnalysisContext, rows: QueryColumns, pivot: Pivot, alias: str) -> QueryColumns:
-    """The rows that a pivot of rows gives."""
+    """The rows that a pivot gives: id and x of `PIVOT (SUM(v) FOR k IN ('x' AS x))` over rows of (id, k, v)."""
     scope = Scope(analysis, None)
     scope.add(ScopedRelation(RelationSource(Select(())), rows, alias))
     starred = star_entries(analysis, pivot.star, scope) if pivot.star is not None else []

@@ -23,7 +23,10 @@ Schema = tuple[Column, ...]
 
 @dataclass(frozen=True, slots=True)
 class BoundStatement:
-    """A statement with its columns bound as far as schemas are known; `meaning` gives each name's relation number."""
+    """A statement with its columns bound as far as schemas are known; `meaning` gives each name's relation number.
+
+    `SELECT * FROM t` has the columns that t has at that moment of the log, one output each.
+    """
 
     occurrence: Occurrence
     lineage: StatementLineage

@@ -83,7 +83,10 @@ class InlinedTables:
 
 
 def read_through(content: FlowSources, folded: InlinedTables) -> FlowSources:
-    """`content` with its reads of a folded relation replaced by reads of what that relation held."""
+    """`content` with its reads of a folded relation replaced by reads of what that relation held.
+
+    Where n was filled by `SELECT UPPER(a) AS x FROM s`, `SELECT x FROM n` reads s.a, transformed.
+    """
     relation, held = folded.relation, folded.held
     columns: dict[str, frozenset[RelationReference]] = {}
     for name, references in content.columns.items():

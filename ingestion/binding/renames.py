@@ -15,7 +15,10 @@ _Names = dict[TableName, TableName]
 
 
 def under_last_names(log: BoundLog) -> tuple[StatementLineage, ...]:
-    """The lineage of each statement, with what was moved under the name where the log leaves it."""
+    """The lineage of each statement, with what was moved under the name where the log leaves it.
+
+    After `INSERT INTO new SELECT a FROM s` and `ALTER TABLE new RENAME TO t` the first statement writes into t.
+    """
     moved = _last_names(log)
     if not moved:
         return tuple(statement.lineage for statement in log.statements)

@@ -21,7 +21,10 @@ CREATING_KINDS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class TableUsageNames:
-    """`created` and `written` also say whether the name is temporary."""
+    """The names of a statement by use: `CREATE TEMP TABLE n AS SELECT a FROM s` reads s, creates and writes n.
+
+    `created` and `written` also say whether the name is temporary.
+    """
 
     read: tuple[TableName, ...]
     created: tuple[tuple[TableName, bool], ...]

@@ -33,7 +33,10 @@ DEPTH_LIMIT = 20
 
 @dataclass(frozen=True, slots=True)
 class PersistedFlow:
-    """What one statement brings into a relation that stays: columns over relations that stay as well."""
+    """What one statement brings into a relation that stays: columns over relations that stay as well.
+
+    After `CREATE TEMP TABLE n AS SELECT a FROM s` the flow of `INSERT INTO w SELECT a FROM n` is from s into w.
+    """
 
     statement: int
     target: int

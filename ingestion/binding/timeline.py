@@ -72,7 +72,10 @@ class NameEvent:
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """The relations of a log, for each occurrence what its names mean (by relation number), and the DDL in order."""
+    """The relations of a log, for each occurrence what its names mean (by relation number), and the DDL in order.
+
+    After `DROP TABLE t` and `CREATE TABLE t (a int)` the name t means another relation than before.
+    """
 
     relations: tuple[Relation, ...]
     meanings: tuple[dict[TableName, int], ...]

@@ -13,7 +13,10 @@ QUALIFIED_PARTS = 3
 
 @dataclass(frozen=True, slots=True)
 class Namespace:
-    """Where a session looks for unqualified names: its database, and its schemas in order."""
+    """Where a session looks for unqualified names: its database, and its schemas in order.
+
+    After `SET search_path TO web, public` in the database shop: `Namespace("shop", ("web", "public"))`.
+    """
 
     database: str = ""
     search_path: tuple[str, ...] = ()
@@ -52,7 +55,10 @@ class RelationKey:
 
 
 def candidates(name: TableName, namespace: Namespace) -> tuple[RelationKey, ...]:
-    """The places where `name` may stand, in the order in which the session looks."""
+    """The places where `name` may stand, in the order in which the session looks.
+
+    `SELECT a FROM t` with the search path (web, public) in shop: shop.web.t, then shop.public.t; `web.t`: shop.web.t.
+    """
     if name.kind is NameKind.PATH:
         return (RelationKey((canonical_path(name.dotted),), name.kind),)
     if name.kind is NameKind.FUNCTION:
@@ -74,7 +80,8 @@ def _function_places(name: TableName, namespace: Namespace) -> tuple[RelationKey
 def place_created(name: TableName, namespace: Namespace, session: str | None) -> RelationKey:
     """The place of a relation that is created under `name`; `session` is given for a temporary one.
 
-    A temporary relation keeps only its own name: its schema is the session's, whatever the search path says.
+    `CREATE TABLE t AS …` stands in the first schema of the search path. A temporary relation keeps only its own name:
+    its schema is the session's, whatever the search path says.
     """
     if session is not None:
         return RelationKey((name.table,), name.kind, session)
@@ -84,7 +91,10 @@ def place_created(name: TableName, namespace: Namespace, session: str | None) ->
 def place_meant(
     name: TableName, namespace: Namespace, session: str | None, exists: Callable[[RelationKey], bool]
 ) -> RelationKey:
-    """The place that `name` means to a session: its temporary relation, else the first that exists, else the first."""
+    """The place that `name` means to a session: its temporary relation, else the first that exists, else the first.
+
+    After `CREATE TEMP TABLE t …` `FROM t` means that one, though shop.web.t exists; `FROM web.t` never does.
+    """
     if name.kind is NameKind.TABLE and session is not None and may_be_temporary(name):
         temporary = RelationKey((name.table,), name.kind, session)
         if exists(temporary):
@@ -94,7 +104,7 @@ def place_meant(
 
 
 def may_be_temporary(name: TableName) -> bool:
-    """Whether a name may mean a relation of the session itself."""
+    """Whether a name may mean a relation of the session itself: `t`, `pg_temp.t` and `tempdb..#t` may, `web.t` not."""
     return len(name.parts) == 1 or name.parts[-2].lower() in _TEMPORARY_SCHEMAS
 
 

@@ -99,7 +99,7 @@ class Expression(NamedTuple):
 
 
 class Projection(NamedTuple):
-    """One output column."""
+    """One output column: `UPPER(a) AS b`."""
 
     name: str
     expression: Expression
@@ -130,7 +130,7 @@ class OutputNames(Enum):
 
 
 class Clause(NamedTuple):
-    """A condition or key: what it uses acts on every output, in `role`.
+    """A condition or key (`WHERE b > 1`, `GROUP BY k`): what it uses acts on every output, in `role`.
 
     `ordinal` is the 1-based output that ORDER BY 2 means (then there is no expression).
     """
@@ -161,7 +161,7 @@ class Pivot(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TableFunction:
-    """A relation made by a function: its columns are made of its arguments.
+    """A relation made by a function: its columns are made of its arguments, as x is of t.xs in `UNNEST(t.xs) AS x`.
 
     `columns` are those that the function itself names (`()` when unknown); `label` is its name as columns are called
     by it; `name` is kept where the function is not a builtin, since what it reads is then unknown. `aligned` is the
@@ -233,7 +233,7 @@ class SetOperation:
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """VALUES rows; `columns` are the names that the dialect gives."""
+    """VALUES rows; `columns` are the dialect's names: column1, column2 for PostgreSQL's `VALUES (1, 2)`."""
 
     rows: tuple[tuple[Expression, ...], ...]
     columns: tuple[str, ...]
@@ -246,7 +246,8 @@ Query: TypeAlias = Select | SetOperation | Values
 class WriteForm:
     """Data on its way: `query` gives the target's columns by position, or by name where the target says so.
 
-    `query` is None where no column is followed (LIKE, EXCHANGE): `sources` has what is read then. `fixed` are the
+    `INSERT INTO w (b, a) SELECT x, y FROM s` puts s.x into w.b. `query` is None where no column is followed (LIKE,
+    EXCHANGE): `sources` has what is read then. `fixed` are the
     target's columns that a static partition sets, which positions skip. `deletes` marks rows that go: nothing flows.
     """
 

@@ -11,7 +11,10 @@ from ingestion.relational.roles import ATOM, TRANSFORMED
 
 
 def field_of(value: ColumnValue, path: Sequence[str]) -> ColumnValue:
-    """A field inside a value: what it was built of where the statement builds it, else made of the value."""
+    """A field inside a value: what it was built of where the statement builds it, else made of the value.
+
+    In `SELECT d.s.v FROM (SELECT STRUCT(a AS v) AS s FROM t) d` the field v of s is t.a.
+    """
     value, left = built_field(value, path)
     return value if not left else _inside(value, left)
 

@@ -15,7 +15,10 @@ SchemaLookup: TypeAlias = Callable[[TableName], "Sequence[Column] | None"]
 
 
 def spellings(names: Iterable[str], wanted: Collection[str]) -> frozenset[str]:
-    """What `wanted` names are called among `names`: as they are, else like the only one that differs in case alone."""
+    """What `wanted` names are called among `names`: as they are, else like the only one that differs in case alone.
+
+    `SELECT * EXCEPT (Id) FROM t` leaves out the column ID of a table t that has no Id.
+    """
     if not wanted:
         return frozenset()
     known = dict.fromkeys(names)
@@ -86,7 +89,10 @@ class QueryColumns:
         return None if same is None else index[same]
 
     def guesses(self, name: str) -> list[ColumnValue]:
-        """The columns that may be called `name`, one for each run of unknown columns."""
+        """The columns that may be called `name`, one for each run of unknown columns.
+
+        `SELECT x FROM (SELECT * FROM t) d` may mean t.x; after `* EXCEPT (x)` it cannot.
+        """
         if self.loose:
             return [self.sources.one_of([entry[1] for entry in self.entries if isinstance(entry, tuple)], name)]
         found = []
@@ -104,7 +110,10 @@ class QueryColumns:
 
 
 class TableColumns:
-    """A base table. Without a schema it is one run of unknown columns; `proven` are those it surely has."""
+    """A base table. Without a schema it is one run of unknown columns; `proven` are those it surely has.
+
+    `SELECT t.a, a FROM t, u` proves that t has an a, so that the second a is t.a as well: in two it were an error.
+    """
 
     __slots__ = ("_folded", "_guesses", "_schema", "columns", "proven", "sources", "table")
 
@@ -234,7 +243,10 @@ class FunctionColumns:
         return []
 
     def field(self, name: str) -> ColumnValue:
-        """What a name that is no declared column means: a field of what the rows are, where that is known."""
+        """What a name that is no declared column means: a field of what the rows are, where that is known.
+
+        In `SELECT x.v FROM t, UNNEST(t.xs) AS x` v is a field of the structs in t.xs.
+        """
         inner, left = built_field(self.value, (name,))
         return self.value if left else inner
 

@@ -7,7 +7,7 @@ from ingestion.analysis.columns.values import ColumnSources, ColumnValue, Unexpa
 
 
 def star_column(sources: ColumnSources, star: UnexpandedStar, name: str) -> ColumnValue:
-    """The value of one of a run's columns, by the name that it has in the table."""
+    """The value of one of a run's columns, by its name in the table: t.x out of `SELECT x FROM (SELECT * FROM t) d`."""
     return star.own(sources, name) if star.value is None else field_of(star.value, (name,))
 
 

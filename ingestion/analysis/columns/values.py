@@ -152,7 +152,7 @@ class ColumnSources:
         return value
 
     def one_of(self, candidates: Sequence[ColumnValue], name: str) -> ColumnValue:
-        """The value of an ambiguous name: every column behind every candidate is a candidate."""
+        """The value of an ambiguous name: all columns behind its candidates (`SELECT a FROM t, u`: t.a, u.a)."""
         columns: dict[ColumnRef, None] = {}
         role = 0
         for candidate in candidates:
@@ -181,7 +181,7 @@ def combine(values: Iterable[tuple[int, ColumnValue]]) -> dict[int, None]:
 
 
 def union_of(branches: Sequence[ColumnValue]) -> ColumnValue:
-    """A column of a set operation."""
+    """A column of a set operation: `SELECT a FROM s UNION ALL SELECT b FROM t` has one, of s.a and t.b."""
     first = branches[0]
     if all(branch is first for branch in branches):
         return first
@@ -263,7 +263,7 @@ class UnexpandedStar:
         return self._alter(self.excluded, tuple(kept.items()))
 
     def original(self, name: str) -> str | None:
-        """The table's own name of the column that is called `name` here; None where it cannot be in the run."""
+        """The table's own name of a column, a of x after `* RENAME (a AS x)`; None where it is not in the run."""
         for old, new in self.renamed:
             if new == name:
                 return old
