@@ -18,6 +18,14 @@ LARGEST_PATCH = 1 << 21
 
 _BYTES_OF_A_VALUE = 64
 
+LISTS = frozenset(
+    (
+        *("children", "columns", "owners", "tags", "users", "usedBy", "queryUsedIn", "tasks", "downstreamTasks"),
+        *("tableConstraints", "referredColumns", "fileFormats", "columnsLineage", "fromColumns", "tempLineageTables"),
+    )
+)
+"""What an entity, a column or an edge keeps as a list. An absent one is empty: clients patch its first item into it."""
+
 
 def apply_patch(document: Json, operations: Sequence[Json]) -> Json:
     """`document`, which is changed, after a JSON Patch.
@@ -37,6 +45,8 @@ def apply_patch(document: Json, operations: Sequence[Json]) -> Json:
                 left -= _size(jsonpatch.JsonPointer(operation["from"]).resolve(result), left)
             if left < 0:
                 raise ApiError(413, f"the JSON Patch copies more than {LARGEST_COPIES} bytes: send what is to be there")
+            if operation["op"] in {"add", "replace"}:
+                _begin_list(result, jsonpatch.JsonPointer(operation["path"]).parts)
             result = jsonpatch.JsonPatch([operation]).apply(result, in_place=True)
     except (jsonpatch.JsonPatchException, jsonpatch.JsonPointerException, TypeError, KeyError, IndexError) as error:
         raise bad_request("the JSON Patch does not apply to what is stored") from error
@@ -45,6 +55,16 @@ def apply_patch(document: Json, operations: Sequence[Json]) -> Json:
     if not isinstance(result, dict):
         raise bad_request("the JSON Patch does not leave an object")
     return result
+
+
+def _begin_list(document: Any, path: Sequence[str]) -> None:
+    """Makes the absent list whose first item, or whose whole, `path` names."""
+    inside = path[:-1] if path and path[-1] in {"0", "-"} else path
+    if not inside or inside[-1] not in LISTS:
+        return
+    holder = jsonpatch.JsonPointer.from_parts(inside[:-1]).resolve(document, None)
+    if isinstance(holder, dict) and holder.get(inside[-1]) is None:
+        holder[inside[-1]] = []
 
 
 def _size(value: Any, limit: int) -> int:

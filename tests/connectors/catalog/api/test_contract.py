@@ -198,6 +198,31 @@ class TestChanges:
         gone = [{"op": "remove", "path": "/description"}]
         assert "description" not in shop.patch(f"/tables/{view['id']}", gone)[1]
 
+    @pytest.mark.parametrize("place", ["", "/columns/0"])
+    @pytest.mark.parametrize(
+        ("path", "value"),
+        [("/tags/0", {"tagFQN": "PII.Sensitive"}), ("/tags/-", {"tagFQN": "PII.Sensitive"})],
+    )
+    def test_the_first_item_of_an_absent_list_can_be_patched_in(
+        self, shop: Client, place: str, path: str, value: object
+    ) -> None:
+        table = shop.table("t")
+        status, body = shop.patch(f"/tables/{table['id']}", [{"op": "add", "path": place + path, "value": value}])
+        assert status == 200, body
+        stored = shop.get(f"/tables/{table['id']}")[1]
+        holder = stored["columns"][0] if place else stored
+        assert [tag["tagFQN"] for tag in holder["tags"]] == ["PII.Sensitive"]
+
+    @pytest.mark.parametrize("operation", ["add", "replace"])
+    def test_an_absent_list_can_be_patched_whole(self, shop: Client, operation: str) -> None:
+        table, owner = shop.table("t"), [{"id": "1", "type": "user"}]
+        assert shop.patch(f"/tables/{table['id']}", [{"op": operation, "path": "/owners", "value": owner}])[0] == 200
+        more = [{"op": "add", "path": "/owners/0", "value": {"id": "2", "type": "team"}}]
+        assert [one["id"] for one in shop.patch(f"/tables/{table['id']}", more)[1]["owners"]] == ["2", "1"]
+        other = shop.table("other")
+        first = [{"op": "add", "path": "/owners/0", "value": owner[0]}]
+        assert shop.patch(f"/tables/{other['id']}", first)[1]["owners"] == owner
+
     def test_a_view_that_is_redefined_is_not_processed_any_more(self, shop: Client) -> None:
         view = shop.table("v", tableType="View", schemaDefinition="one")
         shop.patch(f"/tables/{view['id']}", [{"op": "add", "path": "/processedLineage", "value": True}])
@@ -209,6 +234,9 @@ class TestChanges:
         [
             {"op": "remove", "path": "/nothing/there"},
             {"op": "add", "path": "no-slash", "value": 1},
+            {"op": "add", "path": "/tags/1", "value": {"tagFQN": "PII.Sensitive"}},
+            {"op": "add", "path": "/columns/9/tags/0", "value": {"tagFQN": "PII.Sensitive"}},
+            {"op": "add", "path": "/nothing/0", "value": 1},
             {"op": "replace", "path": "", "value": 3},
             {"op": "add", "path": "/columns", "value": "text"},
             {"op": "move", "path": "/description"},
