@@ -11,6 +11,7 @@ from sqlalchemy.exc import OperationalError
 from starlette.exceptions import HTTPException
 
 from connectors.catalog.api import ROUTERS
+from connectors.catalog.api.openlineage import DEFAULT_ENDPOINT
 from connectors.catalog.contract.errors import ApiError
 from connectors.catalog.store.database import Database
 
@@ -24,8 +25,12 @@ _TOO_COMPLEX = (
 )
 
 
-def create_app(database: Database, version: str) -> FastAPI:
-    """The application over `database`, reporting `version` to clients."""
+def create_app(database: Database, version: str, *, openlineage: bool = False) -> FastAPI:
+    """The application over `database`, reporting `version` to clients.
+
+    With `openlineage` it takes run events at the default endpoint of OpenLineage's clients too.
+    """
+    routers = (*ROUTERS, DEFAULT_ENDPOINT) if openlineage else ROUTERS
     app = FastAPI(
         title="Headwater catalog",
         version=version,
@@ -34,7 +39,7 @@ def create_app(database: Database, version: str) -> FastAPI:
         openapi_url="/api/v1/openapi.json",
         redirect_slashes=False,
         # the routes as they are, built once a process: including a router builds them again for every application
-        routes=[route for router in ROUTERS for route in router.routes],
+        routes=[route for router in routers for route in router.routes],
     )
     app.state.database = database
     app.state.version = version

@@ -27,7 +27,8 @@ _HEAD_BYTES = 2 * 1024 * 1024  # filters and fully qualified names travel in URL
 class CatalogConfig:
     """Where the catalog keeps its one file and listens; `port` 0 takes any free one.
 
-    `version` is what clients are told: they insist on their own major and minor version.
+    `version` is what clients are told: they insist on their own major and minor version. With `openlineage` run
+    events are taken at /api/v1/lineage too, where OpenLineage's clients post by default.
     """
 
     file: Path
@@ -36,6 +37,7 @@ class CatalogConfig:
     token: str | None = field(default=None, repr=False)
     version: str = "2.0.7"
     max_body_bytes: int = 64 * 1024 * 1024
+    openlineage: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +117,7 @@ def _server(config: CatalogConfig, database: Database) -> uvicorn.Server:
         hosts=LOOPBACK if config.host in LOOPBACK and not config.token else None,
         max_body=config.max_body_bytes,
     )
-    app = AccessMiddleware(create_app(database, config.version), rules)
+    app = AccessMiddleware(create_app(database, config.version, openlineage=config.openlineage), rules)
     settings = uvicorn.Config(
         app,
         log_config=None,

@@ -230,6 +230,7 @@ def test_schema_prints_json() -> None:
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
 def test_serve_says_where_it_answers_until_a_signal_ends_it(tmp_path: Path, number: int, code: int) -> None:
     program = [sys.executable, "-u", "-c", "from workflows.cli import main; main()", "serve", "--port", "0"]
+    program.append("--openlineage")
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "HEADWATER_TOKEN": "tok"}
     running = subprocess.Popen(program, cwd=tmp_path, stdout=subprocess.PIPE, text=True, env=environment)
     assert running.stdout is not None
@@ -238,6 +239,7 @@ def test_serve_says_where_it_answers_until_a_signal_ends_it(tmp_path: Path, numb
         headers = {"Authorization": "Bearer tok"}
         assert requests.get(f"{url}/v1/system/version", headers=headers, timeout=10).status_code == 200
         assert requests.get(f"{url}/v1/system/version", timeout=10).status_code == 401
+        assert requests.post(f"{url}/v1/lineage", json={}, headers=headers, timeout=10).status_code == 400
         running.send_signal(number)
         assert running.wait(20) == code
     assert [file.name for file in (tmp_path / ".headwater").iterdir()] == ["catalog.db"]

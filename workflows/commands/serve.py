@@ -30,6 +30,10 @@ def serve(
             "of the machine see command lines.",
         ),
     ] = None,
+    openlineage: Annotated[
+        bool,
+        typer.Option("--openlineage", help="Take OpenLineage's run events at /api/v1/lineage, its clients' default."),
+    ] = False,
 ) -> None:
     """Keep the embedded catalog up: the lineage page, and OpenMetadata's REST API, until a signal ends it.
 
@@ -37,7 +41,7 @@ def serve(
     Examples:
       ingest serve
       ingest serve --catalog /var/lib/headwater/catalog.db --port 0
-      HEADWATER_TOKEN=... ingest serve --host 0.0.0.0
+      HEADWATER_TOKEN=... ingest serve --host 0.0.0.0 --openlineage
     """
     from connectors.catalog import CatalogConfig
     from connectors.catalog import serve as serve_catalog
@@ -47,7 +51,7 @@ def serve(
     secret = _token(token or os.environ.get("HEADWATER_TOKEN"))
     try:
         with without_secrets(Redactor([secret] if secret else [])), interrupted_by_signals():
-            serve_catalog(CatalogConfig(catalog, host, port, secret), _announce)
+            serve_catalog(CatalogConfig(catalog, host, port, secret, openlineage=openlineage), _announce)
     except Interrupted as error:
         # What ends a server in good order is no failure to speak of.
         raise typer.Exit(error.exit_code) from None

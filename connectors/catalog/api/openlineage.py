@@ -50,3 +50,8 @@ def file_many(store: Store, events: Annotated[list[dict[str, Any]], Body(max_len
 
 
 router.post("/batch", name="file_many_batch")(file_many)
+
+DEFAULT_ENDPOINT = APIRouter(prefix="/api/v1", tags=["openlineage"], responses=ERRORS)
+"""Where OpenLineage's clients post when they are told no more than a server's address."""
+
+DEFAULT_ENDPOINT.post("/lineage", name="file_at_default")(file)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from connectors.catalog import CatalogConfig, running_catalog
 from tests.support.http_client import Client
 from tests.support.lineage_statements import graph, pairs, said, send
 
@@ -172,3 +173,16 @@ class TestEvents:
     def test_an_event_that_is_not_valid_is_refused(self, client: Client) -> None:
         for broken in ({}, self.simple(eventTime="yesterday"), {**self.simple(), "outputs": [{"namespace": "x"}]}, []):
             assert client.post("/openlineage/lineage", broken)[0] == 400
+
+
+class TestDefaultEndpoint:
+    def test_takes_events_where_it_is_asked_for(self, tmp_path: Path) -> None:
+        body = event([dataset(PG, "d.p.s", "a")], [dataset(PG, "d.p.t", "a")])
+        with running_catalog(CatalogConfig(tmp_path / "c.db", port=0, openlineage=True)) as address:
+            client = Client(address.url)
+            assert client.post("/lineage", body) == (200, {"status": "success", "lineageEdgesCreated": 1})
+            assert post(client, body)["lineageEdgesCreated"] == 1
+            assert client.put("/lineage", {})[0] == 400  # the contract's own call at the same path
+
+    def test_is_not_there_where_nobody_asked(self, client: Client) -> None:
+        assert client.post("/lineage", event([], []))[0] == 405
