@@ -13,23 +13,18 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, insert, select, text, update
+from sqlalchemy import URL, Connection, Engine, create_engine, event, insert, select, update
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import DatabaseError, OperationalError
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from connectors.catalog.contract.errors import bad_request
+from connectors.catalog.store.name_index import prepare_name_index
 from connectors.catalog.store.schema import SCHEMA_VERSION, entities, meta, metadata
 from ingestion.errors import ConfigError
 from ingestion.model import Json
 
 BUSY_SECONDS = 60
-
-_SEARCH_TABLE = """
-create virtual table if not exists search using fts5(
-  name, content = 'search_names', content_rowid = 'id', tokenize = 'trigram'
-)
-"""
 
 
 class Database:
@@ -39,8 +34,8 @@ class Database:
         self._engine = _open(file)
         with self.write() as connection:
             metadata.create_all(connection)
-            connection.execute(text(_SEARCH_TABLE))
             _check_version(connection, file)
+            prepare_name_index(connection)
             _identify(connection)
 
     @property

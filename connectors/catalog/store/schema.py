@@ -70,6 +70,23 @@ search_names = Table(
     UniqueConstraint("entity_id", "column_path"),
 )
 
+search_vocabulary = Table(
+    "search_vocabulary",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("kind", Text, nullable=False),  # entity, column: of what it is the name
+    Column("name", Text, nullable=False),
+    UniqueConstraint("name", "kind"),
+)
+
+search_spellings = Table(
+    "search_spellings",
+    metadata,
+    Column("word", Text, primary_key=True),
+    Column("backwards", Text, nullable=False),
+    sqlite_with_rowid=False,
+)
+
 query_uses = Table(
     "query_uses",
     metadata,

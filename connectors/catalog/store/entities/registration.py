@@ -6,12 +6,11 @@ import hashlib
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, func, insert, select, text, update
+from sqlalchemy import Connection, bindparam, delete, insert, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from connectors.catalog.contract.entity_types import BY_TYPE, SERVICE_TYPES, EntityType
 from connectors.catalog.contract.errors import not_found
-from connectors.catalog.store.chunking import chunks_of
 from connectors.catalog.store.database import dumps, loads, tick
 from connectors.catalog.store.entities import columns as columns_of
 from connectors.catalog.store.entities import name_events
@@ -20,7 +19,8 @@ from connectors.catalog.store.entities.column_events import insert_column_events
 from connectors.catalog.store.entities.entities import EntityRow, entity_id, reference, reference_of
 from connectors.catalog.store.entities.service_connections import connection_without_secrets
 from connectors.catalog.store.entities.tests import suite_document, test_document, tested_table
-from connectors.catalog.store.schema import attributes, entities, query_uses, search_names
+from connectors.catalog.store.name_index import index_names
+from connectors.catalog.store.schema import attributes, entities, query_uses
 from ingestion.model import Json
 from ingestion.names import fqn
 from ingestion.names.storage_paths import normal_path
@@ -237,24 +237,6 @@ class Registration:
         rows = [{"entity_id": ref["id"], "query_id": query} for ref in document.get("queryUsedIn") or []]
         if rows:
             self.connection.execute(_ADD_USES, rows)
-
-
-def index_names(connection: Connection, named: dict[tuple[str, str], str]) -> None:
-    """Makes entities and columns findable; names are only ever added, the past stays searchable."""
-    known: set[tuple[str, str]] = set()
-    for chunk in chunks_of(sorted({identifier for identifier, _ in named})):
-        columns = (search_names.c.entity_id, search_names.c.column_path)
-        rows = connection.execute(select(*columns).where(search_names.c.entity_id.in_(chunk)))
-        known.update((row[0], row[1]) for row in rows)
-    following = (connection.scalar(select(func.max(search_names.c.id))) or 0) + 1
-    new = [(key, name) for key, name in named.items() if key not in known]
-    rows_to_add = [
-        {"id": number, "entity_id": identifier, "column_path": path, "name": name}
-        for number, ((identifier, path), name) in enumerate(new, start=following)
-    ]
-    if rows_to_add:
-        connection.execute(insert(search_names), rows_to_add)
-        connection.execute(text("insert into search (rowid, name) values (:id, :name)"), rows_to_add)
 
 
 def _references(kind: EntityType, parent: EntityRow) -> Json:

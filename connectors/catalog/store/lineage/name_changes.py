@@ -16,10 +16,11 @@ from connectors.catalog.store.entities import name_events
 from connectors.catalog.store.entities.attributes import Change, record
 from connectors.catalog.store.entities.column_events import insert_column_events
 from connectors.catalog.store.entities.entities import EntityRow, find_id
-from connectors.catalog.store.entities.registration import Registration, index_names
+from connectors.catalog.store.entities.registration import Registration
 from connectors.catalog.store.lineage.inserts import record_digest
 from connectors.catalog.store.lineage.projection import project
 from connectors.catalog.store.lineage.writer import versions_at
+from connectors.catalog.store.name_index import index_names
 from connectors.catalog.store.schema import attributes, entities, usage_records
 from ingestion.model import Json
 

@@ -1,12 +1,11 @@
-"""The graph and the search that a picture of lineage is drawn from."""
+"""The graph that a picture of lineage is drawn from."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from sqlalchemy import Connection, func, select, text
+from sqlalchemy import Connection
 
 from connectors.catalog.store.database import loads
 from connectors.catalog.store.entities import columns as columns_of
@@ -18,9 +17,7 @@ from connectors.catalog.store.lineage import reads
 from connectors.catalog.store.lineage.reads import ContributionView, Moment, Seen
 from connectors.catalog.store.queries.graph import Edges
 from connectors.catalog.store.queries.window import Window
-from connectors.catalog.store.schema import entities, search_names
 from ingestion.model import Json
-from ingestion.names import fqn
 
 MAX_CARDS = 5_000
 
@@ -181,40 +178,3 @@ def _column(column: Json, names: tuple[str, str]) -> Json:
         "expression": column.get("expression"),
         "certain": column.get("certain", True),
     }
-
-
-def find(connection: Connection, wanted: str, limit: int) -> Json:
-    """Entities and columns whose name holds `wanted`; `table.column` finds columns of tables."""
-    parts = [part for part in fqn.split(wanted.strip()) if part]
-    if not parts:
-        return {"results": []}
-    rows = _rows_named(connection, wanted.strip(), "", limit)
-    rows += _rows_named(connection, parts[-1], ".".join(parts[:-1]).casefold(), limit)
-    results = []
-    for row in dict.fromkeys(tuple(row) for row in rows):
-        identifier, path, name, kind, entity = row
-        result: Json = {"kind": "column" if path else "entity", "name": name if path else fqn.split(entity)[-1]}
-        result["entity"] = {"id": identifier, "type": kind, "fullyQualifiedName": entity}
-        if path:
-            result["column"] = f"{entity}.{path}"
-        results.append(result)
-    exact = parts[-1].casefold()
-    results.sort(key=lambda result: (result["name"].casefold() != exact, result["kind"] == "column"))
-    return {"results": results[:limit]}
-
-
-def _rows_named(connection: Connection, wanted: str, qualifier: str, limit: int) -> list[Any]:
-    """Rows of names that hold `wanted`: by trigram where it is long enough, by scan where it is not."""
-    named = search_names.join(entities, entities.c.id == search_names.c.entity_id)
-    columns = (search_names.c.entity_id, search_names.c.column_path, search_names.c.name)
-    query = select(*columns, entities.c.type, entities.c.fqn).select_from(named).where(entities.c.deleted.is_(False))
-    if qualifier:
-        query = query.where(func.instr(entities.c.fqn_folded, qualifier) > 0, search_names.c.column_path != "")
-    if len(wanted) >= 3:
-        phrase = '"' + wanted.replace('"', '""') + '"'
-        matching = text("select rowid from search where search match :phrase").bindparams(phrase=phrase)
-        query = query.where(search_names.c.id.in_(matching.columns(search_names.c.id).scalar_subquery()))
-    else:
-        query = query.where(func.instr(func.lower(search_names.c.name), wanted.lower()) > 0)
-    shortest_first = query.order_by(func.length(search_names.c.name), entities.c.fqn, search_names.c.column_path)
-    return list(connection.execute(shortest_first.limit(limit)).all())

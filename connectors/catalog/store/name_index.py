@@ -1,0 +1,110 @@
+"""The index that names are searched by: each distinct name of a table or a column once, however many bear it.
+
+A store of a million columns has some ten thousand names. They are found by their words, by any part of them, and by
+words spelled almost alike.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+
+from sqlalchemy import Connection, func, insert, select, text
+from sqlalchemy.dialects.sqlite import insert as upsert
+
+from connectors.catalog.store.chunking import chunks_of
+from connectors.catalog.store.schema import search_names, search_spellings, search_vocabulary
+
+ENTITY, COLUMN = "entity", "column"
+_OF_A_KIND = (
+    # `whole` is the name without what joins its words: one token, so that exact names are found among thousands
+    "create virtual table if not exists search_{kind}_words using fts5("
+    "words, whole, content = '', tokenize = 'unicode61 remove_diacritics 0', prefix = '1 2 3')",
+    "create virtual table if not exists search_{kind}_inside using fts5(plain, content = '', tokenize = 'trigram')",
+)
+_INDEXES = (
+    *(statement.format(kind=kind) for kind in (ENTITY, COLUMN) for statement in _OF_A_KIND),
+    "create index if not exists search_names_name on search_names (name)",
+    "create index if not exists search_spellings_backwards on search_spellings (backwards)",
+    "drop table if exists search",  # of stores made before there were these
+)
+_WORD = re.compile(r"[^\W_]+")
+_HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_MOST_WORDS = 64
+
+
+def prepare_name_index(connection: Connection) -> None:
+    """Makes the index, and fills it in a store that was made without one."""
+    for statement in _INDEXES:
+        connection.execute(text(statement))
+    if connection.scalar(select(search_vocabulary.c.id).limit(1)) is None:
+        kind = text(f"case column_path when '' then '{ENTITY}' else '{COLUMN}' end as kind")
+        rows = connection.execute(select(kind, search_names.c.name).distinct()).all()
+        _add_names(connection, [(row[0], row[1]) for row in rows])
+
+
+def index_names(connection: Connection, named: Mapping[tuple[str, str], str]) -> None:
+    """Makes entities and columns (id and path) findable; names are only ever added, the past stays searchable."""
+    known: set[tuple[str, str]] = set()
+    for chunk in chunks_of(sorted({identifier for identifier, _ in named})):
+        columns = (search_names.c.entity_id, search_names.c.column_path)
+        rows = connection.execute(select(*columns).where(search_names.c.entity_id.in_(chunk)))
+        known.update((row[0], row[1]) for row in rows)
+    new = [
+        {"entity_id": identifier, "column_path": path, "name": name}
+        for (identifier, path), name in named.items()
+        if (identifier, path) not in known
+    ]
+    if new:
+        connection.execute(insert(search_names), new)
+        _add_names(connection, {(COLUMN if one["column_path"] else ENTITY, one["name"]) for one in new})
+
+
+def plain(name: str) -> str:
+    """A name without accents, case and whatever joins its words."""
+    return "".join(_WORD.findall(_folded(name)))
+
+
+def words(name: str) -> list[str]:
+    """The words of a name, without accents and case: what `_`, signs and capitals set apart."""
+    return _WORD.findall(_folded(_HUMPS.sub(" ", name)))[:_MOST_WORDS]
+
+
+def _folded(name: str) -> str:
+    decomposed = unicodedata.normalize("NFKD", name)
+    return "".join(character for character in decomposed if not unicodedata.combining(character)).casefold()
+
+
+def _add_names(connection: Connection, names: Iterable[tuple[str, str]]) -> None:
+    names = sorted(names)
+    known: set[tuple[str, str]] = set()
+    for chunk in chunks_of(sorted({name for _, name in names})):
+        where = search_vocabulary.c.name.in_(chunk)
+        rows = connection.execute(select(search_vocabulary.c.kind, search_vocabulary.c.name).where(where))
+        known.update((row[0], row[1]) for row in rows)
+    following = (connection.scalar(select(func.max(search_vocabulary.c.id))) or 0) + 1
+    new = [pair for pair in names if pair not in known]
+    entries = [
+        {"id": number, "kind": kind, "name": name, "words": _all_words(name), "plain": plain(name)}
+        for number, (kind, name) in enumerate(new, start=following)
+    ]
+    if not entries:
+        return
+    named = [{key: entry[key] for key in ("id", "kind", "name")} for entry in entries]
+    connection.execute(insert(search_vocabulary), named)
+    for kind in (ENTITY, COLUMN):
+        of_kind = [entry for entry in entries if entry["kind"] == kind]
+        if of_kind:
+            words_index = f"insert into search_{kind}_words (rowid, words, whole) values (:id, :words, :plain)"
+            connection.execute(text(words_index), of_kind)
+            connection.execute(text(f"insert into search_{kind}_inside (rowid, plain) values (:id, :plain)"), of_kind)
+    spellings = sorted({word for entry in entries for word in str(entry["words"]).split()})
+    values = [{"word": word, "backwards": word[::-1]} for word in spellings]
+    if values:
+        connection.execute(upsert(search_spellings).on_conflict_do_nothing(), values)
+
+
+def _all_words(name: str) -> str:
+    """The words of a name, with those that capitals set apart together too."""
+    return " ".join(dict.fromkeys((*words(name), *_WORD.findall(_folded(name)))))
