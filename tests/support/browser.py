@@ -106,7 +106,7 @@ class Page:
     def column(self, name: str, column: str) -> Any:
         """The element of a column."""
         wanted = "(e) => table(e) === arguments[0] && path(e) === arguments[1]"
-        script = f"return [...document.querySelectorAll('.column')].find({wanted})"
+        script = f"return [...document.querySelectorAll('.card .column')].find({wanted})"
         found = self.js(_TABLE + script, name, column)
         assert found is not None, f"{name}.{column} is not shown"
         return found
@@ -151,16 +151,21 @@ class Page:
         box = self.driver.find_element(By.ID, "search")
         box.clear()
         box.send_keys(text)
-        self.until(lambda: self.texts("#results:not([hidden]) li"), f"results for {text}")
+        shown = "return document.querySelector('#results:not([hidden])')?.dataset.found"
+        self.until(lambda: self.js(shown) == text, f"results for {text}")
         return self.texts("#results li .found")
 
     def saved(self, name: str) -> str:
         """The text of a file that the page saved."""
+        return self.saved_bytes(name).decode("utf-8")
+
+    def saved_bytes(self, name: str) -> bytes:
+        """The same as it is."""
         file = self._downloads / name
         self.until(file.exists, name)
-        text = file.read_text("utf-8")
+        content = file.read_bytes()
         file.unlink()
-        return text
+        return content
 
     def state(self) -> str:
         return str(self.js("return decodeURIComponent(location.hash)"))

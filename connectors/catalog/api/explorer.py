@@ -1,5 +1,5 @@
 # ruff: noqa: N815 — the names are the wire's
-"""The page, its files, and the two calls that only the page makes."""
+"""The page, its files, and the calls that only the page makes."""
 
 from __future__ import annotations
 
@@ -10,9 +10,14 @@ from fastapi.responses import Response
 from pydantic import Field
 
 from connectors.catalog.api.context import ERRORS, Store, reply
+from connectors.catalog.api.explore import AtMoment
+from connectors.catalog.api.explore import Name as EntityName
 from connectors.catalog.contract.errors import not_found
 from connectors.catalog.contract.models import Model, Name
 from connectors.catalog.explorer import neighbourhood
+from connectors.catalog.store.queries import history
+from connectors.catalog.store.queries.upstream import sources_of
+from connectors.catalog.store.queries.whereabouts import whereabouts
 from connectors.catalog.store.queries.window import window
 from ingestion.explorer import ASSETS, POLICY, asset, hosted_page
 
@@ -59,6 +64,26 @@ def picture(store: Store, request: Picture) -> Response:
     with store.read() as connection:
         span = window(connection, request.asOf, request.days)
         return reply(neighbourhood.picture(connection, steps, request.limit, span))
+
+
+@router.get("/api/v1/headwater/upstream")
+def upstream(store: Store, entity: EntityName, column: EntityName, when: AtMoment) -> Response:
+    """Cards and edges of everything that a column (its path in the entity) comes from."""
+    with store.read() as connection:
+        row = history.by_name(connection, entity)
+        if row is None:
+            raise not_found("entity", entity)
+        span = window(connection, when.as_of, when.days)
+        inside, truncated = sources_of(connection, (row.id, column), span.moment, MAX_CARDS)
+        document = neighbourhood.graph_document(connection, inside, span)
+        return reply({**document, "roots": [row.id], "truncated": truncated})
+
+
+@router.get("/api/v1/headwater/whereabouts")
+def where(store: Store, name: EntityName) -> Response:
+    """Where an entity went that is not there under this name, and what is called nearly so."""
+    with store.read() as connection:
+        return reply(whereabouts(connection, name))
 
 
 @router.get("/api/v1/headwater/beginnings")

@@ -1,14 +1,21 @@
 // Start-up: where the lineage comes from, the token that a catalog may want, light or dark.
 import { byId } from "./dom.mjs";
 import { Explorer } from "./explorer.mjs";
+import { keepText, keptText } from "./keeping.mjs";
 import { CatalogSource, DocumentSource } from "./source.mjs";
 
+const THEME = "headwater-theme";
+
+/** Light or dark: as the system has it, or as was chosen here before. */
 function theme() {
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const root = document.documentElement;
+  const chosen = keptText("localStorage", THEME);
+  if (chosen === "light" || chosen === "dark") root.dataset.theme = chosen;
   byId("theme").addEventListener("click", () => {
     const now = root.dataset.theme ?? (dark.matches ? "dark" : "light");
     root.dataset.theme = now === "dark" ? "light" : "dark";
+    keepText("localStorage", THEME, root.dataset.theme);
     dispatchEvent(new Event("resize")); // what is drawn on a canvas takes the new colours
   });
 }

@@ -4,6 +4,11 @@ import { readable } from "./model.mjs";
 
 export function showBeginnings({ tables, columnEdges, beginnings }, start) {
   byId("start").hidden = false;
+  byId("start").firstElementChild.replaceChildren(
+    "Where did this column come from,",
+    html("br"),
+    "and what breaks if it changes?",
+  );
   byId("start-count").textContent = tables
     ? `${tables.toLocaleString("en")} tables, ${columnEdges.toLocaleString("en")} column edges`
     : "There is no lineage here yet: run `ingest run` first.";

@@ -79,6 +79,9 @@ function farName({ card, width, height }) {
     if (last !== undefined && (last + part).length <= 9) lines[lines.length - 1] = last + part;
     else lines.push(part);
   }
+  const most = Math.floor((width - 28) / (12 * 0.6)); // letters of the smallest size
+  lines.forEach((line, at) => line.length > most && (lines[at] = `${line.slice(0, most - 1)}…`));
+  lines.length = Math.min(lines.length, Math.max(1, Math.floor((height - 8) / (12 * 1.12))));
   const longest = Math.max(...lines.map((line) => line.length));
   const size = Math.max(12, Math.min(36, (width - 28) / (longest * 0.6), (height - 8) / (lines.length * 1.12)));
   const text = svg("text", { class: "far-name", "font-size": size });

@@ -1,16 +1,21 @@
-// What the panel at the side shows: an edge with its evidence, or a column with what it reaches.
-import { byId, download } from "./dom.mjs";
+// What the panel at the side shows: an edge with its evidence, or a column with what it comes from and what it reaches.
+import { chainText, explanation, wayLinks } from "./chain.mjs";
+import { byId, copy, download } from "./dom.mjs";
 import { csv } from "./listing.mjs";
-import { label, splitKey } from "./model.mjs";
+import { cardNamed, label, splitKey } from "./model.mjs";
+import { originElements } from "./origin.mjs";
 import { columnPanel, edgePanel, impactElement } from "./panel.mjs";
 
 const HEAD = ["changed", "table", "column", "type", "hops", "path"];
 
 export class Details {
+  #turn = 0;
+
   constructor(source, act) {
     this.source = source;
     this.act = act;
     this.links = []; // of the edge that is open
+    this.key = null; // of the column or table that is open
   }
 
   get open() {
@@ -18,7 +23,8 @@ export class Details {
   }
 
   close() {
-    this.links = [];
+    this.#turn++;
+    [this.links, this.key] = [[], null];
     byId("panel").hidden = true;
   }
 
@@ -29,7 +35,8 @@ export class Details {
   }
 
   edge(graph, links) {
-    this.links = links;
+    this.#turn++;
+    [this.links, this.key] = [links, null];
     this.#show(edgePanel(graph, links));
     for (const block of byId("panel-body").querySelectorAll(".sql")) {
       const mark = block.querySelector("mark");
@@ -38,19 +45,41 @@ export class Details {
   }
 
   async column(graph, key, time) {
-    this.links = [];
+    const turn = ++this.#turn;
+    [this.links, this.key] = [[], key];
     this.#show(columnPanel(graph, key, this.act));
-    const place = byId("impact");
     const [id, path] = splitKey(key);
     const card = graph.cards.get(id);
-    const rows = await this.source.impact(graph, card, path, time);
-    const name = label(graph, key);
-    const full = `${card.fqn}${path ? `.${path}` : ""}`;
+    const put = (place, elements) => {
+      if (turn === this.#turn) byId(place).replaceChildren(...elements.filter(Boolean));
+    };
+    const impact = this.source.impact(graph, card, path, time);
+    if (path) {
+      const explained = explanation(await this.source.upstream(card, path, time), card, path);
+      put("chain", originElements(explained, this.#chainActs(graph, explained)));
+    }
+    put("impact", this.#impactElements(label(graph, key), `${card.fqn}${path ? `.${path}` : ""}`, await impact));
+  }
+
+  #chainActs(graph, explained) {
+    const entities = [...explained.hops.keys()].map((name) => explained.places.get(name)?.entity).filter(Boolean);
+    const missing = [...new Set(entities)].filter((entity) => !cardNamed(graph, entity));
+    return {
+      along: (way) => this.act.along(way && wayLinks(explained, way)),
+      go: (entity, path) => this.act.go(entity, path),
+      copy: async () => {
+        await copy(chainText(explained));
+        this.act.say("The chain is on the clipboard");
+      },
+      bring: missing.length ? () => this.act.bring(missing) : null,
+    };
+  }
+
+  #impactElements(name, full, rows) {
     const cells = () => rows.map((row) => [full, row.table, row.path, row.type, row.depth, row.way.join(" > ")]);
-    const act = {
+    return impactElement(name, rows, {
       csv: () => download(`impact of ${name}.csv`, "text/csv", csv(HEAD, cells())),
       go: (entity, at) => this.act.go(entity, at),
-    };
-    place.replaceChildren(...impactElement(name, rows, act).filter(Boolean));
+    });
   }
 }

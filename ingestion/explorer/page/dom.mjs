@@ -41,6 +41,21 @@ export function download(name, type, text) {
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
+/** Puts a text on the clipboard; where the browser gives no access to it, by way of a selection. */
+export async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch (error) {
+    if (!(error instanceof DOMException || error instanceof TypeError)) throw error;
+    const place = html("textarea", { class: "unseen", "aria-hidden": "true" });
+    place.value = text;
+    document.body.append(place);
+    place.select();
+    document.execCommand("copy");
+    place.remove();
+  }
+}
+
 let ruler = null;
 
 /** The width of a text in the page's font. */

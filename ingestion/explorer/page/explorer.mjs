@@ -4,17 +4,19 @@ import { Camera } from "./camera.mjs";
 import { Details } from "./details.mjs";
 import { byId } from "./dom.mjs";
 import { filters, showFilters, windowText } from "./filters.mjs";
+import { showHeading, subjectOf } from "./heading.mjs";
 import { keys } from "./keys.mjs";
 import { showList } from "./listing.mjs";
 import { Minimap } from "./minimap.mjs";
-import { cardNamed, endOf, keyNamed, keyOf, label, linksOf, splitKey } from "./model.mjs";
+import { absentText, showMissing } from "./missing.mjs";
+import { cardNamed, endOf, keyNamed, keyOf, label, linksOf, readable, splitKey } from "./model.mjs";
 import { Picture } from "./picture.mjs";
 import { buttons, pointer } from "./pointer.mjs";
 import { sceneOf } from "./scene.mjs";
 import { search } from "./search.mjs";
-import { Unauthorised } from "./source.mjs";
+import { NotThere, Unauthorised } from "./source.mjs";
 import { Address, emptyView, extend, startingAt } from "./state.mjs";
-import { adjacency, lit, litOnly, onPaths } from "./trace.mjs";
+import { adjacency, lit, litAlong, litOnly, onPaths } from "./trace.mjs";
 
 const SMALL = 40;
 const NOTHING = { cards: new Map(), edges: [], roots: [], window: {} };
@@ -29,6 +31,7 @@ export class Explorer {
     this.pins = new Set();
     this.focused = null;
     this.hovered = [];
+    this.way = null; // the links of a chain that the reader goes along
     this.turn = 0;
     this.surface = byId("picture");
     this.picture = new Picture(this.surface, byId("wires"));
@@ -57,14 +60,14 @@ export class Explorer {
     this.graph = NOTHING;
     this.closePanel();
     if (!view.steps.length && !this.source.live && this.source.graph.cards.size <= SMALL) {
-      view.steps = [...this.source.graph.cards.values()].map((card) => ({
+      view.steps = this.source.hubs.map((card) => ({
         entity: card.fqn,
         upstream: 0,
         downstream: 0,
       }));
     }
     if (!view.steps.length) return this.#begin();
-    await this.load({ fit: true });
+    if (!(await this.load({ fit: true }))) return undefined;
     this.pins = new Set(pins.map((pin) => keyNamed(this.graph, pin)).filter(Boolean));
     if (this.#onPaths) {
       this.#draw();
@@ -92,6 +95,7 @@ export class Explorer {
       const overview = await this.source.overview();
       if (turn !== this.turn) return;
       showBeginnings(overview, (entity) => this.start(entity, ""));
+      showHeading("");
       this.say("Search for a table or a column");
     } catch (error) {
       this.failed(error);
@@ -110,13 +114,15 @@ export class Explorer {
     this.focus(keyOf(card.id, path), { quiet: true });
   }
 
-  /** Asks for the view's graph and draws it; what was asked for before and arrives later is left alone. */
+  /** Asks for the view's graph and draws it, says whether it did; what arrives after a later question is left alone. */
   async load({ fit = false, around = null } = {}) {
     const turn = ++this.turn;
     byId("start").hidden = true;
     try {
       const graph = await this.source.picture(this.view.steps, this.view);
-      if (turn !== this.turn) return;
+      if (turn !== this.turn) return false;
+      const [root] = graph.roots.map((id) => graph.cards.get(id));
+      if (root?.gone && graph.cards.size === 1) throw new NotThere(root.fqn);
       for (const [id, card] of graph.cards) if (this.view.removed.includes(card.fqn)) graph.cards.delete(id);
       graph.edges = graph.edges.filter((edge) => graph.cards.has(edge.from) && graph.cards.has(edge.to));
       this.graph = graph;
@@ -124,7 +130,26 @@ export class Explorer {
       if (fit) this.camera.begin(this.scene, this.picture.boxOf(this.graph.roots[0]));
       const window = windowText(graph.window);
       const cut = graph.truncated ? "; there is more than is shown: start nearer to what you look for" : "";
-      this.say(`${graph.cards.size} tables, ${this.links.length} links${window ? `; ${window}` : ""}${cut}`);
+      this.say(`${graph.cards.size} tables, ${this.links.length} links${window ? `; ${window}` : ""}${cut}${absentText(this.view, graph)}`);
+      return true;
+    } catch (error) {
+      if (error instanceof NotThere) await this.#lost(turn);
+      else this.failed(error);
+      return false;
+    }
+  }
+
+  /** In place of a picture whose table is not there: what became of it. */
+  async #lost(turn) {
+    const [{ entity }] = this.view.steps;
+    this.graph = NOTHING;
+    this.#draw();
+    this.say(`${readable(entity)} is not here`);
+    try {
+      const found = await this.source.whereabouts(entity);
+      if (turn !== this.turn) return;
+      showMissing(entity, found, (other) => this.start(other, ""));
+      showHeading("");
     } catch (error) {
       this.failed(error);
     }
@@ -141,10 +166,12 @@ export class Explorer {
       : sceneOf(this.graph, this.links, this.view);
     this.picture.show(this.scene, this.graph.roots, this.camera);
     this.camera.hold(before, around && this.picture.boxOf(around));
-    this.minimap.show(this.scene);
     showFilters(this.view, this.graph, (what) => this.changed(what));
     showList(this);
+    this.minimap.show(this.scene); // after the list, which takes its room
+    byId("legend").hidden = !byId("start").hidden || !this.graph.cards.size;
     this.hovered = [];
+    this.way = null;
     this.relight();
     document.body.dataset.ready = String(this.graph.cards.size);
     performance.mark("drawn");
@@ -199,12 +226,19 @@ export class Explorer {
   relight() {
     const starts = new Set([...this.pins, ...this.hovered]);
     const open = this.details.links;
-    if (starts.size) this.lit = lit(this.ties, starts);
+    if (this.way) this.lit = litAlong(this.way);
+    else if (starts.size) this.lit = lit(this.ties, starts);
     else this.lit = open.length ? litOnly(open) : null;
     this.picture.paint({ light: this.lit, pins: this.pins, chosen: open.length ? open[0].key : null });
     byId("clear-pins").hidden = !this.pins.size;
     byId("clear-pins").textContent = `Clear ${this.pins.size} pin${this.pins.size === 1 ? "" : "s"}`;
     this.#keepAddress();
+  }
+
+  /** Lights the links of one way of a chain, or (null) what was lit before. */
+  along(way) {
+    this.way = way;
+    this.relight();
   }
 
   pin(key) {
@@ -245,14 +279,20 @@ export class Explorer {
   // Focus
 
   focus(key, { quiet = false } = {}) {
+    const [id] = splitKey(key);
+    if (!this.picture.boxOf(id)) return;
+    if (!quiet) this.#reveal(key);
+    this.focused = key;
+    const element = this.picture.elementOf(key) ?? this.picture.elementOf(keyOf(id, ""));
+    element?.focus({ preventScroll: true });
+  }
+
+  #reveal(key) {
     const [id, path] = splitKey(key);
     const box = this.picture.boxOf(id);
     if (!box) return;
     const y = path ? box.y + (box.port.get(path) ?? 0) - 11 : box.y;
-    if (!quiet) this.camera.reveal({ x: box.x, y, width: box.width, height: path ? 22 : 48 });
-    this.focused = key;
-    const element = this.picture.elementOf(key) ?? this.picture.elementOf(keyOf(id, ""));
-    element?.focus({ preventScroll: true });
+    this.camera.reveal({ x: box.x, y, width: box.width, height: path ? 22 : 48 });
   }
 
   // Panel
@@ -272,7 +312,9 @@ export class Explorer {
 
   async openColumn(key) {
     try {
-      await this.details.column(this.graph, key, this.view);
+      const shown = this.details.column(this.graph, key, this.view);
+      this.#reveal(key); // the panel takes room from the picture
+      await shown;
     } catch (error) {
       this.failed(error);
     }
@@ -286,6 +328,15 @@ export class Explorer {
     }
     const card = cardNamed(this.graph, entity);
     if (card) this.focus(keyOf(card.id, path));
+  }
+
+  /** Takes tables into the picture, as they are. */
+  async bring(entities) {
+    const { key } = this.details;
+    this.view.steps.push(...entities.map((entity) => ({ entity, upstream: 0, downstream: 0 })));
+    this.view.removed = this.view.removed.filter((name) => !entities.includes(name));
+    if (await this.load()) this.fit();
+    if (key) await this.openColumn(key);
   }
 
   // List, files, help
@@ -314,5 +365,7 @@ export class Explorer {
     const [one] = this.details.links;
     this.view.chosen = one ? { from: endOf(this.graph, one.from), to: endOf(this.graph, one.to) } : null;
     this.address.keep(this.view);
+    const whole = !this.source.live && this.view.steps.length >= this.source.graph.cards.size;
+    showHeading(subjectOf(this.view, this.graph, whole));
   }
 }

@@ -35,23 +35,23 @@ export function showList(explorer) {
 function listElements(explorer) {
   const { graph, links } = explorer;
   const rows = linkRows(graph, links);
-  const head = ["To", "From", "Kind", "How", "Said by", "Confidence"].map((text) => html("th", { scope: "col" }, text));
+  const head = ["To", "From", "Kind", "How", "Said by", "Confidence"].map((text) => html("th", { scope: "col", role: "columnheader", class: text === "Confidence" ? "number" : null }, text));
   const body = rows
     .slice(0, MOST)
     .map((row) =>
       html(
         "tr",
-        {},
+        { role: "row" },
         html(
           "th",
-          { scope: "row" },
+          { scope: "row", role: "rowheader", "data-label": "To" },
           html("button", { type: "button", onclick: () => explorer.openEdge([row.link]) }, row.to),
         ),
-        html("td", {}, row.from),
-        html("td", {}, html("span", { class: `sample ${kindOf(row.link)}`, "aria-hidden": "true" }), ` ${row.kind}`),
-        html("td", {}, row.how),
-        html("td", {}, row.by),
-        html("td", { class: "number" }, `${Math.round(row.confidence * 100)} %`),
+        html("td", { role: "cell", "data-label": "From" }, row.from),
+        html("td", { role: "cell", "data-label": "Kind" }, html("div", {}, html("span", { class: `sample ${kindOf(row.link)}`, "aria-hidden": "true" }), ` ${row.kind}`)),
+        html("td", { role: "cell", "data-label": "How" }, row.how),
+        html("td", { role: "cell", "data-label": "Said by" }, row.by),
+        html("td", { role: "cell", class: "number", "data-label": "Confidence" }, `${Math.round(row.confidence * 100)} %`),
       ),
     );
   const tables = [...graph.cards.values()]
@@ -73,10 +73,10 @@ function listElements(explorer) {
     ),
     html(
       "table",
-      { class: "rows links" },
+      { class: "rows links", role: "table" }, // on a phone its rows are blocks, which would not be a table any more
       html("caption", {}, "Column lineage in the picture"),
-      html("thead", {}, html("tr", {}, head)),
-      html("tbody", {}, body),
+      html("thead", { role: "rowgroup" }, html("tr", { role: "row" }, head)),
+      html("tbody", { role: "rowgroup" }, body),
     ),
     rows.length > MOST ? html("p", { class: "note" }, `and ${rows.length - MOST} more: the CSV has them all`) : null,
     html("h2", {}, "Tables"),

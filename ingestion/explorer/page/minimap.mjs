@@ -7,6 +7,7 @@ export class Minimap {
   constructor(canvas, camera) {
     this.canvas = canvas;
     this.camera = camera;
+    this.drawn = false;
     this.cards = document.createElement("canvas"); // drawn once a scene; the frame moves over it
     canvas.addEventListener("pointerdown", (event) => {
       canvas.setPointerCapture(event.pointerId);
@@ -18,9 +19,10 @@ export class Minimap {
   show(scene) {
     const { canvas, cards } = this;
     canvas.hidden = scene.boxes.length < FEWEST;
-    if (canvas.hidden) return;
     const ratio = devicePixelRatio || 1;
     const [width, height] = [canvas.clientWidth, canvas.clientHeight];
+    this.drawn = width > 0 && height > 0; // beside the list and on a phone it takes no room
+    if (!this.drawn) return;
     for (const one of [canvas, cards]) [one.width, one.height] = [width * ratio, height * ratio];
     this.scale = Math.min((width - 2 * EDGE) / scene.width, (height - 2 * EDGE) / scene.height);
     this.left = (width - scene.width * this.scale) / 2;
@@ -40,7 +42,7 @@ export class Minimap {
   /** Draws the frame where the camera looks now. */
   look() {
     const { canvas, camera, scale } = this;
-    if (canvas.hidden) return;
+    if (!this.drawn) return;
     const ratio = devicePixelRatio || 1;
     const context = canvas.getContext("2d");
     context.setTransform(1, 0, 0, 1, 0, 0);

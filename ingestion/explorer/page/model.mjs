@@ -36,9 +36,31 @@ function restoreTexts({ edges, texts }) {
 // what names may not hold on the platform travels under these words
 const RESERVED = { colon: "::", arrow: ">", quote: '"', newline: "\n", carriage_return: "\r", tab: "\t" };
 
-/** A stored name as its database has it. */
+// what nobody sees, or what turns the text around it about: a name could pass for another by it
+const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
+
+/** The text with each character that cannot be seen as its number; line breaks and tabs stay where `lines` is set. */
+export function visible(text, { lines = false } = {}) {
+  return text.replace(UNSEEN, (character) =>
+    lines && /[\t\n\r]/.test(character)
+      ? character
+      : `‹U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}›`,
+  );
+}
+
+/** A stored name as its database has it, fit to be shown. */
 export function readable(name) {
-  return name.replace(/__reserved__([a-z_]+?)__/g, (word, kind) => RESERVED[kind] ?? word);
+  return visible(name.replace(/__reserved__([a-z_]+?)__/g, (word, kind) => RESERVED[kind] ?? word));
+}
+
+/** The parts of a fully qualified name, each as it stands in it: a part with a dot in quotes. */
+export function partsOf(fqn) {
+  return fqn.match(/(?:"(?:\\"|[^"])*"|[^."])+/g) ?? [fqn];
+}
+
+/** A part of a fully qualified name without its quotes. */
+export function unquoted(part) {
+  return /^".*"$/s.test(part) ? part.slice(1, -1).replaceAll('\\"', '"') : part;
 }
 
 function readCard(node) {

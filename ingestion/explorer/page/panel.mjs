@@ -1,6 +1,6 @@
 // The panel at the side: what is said of an edge and by whom; what a column comes from and what it reaches.
 import { breakable, html, when } from "./dom.mjs";
-import { kindOf, readable, splitKey } from "./model.mjs";
+import { kindOf, partsOf, readable, splitKey, unquoted, visible } from "./model.mjs";
 import { sqlElement } from "./sql.mjs";
 
 const KIND_NAMES = { direct: "direct", indirect: "indirect", both: "direct and indirect", table: "tables only" };
@@ -50,7 +50,7 @@ export function edgePanel(graph, links) {
           "div",
           { class: "ends" },
           nameOf(graph, link.from),
-          html("span", { class: "arrow", "aria-label": "to" }, "→"),
+          html("span", { class: "arrow", role: "img", "aria-label": "to" }, "→"),
           nameOf(graph, link.to),
         ),
         html(
@@ -89,7 +89,7 @@ function contribution({ contribution: one, columns }, link) {
       ),
     ),
   ];
-  const [from, to] = [link.fromPath, link.toPath].map((path) => readable(path.split(".").pop()));
+  const [from, to] = [link.fromPath, link.toPath].map((path) => readable(unquoted(partsOf(path).pop() ?? "")));
   return html(
     "article",
     { class: "said" },
@@ -97,7 +97,7 @@ function contribution({ contribution: one, columns }, link) {
       "h3",
       {},
       html("span", { class: "producer" }, one.producer.kind.replace("_", " ")),
-      html("code", { class: "key" }, one.producer.key),
+      html("code", { class: "key", title: one.producer.key }, visible(one.producer.key)),
     ),
     facts([
       [
@@ -107,7 +107,7 @@ function contribution({ contribution: one, columns }, link) {
       [
         "Expression",
         expressions.length
-          ? expressions.map((text) => html("code", { class: "expression", tabindex: 0 }, breakable(text)))
+          ? expressions.map((text) => html("code", { class: "expression", tabindex: 0 }, breakable(visible(text))))
           : null,
       ],
       ["Run by", one.jobs?.length ? one.jobs.map((job) => html("span", { class: "way" }, breakable(job))) : null],
@@ -117,14 +117,14 @@ function contribution({ contribution: one, columns }, link) {
       ["Last seen", one.lastSeen ? when(one.lastSeen) : null],
       ["Records", one.count || null],
       ["Source", one.source],
-      ["Description", one.description],
+      ["Description", one.description && visible(one.description, { lines: true })],
       [
         "Through",
         one.tempLineageTables?.length
           ? html(
               "ol",
               { class: "hops" },
-              one.tempLineageTables.map((hop) => html("li", {}, `${hop.fromEntity} → ${hop.toEntity}`)),
+              one.tempLineageTables.map((hop) => html("li", {}, readable(`${hop.fromEntity} → ${hop.toEntity}`))),
             )
           : null,
       ],
@@ -136,7 +136,7 @@ function contribution({ contribution: one, columns }, link) {
 }
 
 function confidence(value) {
-  const meter = html("meter", { min: 0, max: 1, low: 0.5, high: 0.79, optimum: 1, value });
+  const meter = html("meter", { "aria-label": "Confidence", min: 0, max: 1, low: 0.5, high: 0.79, optimum: 1, value });
   return html("span", { class: "confidence" }, meter, ` ${Math.round(value * 100)} %`);
 }
 
@@ -151,11 +151,11 @@ export function columnPanel(graph, key, act) {
     html("p", { class: "fqn" }, breakable(card.title + (path ? `.${readable(path)}` : ""))),
     facts([
       ["Type", path ? column?.type : card.kind],
-      ["Description", column?.description || (path ? "" : card.description)],
-      ["Owner", path ? null : card.owners.join(", ")],
-      ["Tags", (path ? (column?.tags ?? []) : card.tags).join(", ")],
+      ["Description", visible(column?.description || (path ? "" : card.description), { lines: true })],
+      ["Owner", path ? null : visible(card.owners.join(", "))],
+      ["Tags", visible((path ? (column?.tags ?? []) : card.tags).join(", "))],
       ["Tests", testRows(card.tests, path)],
-      ["Address", path ? null : card.url],
+      ["Address", path ? null : visible(card.url ?? "")],
       ["Columns", path ? null : card.columns.length],
       ["Reads in the log", path ? null : card.reads || null],
     ]),
@@ -169,6 +169,9 @@ export function columnPanel(graph, key, act) {
       button("Start here", "Show only this table's neighbours", () => act.start(card.fqn, path)),
       button("Remove", "Take the card out of the picture (Delete)", () => act.remove(card)),
     ),
+    path
+      ? html("section", { class: "origin", id: "chain", "aria-live": "polite" }, html("p", { class: "note" }, "Looking upstream …"))
+      : null,
     html(
       "section",
       { class: "impact", id: "impact", "aria-live": "polite" },
@@ -187,8 +190,18 @@ function testRows(tests, path) {
     const name = test.column && !path ? `${test.name} of ${readable(test.column)}` : test.name;
     const rows = test.failedRows ? `, ${test.failedRows} rows` : "";
     const said = test.status ? `${STATUSES[test.status] ?? test.status}${rows} (${when(test.at)})` : "no result yet";
-    return html("span", { class: `test ${(test.status ?? "none").toLowerCase()}` }, `${name}: ${said}`);
+    return html("span", { class: `test ${(test.status ?? "none").toLowerCase()}` }, `${visible(name)}: ${said}`);
   });
+}
+
+/** The stations of a way, without its ends, by the last two parts of their names. */
+function between(way) {
+  return readable(
+    way
+      .slice(1, -1)
+      .map((name) => partsOf(name).slice(-2).join("."))
+      .join(" → "),
+  );
 }
 
 const TYPE_KINDS = { DIRECT: "direct", INDIRECT: "indirect", TABLE: "table" };
@@ -227,10 +240,11 @@ export function impactElement(name, rows, act) {
         {},
         html(
           "button",
-          { type: "button", class: "go", title: row.way.join(" → "), onclick: () => act.go(row.table, row.path) },
+          { type: "button", class: "go", onclick: () => act.go(row.table, row.path) },
           html("b", {}, breakable(row.path ? readable(row.path) : "every row")),
-          html("span", { class: "of" }, breakable(readable(row.table.split(".").slice(-2).join(".")))),
+          html("span", { class: "of" }, breakable(readable(partsOf(row.table).slice(-2).join(".")))),
         ),
+        row.way.length > 2 ? html("div", { class: "way" }, "by way of ", breakable(between(row.way))) : null,
       ),
       html("td", { class: "number" }, row.depth),
     ),

@@ -1,7 +1,8 @@
 // What the pointer does to the picture, and what the buttons around it do.
-import { byId } from "./dom.mjs";
+import { byId, copy } from "./dom.mjs";
+import { linkText } from "./heading.mjs";
 import { keyOf } from "./model.mjs";
-import { saveGraph, saveLinks, savePicture } from "./saving.mjs";
+import { saveGraph, saveImage, saveLinks, savePicture } from "./saving.mjs";
 
 /** Hovering, clicking and double clicking on the picture. */
 export function pointer(explorer) {
@@ -61,6 +62,12 @@ export function buttons(explorer) {
     "list-toggle": () => explorer.toggleList(),
     "close-panel": () => explorer.closePanel(),
     "save-svg": () => savePicture(explorer),
+    "save-png": () => saveImage(explorer),
+    print: () => print(),
+    "copy-link": async () => {
+      await copy(linkText());
+      explorer.say("The link is on the clipboard");
+    },
     "save-json": () => saveGraph(explorer),
     "save-csv": () => saveLinks(explorer),
     "clear-pins": () => explorer.unpin(),
@@ -75,6 +82,7 @@ export function buttons(explorer) {
     for (const menu of document.querySelectorAll("details[open]")) if (!menu.contains(event.target)) menu.open = false;
   });
   addEventListener("resize", () => explorer.resized());
+  addEventListener("beforeprint", () => explorer.fit());
 }
 
 /** Opens or closes the page of keys and signs. */

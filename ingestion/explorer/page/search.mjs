@@ -1,6 +1,7 @@
 // The search box: any table or column, chosen with the keyboard or the pointer.
 import { byId, html } from "./dom.mjs";
-import { readable } from "./model.mjs";
+import { placesOf } from "./matching.mjs";
+import { partsOf, readable } from "./model.mjs";
 
 const PAUSE = 120;
 
@@ -39,10 +40,11 @@ export function search(source, chosen, failed) {
         html(
           "li",
           { class: "none", role: "option", "aria-disabled": "true" },
-          "No table or column has that in its name",
+          "No table or column is called so, or nearly so",
         ),
       );
     list.hidden = false;
+    list.dataset.found = text; // whose results these are: those of a text typed before may still stand
     input.setAttribute("aria-expanded", "true");
     mark(results.length ? 0 : -1);
   };
@@ -87,13 +89,13 @@ export function search(source, chosen, failed) {
 }
 
 function item(result, at, text, take) {
-  const qualifier = result.path ? result.entity : result.entity.slice(0, -result.name.length).replace(/[."]+$/, "");
+  const qualifier = result.path ? result.entity : partsOf(result.entity).slice(0, -1).join(".");
   const element = html(
     "li",
     { id: `result-${at}`, role: "option", "aria-selected": "false" },
     html("span", { class: `symbol ${result.kind}`, "aria-hidden": "true" }, result.path ? "▪" : "▤"),
     html("span", { class: "found" }, emphasised(readable(result.path || result.name), text)),
-    html("span", { class: "where" }, readable(qualifier)),
+    html("span", { class: "where" }, html("bdi", { dir: "ltr" }, readable(qualifier))),
   );
   element.addEventListener("pointerdown", (event) => {
     event.preventDefault();
@@ -102,10 +104,13 @@ function item(result, at, text, take) {
   return element;
 }
 
-/** The name with the part that was searched for in bold. */
+/** The name with what was searched for in bold. */
 function emphasised(name, text) {
-  const wanted = text.toLowerCase().split(".").pop();
-  const at = name.toLowerCase().indexOf(wanted);
-  if (at < 0 || !wanted) return [name];
-  return [name.slice(0, at), html("b", {}, name.slice(at, at + wanted.length)), name.slice(at + wanted.length)];
+  const parts = [];
+  let at = 0;
+  for (const [start, end] of placesOf(name, text)) {
+    parts.push(name.slice(at, start), html("b", {}, name.slice(start, end)));
+    at = end;
+  }
+  return [...parts, name.slice(at)];
 }

@@ -1,10 +1,16 @@
 // Where the page's lineage comes from: a catalog that is asked, or the document that the page carries.
-import { EVERYTHING, keyOf, linksOf, readGraph } from "./model.mjs";
+import { keepText, keptText } from "./keeping.mjs";
+import { ALIKE, INSIDE, rankOf, searched, wordsOf } from "./matching.mjs";
+import { EVERYTHING, keyOf, linksOf, partsOf, readGraph, readable, unquoted } from "./model.mjs";
 import { adjacency, impact } from "./trace.mjs";
 
 export const LIMIT = 400;
+const TOKEN = "headwater-token";
 
 export class Unauthorised extends Error {}
+
+/** The table that was asked for is not there. */
+export class NotThere extends Error {}
 
 /** The catalog that serves this page. */
 export class CatalogSource {
@@ -12,12 +18,12 @@ export class CatalogSource {
 
   constructor() {
     this.live = true;
-    this.#token = readToken();
+    this.#token = keptText("sessionStorage", TOKEN);
   }
 
   useToken(token) {
     this.#token = token;
-    keepToken(token);
+    keepText("sessionStorage", TOKEN, token);
   }
 
   async #ask(path, body) {
@@ -27,6 +33,7 @@ export class CatalogSource {
     const answer = await fetch(`api/v1/headwater/${path}`, options);
     if (answer.status === 401) throw new Unauthorised();
     const json = await answer.json();
+    if (answer.status === 404) throw new NotThere(json.message);
     if (!answer.ok) throw new Error(json.message ?? `the catalog answered ${answer.status}`);
     return json;
   }
@@ -60,6 +67,18 @@ export class CatalogSource {
     }));
   }
 
+  /** Where a table went that is not there, and what is called nearly so. */
+  async whereabouts(entity) {
+    return this.#ask(`whereabouts?name=${encodeURIComponent(entity)}`);
+  }
+
+  /** The graph of what a column comes from. */
+  async upstream(card, path, time) {
+    const asked = { entity: card.fqn, column: path, asOf: time.asOf, days: time.days };
+    const given = Object.entries(asked).filter(([, value]) => value !== null);
+    return readGraph(await this.#ask(`upstream?${new URLSearchParams(given)}`));
+  }
+
   async overview() {
     const answer = await this.#ask("beginnings");
     return { tables: answer.tables, columnEdges: answer.columnEdges, beginnings: answer.beginnings };
@@ -87,23 +106,22 @@ export class DocumentSource {
   }
 
   async search(text, limit = 40) {
-    const wanted = text.trim().toLowerCase();
-    const parts = wanted.split(".");
-    const last = parts[parts.length - 1];
-    const before = parts.slice(0, -1).join(".");
+    this.names ??= [...this.graph.cards.values()].map((card) => ({
+      card,
+      called: searched(card.name),
+      around: qualifiers(partsOf(card.fqn).slice(0, -1)),
+      full: qualifiers(partsOf(card.fqn)),
+      columns: card.columns.map((column) => ({ column, called: searched(column.name) })),
+    }));
+    const asked = { words: wordsOf(text), plain: searched(text).plain };
     const found = [];
-    for (const card of this.graph.cards.values()) {
-      const entry = { entity: card.fqn, type: card.kind };
-      const rank = card.name.toLowerCase() === wanted ? 0 : 1;
-      if (card.fqn.toLowerCase().includes(wanted))
-        found.push({ ...entry, kind: "entity", name: card.name, path: "", rank });
-      for (const column of card.columns) {
-        if (!column.name.toLowerCase().includes(last) || !card.fqn.toLowerCase().includes(before)) continue;
-        const exact = column.name.toLowerCase() === last ? 0 : 1;
-        found.push({ ...entry, kind: "column", name: column.name, path: column.path, rank: 1 + exact });
-      }
+    for (const { card, called, around, full, columns } of this.names) {
+      const note = (kind, name, path, rank) =>
+        rank === null || found.push({ kind, name, path, rank, entity: card.fqn, type: card.kind });
+      note("entity", unquoted(partsOf(card.fqn).pop()), "", rankOf(asked, called, around));
+      for (const { column, called: own } of columns) note("column", column.name, column.path, rankOf(asked, own, full));
     }
-    return found.sort((a, b) => a.rank - b.rank || a.name.length - b.name.length).slice(0, limit);
+    return bestOf(found, limit);
   }
 
   async picture(steps, time) {
@@ -115,6 +133,7 @@ export class DocumentSource {
       this.#reach(inside, card.id, "upstream", step.upstream);
       this.#reach(inside, card.id, "downstream", step.downstream);
     }
+    if (!inside.size) throw new NotThere(steps[0].entity);
     const cards = new Map();
     for (const id of inside) {
       const hidden = {};
@@ -160,18 +179,34 @@ export class DocumentSource {
     });
   }
 
+  async whereabouts(entity) {
+    const found = await this.search(readable(partsOf(entity).pop()), 12);
+    return { renamed: null, dropped: null, near: [...new Set(found.map((one) => one.entity))] };
+  }
+
+  async upstream() {
+    return this.graph;
+  }
+
+  #degree(card) {
+    return (this.near.upstream.get(card.id)?.size ?? 0) + (this.near.downstream.get(card.id)?.size ?? 0);
+  }
+
+  /** All cards, those with the most neighbours first; of as many, tables before files. */
+  get hubs() {
+    return [...this.graph.cards.values()].sort(
+      (a, b) => this.#degree(b) - this.#degree(a) || (a.kind === "container") - (b.kind === "container"),
+    );
+  }
+
   async overview() {
-    const cards = [...this.graph.cards.values()];
-    const degree = (card) =>
-      (this.near.upstream.get(card.id)?.size ?? 0) + (this.near.downstream.get(card.id)?.size ?? 0);
+    const cards = this.hubs;
     const beginnings = cards
       .map((card) => ({
         entity: card.fqn,
         upstream: this.near.upstream.get(card.id)?.size ?? 0,
         downstream: this.near.downstream.get(card.id)?.size ?? 0,
-        degree: degree(card),
       }))
-      .sort((a, b) => b.degree - a.degree)
       .slice(0, 12);
     const columnEdges = this.graph.edges.reduce(
       (sum, edge) => sum + edge.contributions.reduce((n, one) => n + one.columns.length, 0),
@@ -181,25 +216,24 @@ export class DocumentSource {
   }
 }
 
+function qualifiers(parts) {
+  const names = parts.map((part) => readable(unquoted(part)));
+  return { words: names.flatMap((name) => searched(name).words), last: searched(names[names.length - 1] ?? "").plain };
+}
+
+/** Tables before columns that fit as well; names that are only spelled alike where nothing else was found. */
+function bestOf(found, limit) {
+  const exact = found.filter((one) => one.rank !== ALIKE);
+  const ranked = (exact.length ? exact : found).sort(
+    (a, b) => a.rank - b.rank || a.name.length - b.name.length || a.entity.localeCompare(b.entity),
+  );
+  const columns = ranked.filter((one) => one.path);
+  const tables = ranked.filter((one) => !one.path).slice(0, limit - Math.min(columns.length, limit >> 2));
+  return [...tables, ...columns.slice(0, limit - tables.length)].sort(
+    (a, b) => (a.rank === INSIDE) - (b.rank === INSIDE) || Boolean(a.path) - Boolean(b.path),
+  );
+}
+
 function standing(contribution, time) {
   return time.asOf === null || (contribution.since ?? contribution.firstSeen ?? 0) <= time.asOf;
-}
-
-const TOKEN = "headwater-token";
-
-function readToken() {
-  try {
-    return sessionStorage.getItem(TOKEN);
-  } catch (error) {
-    if (error instanceof DOMException) return null; // storage is switched off
-    throw error;
-  }
-}
-
-function keepToken(token) {
-  try {
-    sessionStorage.setItem(TOKEN, token);
-  } catch (error) {
-    if (!(error instanceof DOMException)) throw error;
-  }
 }

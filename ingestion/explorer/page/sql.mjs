@@ -1,5 +1,6 @@
 // Masked SQL as elements: words of the language set apart, and the expression behind an edge marked.
 import { html } from "./dom.mjs";
+import { visible } from "./model.mjs";
 
 const TOKEN =
   /(\/\*[\s\S]*?\*\/|--[^\n]*)|("[^"]*"|`[^`]*`|\[[A-Za-z_][^\]\n]*\])|('(?:[^']|'')*')|([A-Za-z_$#@][\w$#@]*|[^\x00-\x7f]+)|(\d+(?:\.\d+)?)|(\s+)|([\s\S])/g;
@@ -95,12 +96,12 @@ function startOf(text, at) {
 }
 
 /** The text as a block of code with marks; the first mark can be scrolled to. */
-export function sqlElement(text, expression, names) {
-  const ranges = marks(text, expression, names);
+export function sqlElement(sql, expression, names) {
+  const ranges = marks(sql, expression, names);
   const block = html("pre", { class: "sql", tabindex: 0, "aria-label": "masked SQL" });
   let range = 0;
   let mark = null;
-  for (const token of tokens(text)) {
+  for (const token of tokens(sql)) {
     while (range < ranges.length && token.at >= ranges[range][1]) range++;
     const inside = range < ranges.length && token.at >= ranges[range][0];
     if (inside && mark?.range !== range) {
@@ -110,7 +111,8 @@ export function sqlElement(text, expression, names) {
     if (!inside) mark = null;
     const kind = token.kind === "word" && KEYWORDS.has(token.text.toLowerCase()) ? "keyword" : token.kind;
     const plain = kind === "space" || kind === "word" || kind === "sign";
-    (mark?.element ?? block).append(plain ? token.text : html("span", { class: `sql-${kind}` }, token.text));
+    const text = visible(token.text, { lines: true });
+    (mark?.element ?? block).append(plain ? text : html("span", { class: `sql-${kind}` }, text));
   }
   return block;
 }

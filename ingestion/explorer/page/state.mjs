@@ -90,16 +90,21 @@ export function readView(hash) {
   return view;
 }
 
+/** What of a view is worth a step of the way back: the tables and how far around them, not what is pinned or open. */
+function choiceOf({ steps, removed, asOf }) {
+  return JSON.stringify([steps, removed, asOf]);
+}
+
 /** The page's address: says which view it holds, keeps up with the view, and tells `opened` of the way back and forth. */
 export class Address {
   #kept = null;
-  #steps = 0;
+  #choice = null;
 
   constructor(opened) {
     addEventListener("hashchange", () => {
       if (location.hash.slice(1) === this.#kept) return;
       const view = this.view;
-      [this.#kept, this.#steps] = [location.hash.slice(1), view.steps.length];
+      [this.#kept, this.#choice] = [location.hash.slice(1), choiceOf(view)];
       opened(view);
     });
   }
@@ -112,9 +117,9 @@ export class Address {
   keep(view) {
     const address = written(view);
     if (address === this.#kept) return;
-    const way = this.#kept !== null && view.steps.length !== this.#steps ? "pushState" : "replaceState";
-    this.#kept = address;
-    this.#steps = view.steps.length;
+    const choice = choiceOf(view);
+    const way = this.#kept !== null && choice !== this.#choice ? "pushState" : "replaceState";
+    [this.#kept, this.#choice] = [address, choice];
     try {
       history[way](null, "", `#${address}`);
     } catch (error) {

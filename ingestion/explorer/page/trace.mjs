@@ -104,6 +104,13 @@ export function litOnly(links) {
   return { columns, links: new Map(links.map((link) => [link.key, 0])) };
 }
 
+/** The light of one way, link by link: {from, to, direct, keys (of the links that may show it)}. */
+export function litAlong(way) {
+  const columns = new Map(way.flatMap((one) => [one.from, one.to].map((key) => [key, one.direct ? 0 : 1])));
+  if (way.length) columns.set(way[way.length - 1].to, 0);
+  return { columns, links: new Map(way.flatMap((one) => one.keys.map((key) => [key, 0]))) };
+}
+
 /** The graph and the links that a light falls on. */
 export function onPaths(graph, all, { columns, links }) {
   const cards = new Set([...columns.keys()].map((key) => splitKey(key)[0]));

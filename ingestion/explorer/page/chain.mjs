@@ -1,0 +1,179 @@
+// Where a column comes from: the chain of expressions back to base columns, as `ingest explain` tells it.
+import { keyOf } from "./model.mjs";
+
+const WITHOUT_TEXT = {
+  engine: "(no statement: recorded by the engine itself)",
+  plan: "(no statement: a plan)",
+};
+const BY_HAND = "(no statement: entered by hand)";
+
+/**
+ * The explanation of a column by its full name: `hops` has each column on the way, nearest first, with its sources,
+ * `statements` those behind the hops, `places` the card and path of each column; `tables` are joined without known columns.
+ */
+export function explanation(graph, card, path) {
+  const column = `${card.fqn}.${path}`;
+  const reader = new HopReader(graph);
+  const hops = new Map();
+  const waiting = [column];
+  for (const name of waiting) {
+    if (hops.has(name)) continue;
+    hops.set(name, reader.hopsInto(name));
+    waiting.push(...hops.get(name).map((hop) => hop.source));
+  }
+  const joined = graph.edges.filter(
+    (edge) => edge.to === card.id && edge.contributions.some((one) => !one.columns.length),
+  );
+  const tables = joined.map((edge) => graph.cards.get(edge.from).fqn);
+  return { column, hops, statements: reader.statements, places: reader.places, tables, truncated: graph.truncated };
+}
+
+class HopReader {
+  #into = new Map();
+  #made = new Map();
+  #numbers = new Map();
+
+  constructor(graph) {
+    this.statements = [];
+    this.places = new Map();
+    for (const { id, fqn, columns } of graph.cards.values()) {
+      for (const { path } of columns) this.places.set(`${fqn}.${path}`, { card: id, entity: fqn, path });
+    }
+    for (const { to, contributions } of graph.edges) {
+      if (!this.#into.has(to)) {
+        this.#into.set(to, []);
+        this.#made.set(to, new Map());
+      }
+      this.#into.get(to).push(...contributions);
+      for (const one of contributions) this.#note(this.#made.get(to), one);
+    }
+  }
+
+  #note(made, contribution) {
+    const origin = originOf(contribution);
+    if (!made.has(origin)) made.set(origin, new Set());
+    for (const one of contribution.columns) if (one.to) made.get(origin).add(one.to);
+  }
+
+  /** Direct ones first, each once with the numbers of all the statements that make it. */
+  hopsInto(column) {
+    const found = new Map();
+    for (const [contribution, one] of this.#uses(column)) {
+      const number = this.#number(contribution);
+      for (const source of one.from) {
+        const hop = {
+          source,
+          type: one.type ?? "DIRECT",
+          subtype: one.subtype ?? "",
+          masking: Boolean(one.masking),
+          expression: one.expression ?? "",
+          certain: one.certain !== false,
+        };
+        const key = JSON.stringify(hop);
+        if (!found.has(key)) found.set(key, { ...hop, direct: hop.type === "DIRECT", statements: [] });
+        const { statements } = found.get(key);
+        if (!statements.includes(number)) statements.push(number);
+      }
+    }
+    return [...found.values()].sort((a, b) => b.direct - a.direct);
+  }
+
+  /** What filters a statement's rows has a say in the columns that the statement gives, and in no others. */
+  #uses(column) {
+    const table = this.places.get(column)?.card;
+    const made = this.#made.get(table) ?? new Map();
+    const constant = ![...made.values()].some((columns) => columns.has(column));
+    const uses = [];
+    for (const contribution of this.#into.get(table) ?? []) {
+      const given = constant || made.get(originOf(contribution)).has(column);
+      for (const one of contribution.columns) {
+        if (one.to === column || (!one.to && given)) uses.push([contribution, one]);
+      }
+    }
+    return uses;
+  }
+
+  #number(contribution) {
+    const statement = {
+      text: contribution.sqlQuery ?? "",
+      producer: contribution.producer.kind.toLowerCase(),
+      parser: contribution.parser ?? "",
+    };
+    const key = JSON.stringify(statement);
+    if (!this.#numbers.has(key)) this.#numbers.set(key, this.statements.push(statement));
+    return this.#numbers.get(key);
+  }
+}
+
+function originOf({ producer, sqlQuery }) {
+  return JSON.stringify([producer.kind, producer.key, sqlQuery ?? ""]);
+}
+
+/** The chain as rows, in the order in which it is read: {hop, depth, way (hops from the source on), again}. */
+export function chainRows({ column, hops }) {
+  const shown = new Set([column]);
+  const rows = [];
+  const waiting = hops.get(column).map((hop) => ({ hop, depth: 1, way: [{ hop, to: column }] }));
+  while (waiting.length) {
+    const row = waiting.shift();
+    const sources = hops.get(row.hop.source);
+    row.again = sources.length > 0 && shown.has(row.hop.source);
+    shown.add(row.hop.source);
+    rows.push(row);
+    if (row.again) continue;
+    const next = { depth: row.depth + 1, to: row.hop.source };
+    waiting.unshift(...sources.map((hop) => ({ hop, depth: next.depth, way: [{ hop, to: next.to }, ...row.way] })));
+  }
+  return rows;
+}
+
+/** The keys of the links along a way: each from a column to a column, or to every row of its table. */
+export function wayLinks({ places }, way) {
+  return way.flatMap(({ hop, to }) => {
+    const [from, into] = [places.get(hop.source), places.get(to)];
+    if (!from || !into) return [];
+    const [start, end] = [keyOf(from.card, from.path), keyOf(into.card, into.path)];
+    return [{ from: start, to: end, direct: hop.direct, keys: [`${start}\t${end}`, `${start}\t${keyOf(into.card, "")}`] }];
+  });
+}
+
+/** The columns where it all begins: those whose values arrive, and those that only have a say. */
+export function baseColumns({ column, hops }) {
+  const arriving = new Set([column]);
+  for (const name of arriving) for (const hop of hops.get(name)) if (hop.direct) arriving.add(hop.source);
+  const bases = [...hops].filter(([name, sources]) => !sources.length && name !== column).map(([name]) => name);
+  return [bases.filter((name) => arriving.has(name)), bases.filter((name) => !arriving.has(name))];
+}
+
+/** How a source takes part, in words. */
+export function howOf(hop) {
+  const words = [hop.type.toLowerCase(), hop.subtype.toLowerCase().replaceAll("_", " ")];
+  if (hop.masking) words.push("masked");
+  if (!hop.certain) words.push("not certain");
+  return words.filter(Boolean).join(", ");
+}
+
+/** What stands for a statement without a text. */
+export function statementText({ text, producer }) {
+  return text || (WITHOUT_TEXT[producer] ?? BY_HAND);
+}
+
+/** The whole explanation as text. */
+export function chainText(explained) {
+  const lines = [explained.column];
+  if (!explained.hops.get(explained.column).length) lines.push("  nothing upstream of it is known");
+  for (const { hop, depth, again } of chainRows(explained)) {
+    const numbers = hop.statements.map((number) => ` [${number}]`).join("");
+    const expression = hop.expression ? `  ${hop.expression}` : "";
+    const above = again ? "  (see above)" : "";
+    lines.push(`${"  ".repeat(depth)}<- ${hop.source}  ${howOf(hop)}${expression}${numbers}${above}`);
+  }
+  const [direct, indirect] = baseColumns(explained);
+  if (direct.length) lines.push(`made of: ${direct.join(", ")}`);
+  if (indirect.length) lines.push(`and depending on: ${indirect.join(", ")}`);
+  explained.statements.forEach((one, at) => {
+    lines.push(`[${at + 1}] ${[...new Set([one.producer, one.parser].filter(Boolean))].join(", ")}`);
+    lines.push(...statementText(one).split("\n").map((line) => `    ${line}`));
+  });
+  return `${lines.join("\n")}\n`;
+}

@@ -1,0 +1,26 @@
+// What the page shows, in words: its title, its first heading, and a link that says it.
+import { byId } from "./dom.mjs";
+import { cardNamed, readable } from "./model.mjs";
+
+const USUAL = document.title;
+
+/** The name of what a view shows: the column or table that it began with; "" where it shows no one table. */
+export function subjectOf(view, graph, whole) {
+  if (!view.steps.length || whole) return "";
+  const [{ entity }] = view.steps;
+  const name = cardNamed(graph, entity)?.name ?? readable(entity);
+  const pin = view.pins.find((one) => one.entity === entity && one.path);
+  return pin ? `${name}.${readable(pin.path)}` : name;
+}
+
+/** Puts the subject into the title and the heading. */
+export function showHeading(subject) {
+  document.title = subject ? `${subject} · ${USUAL}` : USUAL;
+  byId("title").textContent = subject ? `Lineage of ${subject}` : USUAL;
+  byId("title").hidden = !byId("start").hidden;
+}
+
+/** The page's address with what it shows, as text to pass on. */
+export function linkText() {
+  return `${document.title}\n${location.href}`;
+}
