@@ -63,15 +63,15 @@ def index_names(connection: Connection, named: Mapping[tuple[str, str], str]) ->
 
 def plain(name: str) -> str:
     """A name without accents, case and whatever joins its words."""
-    return "".join(_WORD.findall(_folded(name)))
+    return "".join(_WORD.findall(_fold(name)))
 
 
 def words(name: str) -> list[str]:
     """The words of a name, without accents and case: what `_`, signs and capitals set apart."""
-    return _WORD.findall(_folded(_HUMPS.sub(" ", name)))[:_MOST_WORDS]
+    return _WORD.findall(_fold(_HUMPS.sub(" ", name)))[:_MOST_WORDS]
 
 
-def _folded(name: str) -> str:
+def _fold(name: str) -> str:
     decomposed = unicodedata.normalize("NFKD", name)
     return "".join(character for character in decomposed if not unicodedata.combining(character)).casefold()
 
@@ -107,4 +107,4 @@ def _add_names(connection: Connection, names: Iterable[tuple[str, str]]) -> None
 
 def _all_words(name: str) -> str:
     """The words of a name, with those that capitals set apart together too."""
-    return " ".join(dict.fromkeys((*words(name), *_WORD.findall(_folded(name)))))
+    return " ".join(dict.fromkeys((*words(name), *_WORD.findall(_fold(name)))))

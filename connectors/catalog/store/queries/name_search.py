@@ -59,7 +59,7 @@ def find(connection: Connection, wanted: str, limit: int) -> Json:
     search = _NameSearch(connection, wanted, limit)
     found = search.results(words(wanted), plain(wanted))
     if not found:
-        spelled = search.respelled(words(wanted))
+        spelled = search.spelling_variants(words(wanted))
         found = next((results for some in spelled if (results := search.results(some, "".join(some)))), [])
     return {"results": [hit.answer() for hit in found]}
 
@@ -77,7 +77,7 @@ class _NameSearch:
         tables = self.tables(asked, whole)
         columns = self._bearing(COLUMN, self._names(COLUMN, asked, whole), self._limit)
         columns += self._columns_of_tables(asked)
-        return self._mixed(tables, _distinct(columns))
+        return self._merge(tables, _distinct(columns))
 
     def tables(self, asked: Sequence[str], whole: str) -> list[_Hit]:
         """The tables, those of which all words are in the name or in what it is qualified by."""
@@ -86,7 +86,7 @@ class _NameSearch:
             found += self._qualified_tables(asked)
         return sorted(_distinct(found), key=lambda hit: hit.order)
 
-    def respelled(self, asked: Sequence[str]) -> list[list[str]]:
+    def spelling_variants(self, asked: Sequence[str]) -> list[list[str]]:
         """The words with each that no name has as one that is spelled almost alike; some ways to do so."""
         ways: list[list[str]] = [[]]
         for word in asked:
@@ -94,12 +94,12 @@ class _NameSearch:
             ways = [[*way, option] for way in ways for option in options][:_MOST_TABLES]
         return [way for way in ways if way != list(asked)]
 
-    def _mixed(self, tables: list[_Hit], columns: list[_Hit]) -> list[_Hit]:
+    def _merge(self, tables: list[_Hit], columns: list[_Hit]) -> list[_Hit]:
         columns.sort(key=lambda hit: hit.order)
         room = self._limit - min(len(columns), self._limit // _KEPT_FOR_COLUMNS)
         kept = tables[:room]
-        mixed = kept + columns[: self._limit - len(kept)]
-        return sorted(mixed, key=lambda hit: (hit.rank == _INSIDE, bool(hit.row.column_path)))
+        both = kept + columns[: self._limit - len(kept)]
+        return sorted(both, key=lambda hit: (hit.rank == _INSIDE, bool(hit.row.column_path)))
 
     def _names(self, kind: str, asked: Sequence[str], whole: str) -> dict[str, int]:
         """The names of one kind that fit, best first, each with its rank."""
@@ -108,11 +108,11 @@ class _NameSearch:
             holding = search_vocabulary.c.name.contains(self._wanted, autoescape=True)
             return dict.fromkeys(self._shortest(search_vocabulary.c.kind == kind, holding), _INSIDE)
         if whole:
-            self._note(ranks, _WHOLE, f"search_{kind}_words", f"whole:{_quoted(whole)}")
+            self._note(ranks, _WHOLE, f"search_{kind}_words", f"whole:{_phrase(whole)}")
         if asked:
             self._note(ranks, _WORDS, f"search_{kind}_words", _all_of(asked))
         if len(whole) >= 3 and len(ranks) < self._limit:
-            self._note(ranks, _INSIDE, f"search_{kind}_inside", _quoted(whole))
+            self._note(ranks, _INSIDE, f"search_{kind}_inside", _phrase(whole))
         return ranks
 
     def _note(self, ranks: dict[str, int], rank: int, index: str, expression: str) -> None:
@@ -224,13 +224,13 @@ def _rank_of(asked: Sequence[str], name: str) -> int:
     return _WHOLE if plain("".join(fqn.split(name)[-2:])) == "".join(asked) else _WORDS
 
 
-def _quoted(term: str) -> str:
+def _phrase(term: str) -> str:
     return '"' + term.replace('"', '""') + '"'
 
 
 def _all_of(asked: Sequence[str]) -> str:
-    return " AND ".join(f"words:{_quoted(word)}*" for word in asked)
+    return " AND ".join(f"words:{_phrase(word)}*" for word in asked)
 
 
 def _any_of(asked: Sequence[str]) -> str:
-    return " OR ".join(f"words:{_quoted(word)}*" for word in asked)
+    return " OR ".join(f"words:{_phrase(word)}*" for word in asked)

@@ -16,11 +16,11 @@ _NEAR = 8
 def whereabouts(connection: Connection, name: str) -> Json:
     """`renamed` (the entity's name now, and when it moved there), `dropped` (when), and names `near` this one."""
     row = history.by_name(connection, name)
-    renamed, dropped = _moved(connection, row.id) if row is not None and row.deleted else (None, None)
+    renamed, dropped = _present_name(connection, row.id) if row is not None and row.deleted else (None, None)
     return {"renamed": renamed, "dropped": dropped, "near": _near(connection, name)}
 
 
-def _moved(connection: Connection, identifier: str) -> tuple[Json | None, int | None]:
+def _present_name(connection: Connection, identifier: str) -> tuple[Json | None, int | None]:
     """What bears the name's entity now, however often it moved; or when it was dropped."""
     known = name_events.lives(connection, [identifier])
     seen: set[str] = set()
