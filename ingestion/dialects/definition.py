@@ -76,6 +76,8 @@ class Dialect:
     dashes_need_space: bool = False  # a--b is a minus minus b
     name_characters: str = "$"  # beside letters, digits and the underscore
     stage_names: bool = False  # @stage/path
+    identifier_clause: bool = False  # IDENTIFIER(:x) is a name
+    table_variables: bool = False  # @t is a table of one batch
     number_suffixes: bool = False  # 10L, 1.5BD
     dollar_amounts: bool = False  # $12.50 is a number
     loose_double_quotes: bool = False  # "text" is a name, or a string where a setting or a missing name makes it one

@@ -26,6 +26,7 @@ _SPARK = Dialect(
     lateral_aliases=True,
     semi_joins_merge=True,
     row_generators=True,
+    identifier_clause=True,
     range_column="id",
 )
 _HIVE = replace(
@@ -37,6 +38,7 @@ _HIVE = replace(
     nested_comments=False,
     separator=Separator.NONE,
     two_level=True,
+    identifier_clause=False,
     control_opens_block=False,
     lateral_aliases=False,
     semi_joins_merge=False,

@@ -69,6 +69,7 @@ _TSQL = Dialect(
     name_characters="$#@",
     dollar_amounts=True,
     loose_double_quotes=True,
+    table_variables=True,
     separator=Separator.GO,
     default_schema="dbo",
     use_names_database=True,

@@ -28,6 +28,7 @@ WAREHOUSES = (
         dollar_quotes=DollarQuotes.PLAIN,
         slash_comments=True,
         stage_names=True,
+        identifier_clause=True,
         default_schema="PUBLIC",
         use_names_database=True,
         set_makes_variables=True,

@@ -7,10 +7,12 @@ lineage has no values: there the statement is read, unless the string, or the qu
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
 from ingestion.dialects import Dialect, dialect_of
+from ingestion.errors import Templated
 from ingestion.lexing import lexicon_of
 from ingestion.lexing.patterns import COMMENT, HINT
 
@@ -30,6 +32,7 @@ _LITERAL = re.compile(
     r"'(?:[^'\\]|\\.)*+(?:'|\Z)|\"(?:[^\"\\]|\\.)*+(?:\"|\Z)|(?<![\w.])\d[\w.]*+|(?<=\w:[-=?+])[^}]++"
 )
 _LONGEST = 80
+_BOUND_LATER = re.compile(r"[:?%]|\$\d++\Z|@|[^(]*+\(")
 
 
 class Template(NamedTuple):
@@ -69,6 +72,20 @@ def template_in_quotes(text: str, dialect: Dialect | str) -> Template | None:
         if found is not None:
             return _template(text, match.start() + found.start(), found.group())
     return None
+
+
+def refuse_bound_name(parts: Iterable[str], dialect: Dialect) -> None:
+    """Raises Templated where a bare part of a relation's name is bound when the statement runs: `:s.t`, `$1`, `f(x)`.
+
+    T-SQL's variables, which are tables, and stages are names.
+    """
+    bare = tuple(parts)
+    for part in bare:
+        if _BOUND_LATER.match(part) is None:
+            continue
+        if part[0] == "@" and (dialect.stage_names or (dialect.table_variables and len(bare) == 1)):
+            continue
+        raise Templated(Templated.code)
 
 
 @lru_cache(maxsize=64)

@@ -6,7 +6,8 @@ import re
 from itertools import islice
 
 from ingestion.dialects import Dialect
-from ingestion.lexing import NUMBER, WORD, lexicon_of, tokens
+from ingestion.errors import Templated
+from ingestion.lexing import NUMBER, STRING, WORD, lexicon_of, tokens
 
 _REDEFINES = re.compile(r"\s*+alter\b", re.IGNORECASE)
 _AS_QUERY = re.compile(r"\bas\b[\s(]*+(?:select|with|sel|values|table|from)\b", re.IGNORECASE)
@@ -14,10 +15,22 @@ _HEAD = 16
 """As many tokens may stand before the VIEW of ALTER ALGORITHM = … DEFINER = … SQL SECURITY … VIEW."""
 
 
+_IDENTIFIER = re.compile(r"\bidentifier\s*+\(", re.IGNORECASE)
+_NAME = re.compile(r"""'((?:[\w$]++|"[^"'\\]++"|`[^`'\\]++`)(?:\.(?:[\w$]++|"[^"'\\]++"|`[^`'\\]++`))*+)'""")
+_BEFORE_RELATION = re.compile(
+    "clone|exists|from|into|join|like|only|overwrite|table|to|update|using|view|with", re.IGNORECASE
+)
+
+
 def plainly_spelled(text: str, dialect: Dialect) -> str:
-    """The text with a new definition of a view as a CREATE, and amounts of money as the numbers that they are."""
+    """The text with a new definition of a view as a CREATE, and amounts of money as the numbers that they are.
+
+    IDENTIFIER('s.t') is s.t. Raises Templated where a relation has no other name than IDENTIFIER(:x).
+    """
     if _REDEFINES.match(text):
         text = _redefinition(text, dialect)
+    if dialect.identifier_clause and _IDENTIFIER.search(text):
+        text = _replace_names(text, dialect)
     return _without_currency(text, dialect) if dialect.dollar_amounts else text
 
 
@@ -35,6 +48,27 @@ def redefined_view(text: str, dialect: Dialect) -> int | None:
         elif word in ("table", "as", "("):
             return None
     return None
+
+
+def _replace_names(text: str, dialect: Dialect) -> str:
+    """The text with the names that IDENTIFIER(…) has as constants, where relations stand."""
+    pieces: list[str] = []
+    done = 0
+    found = list(tokens(text, dialect))
+    words = [token.text.upper() if token.kind == WORD else "" for token in found]
+    for index, word in enumerate(words):
+        opens = word == "IDENTIFIER" and index > 0 and [token.text for token in found[index + 1 : index + 2]] == ["("]
+        before = words[index - 1] if opens else ""
+        if _BEFORE_RELATION.fullmatch(before) is None:
+            continue
+        inside = found[index + 2 : index + 4]
+        name = _NAME.fullmatch(inside[0].text) if len(inside) == 2 and inside[1].text == ")" else None
+        if name is not None:
+            pieces += (text[done : found[index].start], name[1])
+            done = inside[1].start + 1
+        elif before != "LIKE" and (not inside or inside[0].kind != STRING):
+            raise Templated(Templated.code)
+    return "".join(pieces) + text[done:]
 
 
 def _redefinition(text: str, dialect: Dialect) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import struct
 import threading
@@ -11,6 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPResponse
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
 from urllib.parse import urlsplit
 
 Fault = Callable[["Proxied"], None]
@@ -102,6 +104,22 @@ def hang(call: Proxied) -> None:
     call.connection.close()
 
 
+def dripping_header(call: Proxied) -> None:
+    """The catalog took it, and the header of its answer grows by a line before the patience for a line ends."""
+    call.forwarded()
+    call.wfile.write(b"HTTP/1.1 200 OK\r\n")
+    for _ in range(60):
+        call.wfile.write(b"X-Drip: y\r\n")
+        time.sleep(0.1)
+    call.connection.close()
+
+
+def nested(call: Proxied) -> None:
+    """The catalog took it, and what is answered is JSON that nests 100,000 deep."""
+    status, _headers, _content = call.forwarded()
+    call.answer(status, b"[" * 100_000 + b"]" * 100_000, {"Content-Type": "application/json"})
+
+
 def slow(call: Proxied) -> None:
     """A right answer that takes its time."""
     status, headers, content = call.forwarded()
@@ -112,6 +130,20 @@ def slow(call: Proxied) -> None:
 def html(call: Proxied) -> None:
     """A proxy's own page in place of the answer."""
     call.answer(200, b"<html><body>Please log in</body></html>", {"Content-Type": "text/html"})
+
+
+def followed_by(path: str, edge_details: dict[str, Any]) -> Fault:
+    """The catalog took it, and then the PUT of another, who had read the edge before, before it is answered."""
+
+    def lose(call: Proxied) -> None:
+        status, headers, content = call.forwarded()
+        call.command, call.path, call.body = "PUT", path, json.dumps(edge_details).encode()
+        del call.headers["Content-Length"]
+        call.headers["Content-Length"] = str(len(call.body))
+        assert call.forwarded()[0] == 200
+        call.answer(status, content, headers)
+
+    return lose
 
 
 def refused_with(status: int, **headers: str) -> Fault:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from types import NoneType
 from typing import Any, get_args
 
@@ -114,6 +115,7 @@ def known_paths(model: type[Model], above: tuple[str, ...] = ()) -> Iterator[tup
             yield from known_paths(child, (*above, key))
 
 
+@cache
 def _children(model: type[Model]) -> dict[str, type[Model] | None]:
     return {info.alias or name: model_in(info.annotation) for name, info in model.model_fields.items()}
 

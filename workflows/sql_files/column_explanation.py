@@ -12,7 +12,7 @@ from ingestion.names.suggestions import suggestion
 from ingestion.scripts.explanation import Explanation, column_names, columns_called, explain
 from ingestion.scripts.lineage_graph import LineageGraph, lineage_graph
 from workflows.sql_files.dbt_models import dbt_project, in_warehouse, schema_of
-from workflows.sql_files.script_lineage import DEFAULT_DIALECT, schema_from_json
+from workflows.sql_files.script_lineage import DEFAULT_DIALECT, refuse_schema_failures, schema_from_json
 from workflows.sql_files.sql_files import sql_text, sql_texts
 
 _NAMED = 3
@@ -45,7 +45,8 @@ def explain_in_sql(column: str, sql: SqlOptions) -> tuple[Explanation, tuple[str
         column = in_warehouse(project, column)
     texts = [text for _, text in parts]
     graph = lineage_graph(texts, dialect, known, sql.timeout_seconds, keep_temporary=True)
-    named = (_with_place(failure, [name for name, _ in parts]) for failure in graph.failures)
+    named = [_with_place(failure, [name for name, _ in parts]) for failure in graph.failures]
+    refuse_schema_failures(sql.schema, named)
     failures = (*(map(str, project.failures) if project is not None else ()), *named)
     return explain(graph.document, _only(column, graph, failures)), failures
 

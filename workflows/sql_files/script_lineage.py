@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -21,6 +21,7 @@ from workflows.sql_files.sql_files import Script, project_script, read_script, s
 JSON_VERSION = 1
 DEFAULT_DIALECT = "ansi"
 EVERY_COLUMN = "(every column)"
+_SHOWN = 80
 _LINE = re.compile(r"^line (?P<line>\d+): ")
 
 Schema = Mapping[str, Mapping[str, str]]
@@ -115,6 +116,7 @@ def script_lineage(sql: str, dialect: str | None, schema: Path | None, timeout_s
     dialect = dialect or DEFAULT_DIALECT
     script = read_script(sql, dialect_of(dialect), before) if project is None else project_script(project, before)
     found = _of_script(script, dialect, known, timeout_seconds)
+    refuse_schema_failures(before, found.failures)
     return found if project is None else _of_project(project, found)
 
 
@@ -149,6 +151,13 @@ def _of_project(project: DbtProject, found: ScriptLineage) -> ScriptLineage:
     )
 
 
+def refuse_schema_failures(schema: Path | None, failures: Iterable[str]) -> None:
+    """Raises ConfigError with the first of the failures (file:line: why) that lies in the file of the schema."""
+    wrong = next((failure for failure in failures if schema is not None and failure.startswith(f"{schema}:")), None)
+    if wrong is not None:
+        raise ConfigError(wrong)
+
+
 def schema_from_json(file: Path) -> Schema:
     """The tables of a JSON file {"schema.table": {"column": "type"}}. Raises ConfigError where it is none."""
     try:
@@ -157,10 +166,18 @@ def schema_from_json(file: Path) -> Schema:
         raise ConfigError(f"{file}:{error.lineno}: not valid JSON") from None
     except RecursionError:
         raise ConfigError(f"{file}: nested too deeply") from None
-    tables = content.values() if isinstance(content, dict) else [None]
-    if not all(isinstance(columns, dict) and all(isinstance(t, str) for t in columns.values()) for columns in tables):
-        raise ConfigError(f'{file}: expected {{"schema.table": {{"column": "type"}}}}')
-    return dict(content)
+    except ValueError:
+        raise ConfigError(f"{file}: a number of more digits than one has") from None
+    expected = 'expected {"schema.table": {"column": "type"}}'
+    if not isinstance(content, dict):
+        raise ConfigError(f"{file}: {expected}")
+    for table, columns in content.items():
+        if not isinstance(columns, dict):
+            raise ConfigError(f"{file}: {table[:_SHOWN]}: {expected}")
+        wrong = next((name for name, type_ in columns.items() if not isinstance(type_, str)), None)
+        if wrong is not None:
+            raise ConfigError(f"{file}: {table[:_SHOWN]}.{wrong[:_SHOWN]}: expected the name of a type")
+    return content
 
 
 def _with_place(failure: str, script: Script) -> str:

@@ -11,6 +11,7 @@ from sqlfluff.core.parser import BaseSegment, Lexer, Parser
 
 from ingestion.dialects import Dialect, fold, fold_column
 from ingestion.errors import Unparsable
+from ingestion.lexing.templates import refuse_bound_name
 from ingestion.model import TableName
 from ingestion.names.storage_paths import location
 
@@ -86,8 +87,13 @@ def table_name(reference: BaseSegment, dialect: Dialect) -> TableName:
     """The name of a relation, folded as the dialect folds it; a path where a file stands for a table."""
     parts = list(_dotted_parts(reference))
     text, quoted = parts[-1]
+    if "(" in text and not quoted:
+        raise Unparsable("a function stands for a relation")
+    refuse_bound_name((text for text, quoted in parts if not quoted), dialect)
     if quoted and ("/" in text or reference.is_type("file_reference")):
         return location(text)
+    if dialect.table_variables and text.startswith("@") and not quoted:  # a temporary table, as it is in routines
+        parts = [(f"#{text[1:]}", False)]
     if dialect.dotted_quotes:
         parts = [(piece, quoted) for text, quoted in parts for piece in (text.split(".") if quoted else [text])]
     return TableName(

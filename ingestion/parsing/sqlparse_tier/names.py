@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ingestion.dialects import Dialect, fold, fold_column
+from ingestion.errors import Templated
+from ingestion.lexing.templates import refuse_bound_name
 from ingestion.model import TableName
 from ingestion.names.storage_paths import location
 from ingestion.parsing.sqlparse_tier.stream import SqlparseToken, TokenKind, TokenStream
@@ -43,6 +45,24 @@ def name_at(stream: TokenStream, position: int, dialect: Dialect, stop: int | No
             position, dots = position + 1, dots + 1
         if dots == 0:
             return NamedAt(tuple(parts), position)
+
+
+def relation_at(stream: TokenStream, position: int, dialect: Dialect) -> NamedAt | None:
+    """The name of a relation that begins at a position, None when there is none.
+
+    Raises Templated where a part of it is bound when the statement runs.
+    """
+    named = name_at(stream, position, dialect)
+    if stream.word(position) == "IDENTIFIER" and stream.word(position + 1) == "(":
+        if stream.tokens[position + 2].kind is not TokenKind.STRING:
+            raise Templated(Templated.code)
+    elif named is None:
+        last = position
+        while stream.word(last + 1) == "." and last + 2 < len(stream):
+            last += 2
+        tokens = stream.tokens[position : last + 1 : 2]
+        refuse_bound_name((token.text if token.kind is TokenKind.PLACEHOLDER else "" for token in tokens), dialect)
+    return named
 
 
 def _part_at(stream: TokenStream, position: int, dialect: Dialect) -> tuple[SqlparseToken, int] | None:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ingestion.dialects import Dialect
 from ingestion.model import TableName
-from ingestion.parsing.sqlparse_tier.names import CommonTableAt, alias_at, common_tables, name_at, table_name
+from ingestion.parsing.sqlparse_tier.names import CommonTableAt, alias_at, common_tables, relation_at, table_name
 from ingestion.parsing.sqlparse_tier.stream import TokenStream
 from ingestion.parsing.sqlparse_tier.words import ENDS_FROM, METADATA_QUERIES, QUERY_STARTS, TABLE_HINTS
 
@@ -139,7 +139,7 @@ class _Scan:
         if word in _BEFORE_RELATION or (word == "TABLE" and self.stream.word(position + 1) == "("):
             return position + 1
         level.expecting = False
-        named = name_at(self.stream, position, self.dialect)
+        named = relation_at(self.stream, position, self.dialect)
         if word in ENDS_FROM or named is None or self._is_call(named.end):
             self.derived.add(len(self.levels) - 1)  # a table function, a file, a variable: no table to name
             return position + 1 if named is None else named.end

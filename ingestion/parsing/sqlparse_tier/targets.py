@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ingestion.dialects import Dialect, fold_column
 from ingestion.errors import Unparsable
 from ingestion.model import StatementKind, Target, WriteMode
-from ingestion.parsing.sqlparse_tier.names import name_at, table_name
+from ingestion.parsing.sqlparse_tier.names import relation_at, table_name
 from ingestion.parsing.sqlparse_tier.stream import TokenKind, TokenStream
 from ingestion.parsing.sqlparse_tier.words import (
     CREATE_MODIFIERS,
@@ -70,7 +70,7 @@ def _insert(stream: TokenStream, position: int, dialect: Dialect) -> TargetAt:
     while stream.word(position) in INSERT_MODIFIERS:
         mode = WriteMode.OVERWRITE if stream.word(position) == "OVERWRITE" else mode
         position += 1
-    named = name_at(stream, position, dialect)
+    named = relation_at(stream, position, dialect)
     if named is None or stream.word(position) in INSERT_ELSEWHERE | NO_TARGET:
         raise Unparsable("INSERT goes to something else than one table")
     position = named.end
@@ -99,7 +99,7 @@ def _create(stream: TokenStream, position: int, dialect: Dialect) -> TargetAt:
     position += 1
     if stream.word(position) == "IF":
         position += 3
-    named = name_at(stream, position, dialect)
+    named = relation_at(stream, position, dialect)
     if named is None:
         raise Unparsable("CREATE names nothing")
     query = _as_query(stream, named.end)
@@ -124,7 +124,7 @@ def _as_query(stream: TokenStream, position: int) -> int:
 def _update(stream: TokenStream, position: int, dialect: Dialect) -> TargetAt:
     start = position
     position += 1 + (stream.word(position + 1) == "ONLY")
-    named = name_at(stream, position, dialect)
+    named = relation_at(stream, position, dialect)
     if named is None or stream.word(position) in NO_TARGET:
         raise Unparsable("UPDATE names no table")
     target = Target(table_name(named.parts, dialect), WriteMode.UPDATE)
@@ -134,7 +134,7 @@ def _update(stream: TokenStream, position: int, dialect: Dialect) -> TargetAt:
 def _merge(stream: TokenStream, position: int, dialect: Dialect) -> TargetAt:
     start = position
     position += 1 + (stream.word(position + 1) == "INTO")
-    named = name_at(stream, position, dialect)
+    named = relation_at(stream, position, dialect)
     if named is None or stream.word(position) in NO_TARGET:
         raise Unparsable("MERGE names no table")
     target = Target(table_name(named.parts, dialect), WriteMode.UPDATE)
@@ -166,7 +166,7 @@ def _select_into(stream: TokenStream, top: list[int], dialect: Dialect) -> Targe
     while stream.word(position) in (*TEMPORARY, "UNLOGGED", "TABLE"):
         temporary |= stream.word(position) in TEMPORARY
         position += 1
-    named = name_at(stream, position, dialect)
+    named = relation_at(stream, position, dialect)
     if named is None:
         raise Unparsable("SELECT INTO names no table")
     name = table_name(named.parts, dialect)

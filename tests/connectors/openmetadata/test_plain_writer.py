@@ -24,10 +24,11 @@ from ingestion.lineage_request import AddLineageRequest, request_of
 from ingestion.model import Subtype, Transformation
 from tests.connectors.openmetadata.conftest import VirtualTime
 from tests.connectors.openmetadata.test_rest_sink import Answer, FakeOpenMetadata, said, server, sink, stored
+from tests.support.fault_server import Plan, followed_by, misbehaving
 
 __all__ = ["server"]
 
-EDGES, ROUNDS = 20, 2
+EDGES, ROUNDS = 12, 2
 
 
 @pytest.fixture(scope="module")
@@ -92,6 +93,20 @@ def test_no_column_is_lost_to_another_writer(catalog: str, monkeypatch: pytest.M
         assert all(result.accepted for report in reports for result in report.results)
         lost = {name: found for name in targets if (found := writers[0].stored(name)) != {"a", "b"}}
         assert not lost
+
+
+def test_what_another_put_in_its_place_over_http_is_mended(catalog: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plain_writer, "SETTLING_SECONDS", 0.05)
+    theirs = {"columnsLineage": [{"fromColumns": ["s.d.p.source.b"], "toColumn": "s.d.p.t0.b"}]}
+    writer = Writer(catalog, "a")
+    put = "/api/v1/lineage/table/name/s.d.p.source/table/name/s.d.p.t0"
+    patch = f"/api/v1/lineage/table/{writer.entity('source').id}/table/{writer.entity('t0').id}"
+    plan = Plan(lambda path, number: followed_by(put, theirs) if path in (put, patch) and number == 1 else None)
+    with misbehaving(catalog, plan) as url:
+        written = Writer(url, "a").write(["t0", "t1"])
+    assert (plan.calls[put], plan.calls[patch]) == (1, 2)
+    assert [result.outcome for result in written.results] == [Outcome.NEW, Outcome.NEW]
+    assert (writer.stored("t0"), writer.stored("t1")) == ({"a", "b"}, {"a"})
 
 
 @dataclass

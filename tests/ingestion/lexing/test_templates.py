@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+
 import pytest
 
+from ingestion.analysis.analyzer import analyze
 from ingestion.dialects.table import ALL_DIALECTS
-from ingestion.errors import Templated
+from ingestion.errors import Templated, Unparsable
 from ingestion.lexing.templates import Template, template_in_code
+from ingestion.parsing.sqlfluff_tier import tier as sqlfluff_tier
+from ingestion.parsing.sqlglot_tier import tier as sqlglot_tier
+from ingestion.parsing.sqlparse_tier import tier as token_tier
 from ingestion.scripts.lineage_parser import LineageParser
 
 DIALECTS = [dialect.name for dialect in ALL_DIALECTS]
@@ -115,3 +121,46 @@ def test_the_line_of_the_template_is_told_and_the_other_statements_are_read() ->
     )
     assert parser.failures == ("line 5: templated: {{ ds_nodash }}",)
     assert [str(table) for table in parser.target_tables] == ["t"]
+
+
+BOUND = (":sch.s", "%(sch)s.s", "?.s", "$1.s", ":s", "?", "$1", "p.:s", "p.?", "identifier(:x)", "identifier(?)")
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_relation_that_is_named_when_the_statement_runs_has_no_name_in_any_tier(dialect: str) -> None:
+    slow = [sqlfluff_tier] if dialect in ("bigquery", "databricks", "snowflake", "tsql") else []
+    for tier in (sqlglot_tier, token_tier, *slow):
+        for name in BOUND:
+            for text in (f"insert into t (a) select x.a from {name} x", f"insert into {name} (a) select x.a from s x"):
+                with pytest.raises((Templated, Unparsable)):
+                    tier.parse(text, dialect)
+
+
+@pytest.mark.parametrize("dialect", ["postgres", "bigquery", "mysql", "spark", "trino", "clickhouse", "redshift"])
+def test_a_name_bound_later_is_said_so_wherever_it_stands(dialect: str) -> None:
+    for text in (
+        "insert into t (a) select s.a from s join :sch.u on s.k = u.k",
+        "create table t as select a from (select a from @sch.s) x",
+        "create table t as with c as (select a from ?) select a from c",
+        "create view :sch.v as select a from s",
+        "update :sch.t set a = 1",
+        "merge into t using :sch.s x on t.a = x.a when matched then update set b = x.b",
+    ):
+        with pytest.raises(Templated):
+            sqlglot_tier.parse(text, dialect)
+
+
+@pytest.mark.parametrize("tier", [sqlglot_tier, sqlfluff_tier])
+def test_a_table_variable_is_a_temporary_table(tier: ModuleType) -> None:
+    (into,) = analyze(tier.parse("insert into @t (a) select x.a from dbo.s x", "tsql"), lambda _: None).flows
+    (read,) = analyze(tier.parse("insert into dbo.u (a) select x.a from @t x", "tsql"), lambda _: None).flows
+    assert into.target is not None
+    assert into.target.name.dotted == read.sources[0].dotted == "#t"
+
+
+def test_values_that_are_bound_later_are_no_names() -> None:
+    for text in ("select :a, b from s where c = ? and d = $1", "select * from table(f(:a)) x, s", "select 1 from s$1"):
+        sqlglot_tier.parse(f"create table t as {text}", "snowflake")
+    sqlglot_tier.parse(
+        "create table t as select x.y.value('.', 'int') a from s cross apply @d.nodes('/r') x(y)", "tsql"
+    )

@@ -15,7 +15,19 @@ from connectors.openmetadata.transport.platform import Platform
 from connectors.openmetadata.transport.retry import RetryPolicy
 from ingestion.errors import ConfigError, LineageError, TargetDown
 from tests.support.catalog_contents import opened
-from tests.support.fault_server import Fault, Plan, half_a_body, hang, html, misbehaving, refused_with, reset, slow
+from tests.support.fault_server import (
+    Fault,
+    Plan,
+    dripping_header,
+    half_a_body,
+    hang,
+    html,
+    misbehaving,
+    nested,
+    refused_with,
+    reset,
+    slow,
+)
 from tests.support.growing_log import SHOP, Said, configuration, contributions_in, rows_of, write_log
 from tests.support.run_in_session import run
 from workflows.state.runs import RunOutcome, recorded_runs
@@ -51,7 +63,7 @@ def test_passing_faults_are_retried_and_change_nothing(workflow: tuple[Path, Pla
     folder, plan = workflow
     faults: list[Fault] = [
         reset, half_a_body, refused_with(429), refused_with(429, Retry_After="1"), refused_with(500),
-        refused_with(503), html, slow, hang,
+        refused_with(503), html, slow, hang, nested, dripping_header,
     ]  # fmt: skip
 
     def two_of_three(path: str, number: int) -> Fault | None:
@@ -73,6 +85,8 @@ def test_each_lasting_fault_ends_the_run_in_a_sentence_and_the_next_run_goes_on(
         (hang, TargetDown),
         (refused_with(429), TargetDown),
         (html, TargetDown),
+        (nested, TargetDown),
+        (dripping_header, TargetDown),
         (refused_with(401), ConfigError),
     ]
     for number, (fault, expected) in enumerate(lasting):
@@ -93,7 +107,7 @@ def test_each_lasting_fault_ends_the_run_in_a_sentence_and_the_next_run_goes_on(
     with store.read() as connection:
         outcomes = [found.outcome for found in recorded_runs(connection)]
     store.close()
-    assert outcomes == [RunOutcome.DONE, RunOutcome.FAILED, *[RunOutcome.TARGET_DOWN] * 4]
+    assert outcomes == [RunOutcome.DONE, RunOutcome.FAILED, *[RunOutcome.TARGET_DOWN] * 6]
 
 
 def test_what_the_target_refuses_is_dead_and_published_when_it_does_not(

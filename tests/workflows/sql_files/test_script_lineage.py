@@ -221,8 +221,31 @@ def test_standard_input_that_is_closed_or_no_text_is_one_line(tmp_path: Path) ->
     assert (garbled.returncode, garbled.stderr) == (2, b"ingest: <stdin>:2: not UTF-8 text\n")
 
 
-def test_a_schema_that_is_nested_without_end_is_one_line() -> None:
-    Path("deep.json").write_text("[" * 100_000)
-    Path("a.sql").write_text("select a from t")
-    code, shown, errors = lineage("a.sql", "--schema", "deep.json")
-    assert (code, shown, errors) == (2, "", "ingest: deep.json: nested too deeply\n")
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("deep.json", b"[" * 100_000, "deep.json: nested too deeply"),
+        ("digits.json", b'{"s": {"a": ' + b"9" * 100_000 + b"}}", "digits.json: a number of more digits than one has"),
+        ("empty.json", b"", "empty.json:1: not valid JSON"),
+        ("list.json", b'{"s": ["a"]}', 'list.json: s: expected {"schema.table": {"column": "type"}}'),
+        ("type.json", b'{"s": {"a": "int", "b": 3}}', "type.json: s.b: expected the name of a type"),
+        ("bytes.json", b'{"s":\n"\xff"}', "bytes.json:2: not UTF-8 text"),
+        ("wide.sql", "create table s (a int);".encode("utf-16"), "wide.sql:1: not UTF-8 text"),
+        ("open.sql", b"select 1;\n\ncreate table s (a int;\n", "open.sql:3: ill_formed:unbalanced parentheses"),
+        (
+            "quote.sql",
+            b"create table s (a text default 'x);\n" + b"y\n" * 10_000,
+            "quote.sql:1: ill_formed:unterminated",
+        ),
+        ("later.sql", b"select 1;\ncreate table {{ s }} (a int)", "later.sql:2: templated"),
+    ],
+    ids=lambda value: value if isinstance(value, str) and value.endswith((".sql", ".json")) else "",
+)
+def test_a_hostile_schema_is_one_line_and_exits_2(name: str, content: bytes, message: str) -> None:
+    Path(name).write_bytes(content)
+    Path("a.sql").write_text("create table t as select a from s")
+    command = ["explain", "t.a"] if name.startswith(("open", "type")) else ["lineage"]
+    result = CliRunner().invoke(app, [*command, "a.sql", "--dialect", "postgres", "--schema", name])
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith(f"ingest: {message}")
+    assert len(result.stderr.splitlines()) == 1

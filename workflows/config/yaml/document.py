@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -13,27 +14,39 @@ from workflows.config.yaml.problems import ConfigProblem, InvalidConfig
 Path: TypeAlias = tuple[str | int, ...]
 
 _MAX_NODES = 100_000  # aliases of aliases grow without end; no configuration comes near
+_MAX_DEPTH = 100
+_LONGEST_NUMBER = 100
 _TEXT_WORDS = frozenset({"yes", "no", "on", "off", "y", "n"})
+_NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
 _MERGE, _TIMESTAMP = "tag:yaml.org,2002:merge", "tag:yaml.org,2002:timestamp"
 
 # PyYAML's own words quote the input, which may be a secret that wanted quotes.
 _SAYINGS = {
+    "tab character": "a tab; indent with spaces",
+    "invalid Unicode character": "half a character",
     "alias": "a value that starts with * is an alias; put it in quotes",
     "anchor": "a value that starts with & is an anchor; put it in quotes",
     "directive": "a value that starts with % is a directive; put it in quotes",
-    "'\\t'": "a tab; indent with spaces",
     "cannot start any token": "a value that starts with a special character; put it in quotes",
     "could not find expected ':'": "a line that is not `key: value`; is a colon or an indent off?",
     "mapping values are not allowed": "a second `: ` in a line, or an indent that is off",
     "but found another document": "more than one document; one file is one workflow",
     "expected <block end>": "an indent that does not fit the lines above",
+    "did not find expected key": "an indent that does not fit the lines above",
     "unexpected end of stream": "a quote that is never closed",
     "tag": "a value that starts with ! is a tag; put it in quotes",
     "unknown escape character": "an unknown \\ escape in double quotes; use single quotes for plain text",
 }
 
 
-class _Loader(yaml.SafeLoader):
+# One of JSON's escapes for a character beyond 16 bits, which YAML writes as one escape of eight digits.
+_HALVES = re.compile(r"(?<!\\)((?:\\\\)*+)(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})")
+
+# libyaml reads ten times as fast; PyYAML may have been built without it.
+_SafeLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class _Loader(_SafeLoader):  # type: ignore[misc, valid-type]
     """SafeLoader whose dates stay text."""
 
     yaml_implicit_resolvers = {
@@ -70,11 +83,12 @@ class Document:
 
 def parse_document(text: str, origin: str) -> Document:
     """The document in `text`; `origin` is what its problems call it. Raises InvalidConfig."""
+    text = _whole_characters(text)
+    if control := next(yaml.reader.Reader.NON_PRINTABLE.finditer(text), None):
+        raise _invalid(origin, text.count("\n", 0, control.start()) + 1, "a control character")
+    loader = _Loader(text)
     try:
-        loader = _Loader(text)
-    except yaml.reader.ReaderError as error:
-        raise _invalid(origin, text.count("\n", 0, error.position) + 1, "a control character") from None
-    try:
+        _check_size(text, origin)
         root = loader.get_single_node()
         if root is None:
             raise _invalid(origin, None, "the file is empty; `ingest init` writes one to start from")
@@ -86,13 +100,39 @@ def parse_document(text: str, origin: str) -> Document:
         mark = error.problem_mark or error.context_mark
         advice = _saying(f"{error.context}: {error.problem}", mark.line if mark else 0, text)
         raise _invalid(origin, mark.line + 1 if mark else None, f"not valid YAML: {advice}") from None
-    except yaml.reader.ReaderError as error:
-        raise _invalid(origin, text.count("\n", 0, error.position) + 1, "a control character") from None
-    except RecursionError:
-        raise _invalid(origin, None, "nested too deeply") from None
     finally:
         loader.dispose()
     return Document(origin, content, reading.lines, frozenset(reading.looks_like_text))
+
+
+def _check_size(text: str, origin: str) -> None:
+    """Raises InvalidConfig where the text holds more than a loader takes in a moment. Raises YAMLError."""
+    depth = values = line = 0
+    for event in yaml.parse(text, Loader=_SafeLoader):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        else:
+            values += 1
+        if event.start_mark is not None:
+            line = event.start_mark.line + 1
+        if depth > _MAX_DEPTH:
+            raise _invalid(origin, line, "nested too deeply")
+        if values > 2 * _MAX_NODES:
+            raise _invalid(origin, line, f"more than {_MAX_NODES:,} values")
+
+
+def _whole_characters(text: str) -> str:
+    """JSON's text with each character beyond 16 bits in one escape."""
+    if not text.lstrip().startswith("{"):
+        return text
+
+    def whole(found: re.Match[str]) -> str:
+        halves = found[2].encode("ascii").decode("unicode_escape")
+        return f"{found[1]}\\U{ord(halves.encode('utf-16', 'surrogatepass').decode('utf-16')):08x}"
+
+    return _HALVES.sub(whole, text)
 
 
 class _DocumentReading:
@@ -152,13 +192,13 @@ class _DocumentReading:
 
     def _scalar(self, node: yaml.Node, path: Path) -> Any:
         try:
-            value = self.loader.construct_object(node)
-        except (ValueError, OverflowError):
+            value = _scalar_value(self.loader, node)
+        except (ValueError, OverflowError, KeyError):
             raise _invalid(self.origin, _line(node), "neither a number nor quoted text", path) from None
         if isinstance(value, str) and not value.isascii():
             value = self._unicode(value, node, path)
         bare_number = isinstance(value, int | float) and not isinstance(value, bool)
-        if getattr(node, "style", None) is None and (bare_number or str(node.value).lower() in _TEXT_WORDS):
+        if not getattr(node, "style", None) and (bare_number or str(node.value).lower() in _TEXT_WORDS):
             self.looks_like_text.add(path)
         return value
 
@@ -170,6 +210,13 @@ class _DocumentReading:
             raise _invalid(self.origin, _line(node), "half a character", path) from None
 
 
+def _scalar_value(loader: _Loader, node: yaml.Node) -> Any:
+    """The value of a scalar. Raises ValueError, for a number of more digits than one has too."""
+    if len(node.value) > _LONGEST_NUMBER and node.tag in _NUMBERS:
+        raise ValueError("a number of so many digits")
+    return loader.construct_object(node)
+
+
 def parse_scalar(text: str) -> Any:
     """A number, a boolean or null where YAML reads the bare text as one; otherwise the text itself."""
     candidates = _Loader.yaml_implicit_resolvers.get(text[:1], [])
@@ -178,7 +225,7 @@ def parse_scalar(text: str) -> Any:
         return text
     loader = _Loader("")
     try:
-        return loader.construct_object(yaml.ScalarNode(tag, text))
+        return _scalar_value(loader, yaml.ScalarNode(tag, text))
     except ValueError:
         return text
     finally:
@@ -191,10 +238,16 @@ def _line(node: yaml.Node) -> int:
 
 def _saying(problem: str, line: int, text: str) -> str:
     lines = text.splitlines()
+    if "cannot start any token" in problem and lines[line : line + 1] and "\t" in lines[line][: _indent(lines[line])]:
+        return "a tab; indent with spaces"
     for nearby in lines[max(line - 1, 0) : line + 1]:
         if "${" in nearby and ("{" in nearby.replace("${", "") or "[" in nearby):
             return "inside { } and [ ] a ${...} needs quotes around it"
     return next((hint for part, hint in _SAYINGS.items() if part in problem), "is a quote, a bracket or an indent off?")
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
 
 
 def _invalid(origin: str, line: int | None, message: str, path: Path = ()) -> InvalidConfig:

@@ -7,6 +7,8 @@ from sqlglot.errors import SqlglotError
 
 from ingestion.dialects import Dialect, fold, fold_column
 from ingestion.dialects.reserved_words import SEQUENCE_VALUES, reserved_words
+from ingestion.errors import Templated
+from ingestion.lexing.templates import refuse_bound_name
 from ingestion.model import TableName
 from ingestion.names.storage_paths import location
 
@@ -25,6 +27,7 @@ _FILE_SUFFIXES = (
 )
 
 
+_BOUND = (exp.Placeholder, exp.Parameter, exp.SessionParameter)
 _IDENTIFIER = exp.Identifier  # looked up once for each column of each statement
 
 
@@ -133,6 +136,7 @@ class Names:
         text: str = this.args["this"]
         name = self._bare_tables.get(text)
         if name is None:
+            refuse_bound_name((text,), self.dialect)
             name = self._bare_tables[text] = TableName((self.relation(this),), text)
         return name
 
@@ -142,7 +146,9 @@ class Names:
             return location(path)
         parts: list[str] = []
         written: list[str] = []
-        for part in _table_parts(node):
+        named = _table_parts(node)
+        refuse_bound_name((_part_text(part, self.dialect) for part in named), self.dialect)
+        for part in named:
             text = part.name
             if not text:
                 if parts and self.dialect.default_schema:  # T-SQL and Snowflake: db..t
@@ -152,19 +158,57 @@ class Names:
             if type(part) is exp.Identifier:
                 parts.append(self._temporary(part, self.relation(part)))
                 written.append(self._temporary(part, text))
+            elif type(part) is exp.Parameter:  # a table variable: a temporary table, as it is in routines
+                parts.append("#" + fold(text, False, self.dialect))
+                written.append("#" + text)
             else:
                 parts.append(text)
                 written.append(text)
         return TableName(tuple(parts) or ("",), ".".join(written))
 
 
+def refuse_bound_function(node: exp.Expr, function: exp.Expr, dialect: Dialect) -> None:
+    """Raises Templated for a function that stands for a relation, or lies in a schema, that is bound later."""
+    if _is_identifier_of(function) or (type(node) is exp.TableFromRows and type(function) in _BOUND):
+        raise Templated(Templated.code)
+    for key in ("db", "catalog"):
+        if type(node.args.get(key)) in _BOUND:
+            refuse_bound_name((_part_text(node.args[key], dialect),), dialect)
+
+
+def _is_identifier_of(node: exp.Expr) -> bool:
+    """Whether it is Snowflake's and Spark's IDENTIFIER(…)."""
+    anonymous = type(node) is exp.Anonymous and str(node.this).upper() == "IDENTIFIER"
+    return anonymous or type(node) is exp.DynamicIdentifier
+
+
+def _argument(node: exp.Expr) -> exp.Expr | None:
+    """What is between the parentheses of IDENTIFIER(…), None where that is not one thing."""
+    if type(node) is exp.DynamicIdentifier:
+        return node.args.get("this")
+    return node.expressions[0] if len(node.expressions) == 1 else None
+
+
+def _constant_name(node: exp.Expr) -> bool:
+    text = _argument(node)
+    return type(text) is exp.Literal and bool(text.args.get("is_string"))
+
+
+def _part_text(part: exp.Expr, dialect: Dialect) -> str:
+    """A part of a name as it is told from one that is bound later; "" for one in quotes."""
+    if type(part) is _IDENTIFIER:
+        return "" if part.args.get("quoted") else str(part.name)
+    if type(part) in _BOUND:
+        mark = "@" if type(part) is exp.Parameter and dialect.table_variables else ":"
+        return mark + part.name
+    return "(" if _is_identifier_of(part) and not _constant_name(part) else ""
+
+
 def named_by_text(node: exp.Expr, grammar: str) -> exp.Expr:
     """A relation that a constant text names (IDENTIFIER('s.t'), TABLE('s.t')) by its name; another as it is."""
     this = node.args.get("this")
-    if type(node) is exp.Table and type(this) is exp.DynamicIdentifier:
-        text = this.args.get("this")
-    elif type(node) is exp.Table and type(this) is exp.Anonymous and str(this.this).upper() == "IDENTIFIER":
-        text = this.expressions[0] if len(this.expressions) == 1 else None
+    if type(node) is exp.Table and this is not None and _is_identifier_of(this):
+        text = _argument(this)
     else:
         text = this if type(node) is exp.TableFromRows else None
     if type(text) is not exp.Literal or not text.args.get("is_string"):

@@ -17,6 +17,7 @@ from ingestion.parsing.sqlglot_tier.names.function_tables import (
     query_of_view,
     table_elsewhere,
 )
+from ingestion.parsing.sqlglot_tier.names.identifiers import refuse_bound_function
 from ingestion.parsing.sqlglot_tier.names.paths import function_as_written, function_name, is_reader, path_of
 from ingestion.parsing.sqlglot_tier.queries.generators import generated_columns, generated_expressions
 from ingestion.parsing.sqlglot_tier.queries.remote import is_remote, remote_relation
@@ -42,6 +43,7 @@ def translate_function(
         if inner is None:
             break
         function = inner
+    refuse_bound_function(node, function, queries.names.dialect)
     if type(function) is exp.Anonymous and str(function.this).upper() in ("TABLE", "LATERAL") and function.expressions:
         function = function.expressions[0]
     if type(function) in (exp.Column, exp.Parameter) or (type(function) is exp.Identifier):

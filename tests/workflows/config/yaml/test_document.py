@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -85,6 +88,47 @@ def test_bare_words_that_yaml_reads_as_something_else_are_known() -> None:
 
 def test_deep_nesting_is_refused_by_name() -> None:
     assert "nested too deeply" in problem_of("a: " + "[" * 5000)
+
+
+MANY = "source:\n" + "".join(f"  k{number}: 1\n" for number in range(90_000))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a: " + "[" * 100_000, "f.yaml:1: nested too deeply"),
+        ("a: 1\nb: " + "{a: " * 100_000, "f.yaml:2: nested too deeply"),
+        ("- " * 100_000, "f.yaml:1: nested too deeply"),
+        ("".join(" " * depth + "a:\n" for depth in range(500)), "f.yaml:101: nested too deeply"),
+        ("a: 1\n" * 300_000, "f.yaml:100000: more than 100,000 values"),
+        ("b: &b {x: 1}\nc:\n  <<: [" + ",".join(["*b"] * 60_000) + "]\n", "f.yaml:1: aliases that unfold without end"),
+        ("a:\n  port: " + "9" * 100_000, "f.yaml:2: a.port: neither a number nor quoted text"),
+        ("a: 0x" + "f" * 1_000_000, "f.yaml:1: a: neither a number nor quoted text"),
+        ("a: 1" + ":59" * 100_000, "f.yaml:1: a: neither a number nor quoted text"),
+        ("a: !!bool maybe", "f.yaml:1: a: neither a number nor quoted text"),
+        ("# " + "x" * 2_000_000, "f.yaml: the file is empty"),
+        ("a: 1\n\tb: 1\n", "f.yaml:2: not valid YAML: a tab"),
+        ('a: 1\nb: "\\ud800"\n', "f.yaml:2: not valid YAML: half a character"),
+        ("a: 1\n" + "k" * 1_000_000 + ": 1\n", "f.yaml:2: not valid YAML"),
+    ],
+    ids=lambda value: value[:20] if isinstance(value, str) else None,
+)
+def test_hostile_yaml_is_one_line_in_a_moment(text: str, message: str) -> None:
+    begun = time.process_time()
+    assert message in problem_of(text)
+    assert time.process_time() - begun < 2
+
+
+def test_as_many_keys_as_anybody_writes_are_read_in_a_moment() -> None:
+    begun = time.process_time()
+    document = parse_document(MANY[: MANY.index("k9000")], "f.yaml")
+    assert len(document.content["source"]) == 9_000
+    assert time.process_time() - begun < 1
+
+
+def test_json_with_characters_beyond_16_bits_is_yaml() -> None:
+    text = '{"a": "\\ud83d\\ude00 \\\\ud83d", "b": "\\u00e9"}'
+    assert parse_document(text, "f.yaml").content == json.loads(text)
 
 
 @given(st.text(max_size=200))
