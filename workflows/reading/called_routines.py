@@ -5,7 +5,7 @@ A routine that no call was seen of is followed from its definition alone, once, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -56,9 +56,8 @@ def with_routines(
         _logged_definitions(statements) if survey.counts.skipped.get(SkipReason.ROUTINE_DEFINITION) else (),
         isolation,
     )
-    statements = with_views(
-        _given_up(statements, isolation.failures), (), dialect, _lost_definitions(stored, isolation.failures)
-    )
+    lost = list(_lost_definitions(stored, isolation.failures))
+    statements = with_views(_given_up(statements, isolation.failures), (), dialect, _without_dead(lost, statements))
     if not known.by_key:
         return _unknown_marked(statements) if survey.calls else statements
     spark = statements.sparkSession
@@ -95,6 +94,17 @@ def _lost_definitions(stored: Iterable[Definition], failures: Mapping[str, Failu
     for definition in stored:
         if failure := failures.get(definition.text):
             yield FailedDefinition(definition, f"definition of {key_of(definition.place)}:1", failure.reason)
+
+
+def _without_dead(lost: Sequence[FailedDefinition], statements: DataFrame) -> list[FailedDefinition]:
+    """Each of the lost definitions once, without those that are dead in `statements` already, as what gives rows."""
+    if not lost:
+        return []
+    places = {one.source_id: one for one in lost}
+    dead = statements.where(F.col("dead").isNotNull() & F.col("source_id").isin(sorted(places)))
+    for row in dead.select("source_id").distinct().toLocalIterator():
+        del places[row["source_id"]]
+    return list(places.values())
 
 
 def _unknown_marked(statements: DataFrame) -> DataFrame:

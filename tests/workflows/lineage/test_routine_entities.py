@@ -14,6 +14,7 @@ from workflows.config.namespaces import SourceSettings
 from workflows.reading.called_routines import UNKNOWN_ROUTINE, with_routines
 from workflows.reading.statements import STATEMENT_SCHEMA, rows_of
 from workflows.reading.statistics import statement_statistics
+from workflows.reading.stored_definitions import with_views
 
 pytestmark = pytest.mark.spark
 LOAD = "create procedure mart.load() language plpgsql as $$ begin insert into mart.t select a from {source}; end $$"
@@ -92,6 +93,21 @@ def test_a_stored_routine_that_cannot_be_taken_apart_is_dead(
     dead = [(row["source_id"], row["line"], row["dead"], row["skipped"]) for row in rows if row["dead"]]
     assert dead == [("definition of db.mart.lost:1", 1, "routines_failed", None)]
     assert [row["text"] for row in rows if row["routine"]] == ["insert into mart.t select a from good"] * others
+
+
+def test_a_stored_routine_that_fails_twice_is_dead_once(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    lost = Definition(DefinitionKind.ROUTINE, ("db", "mart", "lost"), LOAD.format(source="s").replace("load", "lost"))
+
+    def refuse(*_: object) -> None:
+        raise IndexError
+
+    monkeypatch.setattr("ingestion.routines.registry.routines_of", refuse)
+    monkeypatch.setattr("workflows.reading.stored_definitions.function_as_view", refuse)
+    statements = with_views(frame(spark, [(1.0, "s1", "select 1")], "postgres"), [lost], "postgres")
+    settings = SourceSettings("db", "public")
+    whole = with_routines(statements, statement_statistics(statements), [lost, lost], "postgres", settings)
+    dead = whole.where("dead is not null").select("source_id", "dead").collect()
+    assert [tuple(row) for row in dead] == [("definition of db.mart.lost:1", "analysis_failed")]
 
 
 def test_nested_calls_are_followed_once_each_and_a_circle_ends(spark: SparkSession) -> None:

@@ -37,12 +37,7 @@ def translate_function(
     queries: QueryContext, node: exp.Expr, alias: str, columns: tuple[str, ...], pivots: tuple[Pivot, ...]
 ) -> RelationSource:
     """The relation that a function makes, `FROM UNNEST(t.items) AS alias(columns)`; of a file's reader its path."""
-    function = node
-    while type(function) in (exp.Table, exp.Lateral, exp.TableFromRows, exp.Paren):
-        inner = function.args.get("this")
-        if inner is None:
-            break
-        function = inner
+    function = _function_in(node)
     refuse_bound_function(node, function, queries.names.dialect)
     if type(function) is exp.Anonymous and str(function.this).upper() in ("TABLE", "LATERAL") and function.expressions:
         function = function.expressions[0]
@@ -80,6 +75,16 @@ def translate_function(
         columns = (*columns, queries.names.column(offset))
     source = TableFunction(arguments, name.lower(), own, known, aligned, known is not None or type(function) in _WIDE)
     return RelationSource(source, alias, columns, "", lateral=True, pivots=pivots)
+
+
+def _function_in(node: exp.Expr) -> exp.Expr:
+    """What stands in the place of a relation, without what is around it."""
+    while type(node) in (exp.Table, exp.Lateral, exp.TableFromRows, exp.Paren):
+        inner = node.args.get("this")
+        if inner is None:
+            break
+        node = inner
+    return node
 
 
 def _elsewhere(queries: QueryContext, function: exp.Expr) -> RelationSource | None:
