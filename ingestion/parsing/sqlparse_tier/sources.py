@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ingestion.dialects import Dialect
+from ingestion.errors import Unparsable
 from ingestion.model import TableName
 from ingestion.parsing.sqlparse_tier.names import CommonTableAt, alias_at, common_tables, relation_at, table_name
-from ingestion.parsing.sqlparse_tier.stream import TokenStream
+from ingestion.parsing.sqlparse_tier.stream import TokenKind, TokenStream
 from ingestion.parsing.sqlparse_tier.words import ENDS_FROM, METADATA_QUERIES, QUERY_STARTS, TABLE_HINTS
 
 _BEFORE_RELATION = frozenset({"ONLY", "LATERAL"})
+_BEFORE_BY = frozenset({"GROUP", "ORDER", "DISTRIBUTE", "SORT"})
 
 
 class SourceAt(NamedTuple):
@@ -128,6 +130,8 @@ class _Scan:
         elif word == "USING" and merge and len(self.levels) == 1 and not self.joined:
             level.expecting = self.joined = True  # DuckDB has a second one, for the columns that it joins by
         elif word in ENDS_FROM or (word == "LATERAL" and self.stream.word(position + 1) == "VIEW"):
+            if level.in_from and word in _BEFORE_BY and self._lacks_by(position + 1):
+                raise Unparsable(f"{word} without BY")
             level.in_from = False
             if word == "LATERAL":
                 self.derived.add(len(self.levels) - 1)
@@ -145,6 +149,8 @@ class _Scan:
             return position + 1 if named is None else named.end
         name = table_name(named.parts, self.dialect)
         alias, end = alias_at(self.stream, named.end, self.dialect)
+        if alias and self.stream.word(end) == "BY":
+            raise Unparsable("BY behind what is no clause")
         field_of_another = len(name.parts) > 1 and name.parts[0] in level.known
         if self._is_common(name, position):
             self.uses.append((name.table, position))
@@ -155,6 +161,10 @@ class _Scan:
             self.found.append(SourceAt(name, alias, len(self.levels) - 1, position))
         level.known.add(alias or name.table)
         return end
+
+    def _lacks_by(self, position: int) -> bool:
+        is_word = position < len(self.stream) and self.stream.tokens[position].kind is TokenKind.WORD
+        return is_word and self.stream.word(position) not in ("BY", "SIBLINGS")
 
     def _is_common(self, name: TableName, position: int) -> bool:
         if len(name.parts) != 1:

@@ -159,7 +159,7 @@ class Names:
                 parts.append(self._temporary(part, self.relation(part)))
                 written.append(self._temporary(part, text))
             elif type(part) is exp.Parameter:  # a table variable: a temporary table, as it is in routines
-                parts.append("#" + fold(text, False, self.dialect))
+                parts.append("#" + fold(text, quoted=False, dialect=self.dialect))
                 written.append("#" + text)
             else:
                 parts.append(text)

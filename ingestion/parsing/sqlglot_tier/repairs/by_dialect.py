@@ -9,6 +9,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from ingestion.dialects.definition import keywords
 from ingestion.parsing.sqlglot_tier.repairs import lakehouse
+from ingestion.parsing.sqlglot_tier.repairs.casts import unknown_types
 from ingestion.parsing.sqlglot_tier.repairs.dictionaries import dictionary, loaded_dictionary
 from ingestion.parsing.sqlglot_tier.repairs.edits import Edit, Repair, at_depth_zero, matching, span, words
 from ingestion.parsing.sqlglot_tier.repairs.objects import (
@@ -218,10 +219,10 @@ REPAIRS: dict[str, tuple[Repair, ...]] = {
     "duckdb": (lakehouse.pivot_statement, lakehouse.shown_relation, lakehouse.merged_by_columns),
     "impala": (_impala,),
     "informix": (_informix,),
-    "greenplum": (_overriding, lakehouse.foreign_table),
-    "postgres": (_overriding, lakehouse.foreign_table),
+    "greenplum": (_overriding, lakehouse.foreign_table, unknown_types),
+    "postgres": (_overriding, lakehouse.foreign_table, unknown_types),
     "hive": (lakehouse.existing_partition,),
-    "redshift": (lakehouse.table_properties, lakehouse.merged_without_duplicates),
+    "redshift": (lakehouse.table_properties, lakehouse.merged_without_duplicates, unknown_types),
     "snowflake": (streams, table_kinds, linear_clusters, file_formats),
     "spark": _SPARK,
     "sqlite": (_sqlite,),

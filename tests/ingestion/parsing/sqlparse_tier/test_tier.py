@@ -138,6 +138,15 @@ def test_lineage_is_never_made_up(text: str, dialect: str) -> None:
         parse(text, dialect)
 
 
+@pytest.mark.parametrize("dialect", ["bigquery", "postgres", "snowflake", "tsql"])
+@pytest.mark.parametrize("end", ["group bye a", "oder by a", "order bye a", "x gruop by a", "as x gruop by a"])
+def test_a_clause_that_is_misspelt_is_no_alias(end: str, dialect: str) -> None:
+    for text in (f"create table n as select a from s {end}", f"insert into n select a from s, u {end}"):
+        with pytest.raises(Unparsable):
+            parse(text, dialect)
+    assert parse("insert into n select a from s x order by a", dialect).writes
+
+
 def test_beyond_ten_thousand_tokens_and_a_hundred_levels_it_still_answers() -> None:
     wide = "INSERT INTO t SELECT a FROM s WHERE k IN (" + ", ".join(map(str, range(20_000))) + ")"
     deep = "INSERT INTO t SELECT a FROM " + "(SELECT a FROM " * 300 + "s" + ") q" * 300
