@@ -17,6 +17,7 @@ from ingestion.plans.cache import PlanCache
 from ingestion.plans.interning import canonical
 from ingestion.plans.lineage import Application
 from ingestion.plans.text.name_mapping import NameMapping
+from ingestion.plans.writes.clones import clone_lineage
 from ingestion.plans.writes.ddl import name_changes
 from ingestion.plans.writes.unread_writes import unread_write
 from ingestion.symbolic import dumps
@@ -102,7 +103,7 @@ class RecordWriter:
         planned, content = self.plans.lineage(statement.plans, self.application, stream=statement.stream)
         self.defaults.follow(statement)
         names, text, unread = self.application.names, statement.text, None
-        lineage = planned or name_changes(statement.plans, names)
+        lineage = planned or clone_lineage(statement.plans, names) or name_changes(statement.plans, names)
         if lineage is not None:
             lineage = _qualify(lineage, before, names)
         if lineage is not None and statement.sink is not None:

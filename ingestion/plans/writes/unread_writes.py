@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from ingestion.plans.operators.evaluation import OPERATORS, kind_of
 from ingestion.plans.text.tree import PlanNode, parse_plan_text
+from ingestion.plans.writes.clones import CLONE, is_clone
 from ingestion.plans.writes.v1 import is_write
 
 _WRITES = (
@@ -22,8 +23,13 @@ _ADMINISTRATIVE = re.compile(
 )
 """Commands that move no rows between tables, whatever stands below them."""
 
-_HARMLESS = re.compile(r"WriteFiles|(?:Atomic)?ReplaceTable|UpdateEventTime\w*|CacheTableAsSelect|Delete\w*")
-"""Nodes that are named like writes: steps of others, definitions without rows, and what has no source to lose."""
+_HARMLESS = re.compile(
+    r"WriteFiles|(?:Atomic)?ReplaceTable|UpdateEventTime\w*|CacheTableAsSelect|Delete\w*|RestoreTable\w*"
+)
+"""Nodes that are named like writes: steps of others, definitions without rows, and what has no source to lose.
+
+RESTORE puts a table back to rows that it had before.
+"""
 
 _KIND = re.compile(r"[A-Z]\w{1,80}")
 _NOWHERE = re.compile(r"noop-table", re.IGNORECASE)
@@ -57,6 +63,9 @@ def _write_kinds(root: PlanNode) -> Iterator[str]:
         kind = kind_of(node)
         bare = kind.removeprefix("Execute ")
         below = [*node.inner, *node.children]
+        if is_clone(node):
+            yield CLONE
+            continue
         if is_write(node) or (_KIND.fullmatch(bare) and _writes_rows(kind, bare, below)):
             if not _HARMLESS.fullmatch(bare) and not _NOWHERE.search(node.name):
                 yield from _shown_kind(node, bare)
