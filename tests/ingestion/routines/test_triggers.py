@@ -93,7 +93,7 @@ def known(*texts: str, dialect: str = "postgres") -> list[tuple[str, str, str]]:
     routines = known_routines(dialect, lambda database, path: Namespace(database, path or ("public",)), (), logged)
     return [
         (owner.key, step.text, step.problem)
-        for key in sorted(set(routines.by_key) - routines.nested())
+        for key in sorted(set(routines.by_key) - routines.called_by_others())
         for owner, step in routines.steps(routines.by_key[key][-1])
     ]
 
