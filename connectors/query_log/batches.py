@@ -9,7 +9,7 @@ import pyarrow as pa
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import BinaryType, StringType, StructField, StructType
 
-from connectors.query_log.csvlog import CsvlogReader, Failures, FailureScan
+from connectors.query_log.csvlog import CsvlogReader, Failures, FailureScan, failed_statements
 from connectors.query_log.interpretation.interpreter import interpret, unescape
 from connectors.query_log.interpretation.tables import ARROW_SCHEMA, Malformed, Records, Table
 from connectors.query_log.json_records import (
@@ -55,13 +55,22 @@ def _interpret(records: Records, layout: Layout) -> Table:
 
 
 def failure_batches(part: FileSlice, stream: SliceStream) -> Iterator[pa.RecordBatch]:
-    """The failed statements of a slice of a csvlog, with FAILURE_SCHEMA."""
+    """The failed statements of a slice of a log of PostgreSQL's own, with FAILURE_SCHEMA."""
     if part.layout is None:
+        return
+    if part.layout.form is not Form.DELIMITED:
+        for records in _RECORDS[part.layout.form](part, part.layout, stream):
+            if rows := failed_statements(records.rows, part.layout):
+                yield _failure_batch(rows)
         return
     scan = FailureScan(part.layout)
     for lines, last in _line_blocks(part.layout, stream):
         if rows := scan.feed(lines, last=last):
-            yield pa.RecordBatch.from_arrays(list(zip(*rows, strict=True)), schema=_FAILURE_ARROW_SCHEMA)
+            yield _failure_batch(rows)
+
+
+def _failure_batch(rows: list[tuple[str, bytes]]) -> pa.RecordBatch:
+    return pa.RecordBatch.from_arrays(list(zip(*rows, strict=True)), schema=_FAILURE_ARROW_SCHEMA)
 
 
 def _delimited_records(part: FileSlice, layout: Layout, stream: SliceStream) -> Iterator[Records]:
@@ -80,9 +89,9 @@ def _delimited_records(part: FileSlice, layout: Layout, stream: SliceStream) -> 
 
 
 def _json_records(part: FileSlice, layout: Layout, stream: SliceStream) -> Iterator[Records]:
-    names, line = layout.reading.names if layout.reading is not None else (), part.line
+    line = part.line
     for lines, _last in _line_blocks(layout, stream):
-        yield line_records(lines, line, names)
+        yield line_records(lines, line, layout.json_names)
         line += len(lines)
     if stream.problem:
         yield Records(malformed=[Malformed(line, stream.problem)])
@@ -97,7 +106,7 @@ def _document_records(_part: FileSlice, layout: Layout, stream: SliceStream) -> 
         if size > LARGEST_DOCUMENT or is_cut(block):
             yield Records(malformed=[Malformed(1, DOCUMENT_TOO_LARGE)])
             return
-    records = document_records("".join(lines), layout.reading.names if layout.reading is not None else ())
+    records = document_records("".join(lines), layout.json_names)
     if stream.problem:
         records.malformed.append(Malformed(len(records.rows) + 1, stream.problem))
     yield records

@@ -1,10 +1,10 @@
-"""PostgreSQL's csvlog: which of its lines are executed statements, and which of those failed."""
+"""PostgreSQL's own log, as CSV or JSON: which of its lines are executed statements, and which of those failed."""
 
 from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
@@ -67,10 +67,17 @@ class FailureScan:
         return found
 
     def _failure(self, row: list[str]) -> list[tuple[str, bytes]]:
-        at = self._layout.fields
-        if not self._layout.plausible(row) or row[at["error_severity"]] not in _ERRORS or not row[at["query"]]:
-            return []
-        return [(row[at["session_id"]], _statement_key(row[at["virtual_transaction_id"]], row[at["query"]]))]
+        return failed_statements([row], self._layout) if self._layout.plausible(row) else []
+
+
+def failed_statements(rows: Iterable[list[str]], layout: Layout) -> list[tuple[str, bytes]]:
+    """Session and `_statement_key` of the statements that ERROR rows among these tell."""
+    at = layout.fields
+    return [
+        (row[at["session_id"]], _statement_key(row[at["virtual_transaction_id"]], row[at["query"]]))
+        for row in rows
+        if row[at["error_severity"]] in _ERRORS and row[at["query"]]
+    ]
 
 
 class CsvlogReader:

@@ -21,6 +21,7 @@ from connectors.query_log.interpretation.column_reading import (
     plain_name,
     with_unseen,
 )
+from connectors.query_log.interpretation.jsonlog import jsonlog_names
 from connectors.query_log.interpretation.values import parse_time
 from connectors.query_log.json_records import is_json, is_json_lines, names_of, sample_objects, values_of
 from connectors.query_log.profiles.databases.mysql import GENERAL_LOG_COLUMNS, GENERAL_LOG_FILE
@@ -65,7 +66,7 @@ class Form(Enum):
 class Layout:
     """How to read a file's records; `fields` maps a record's field (or csvlog column) to its position.
 
-    `reading` says what the columns mean, of all but a csvlog.
+    `reading` says what the columns mean, of all but a log of PostgreSQL's own; `names` are that one's, as JSON.
     """
 
     delimiter: str
@@ -78,6 +79,12 @@ class Layout:
     quote: str = '"'  # none: backslashes before what cannot stand in a field
     reading: ColumnReading | None = None
     form: Form = Form.DELIMITED
+    names: tuple[str, ...] = ()
+
+    @property
+    def json_names(self) -> tuple[str, ...]:
+        """What of each JSON object is read, in this order."""
+        return self.reading.names if self.reading is not None else self.names
 
     @property
     def time_positions(self) -> list[int]:
@@ -178,12 +185,15 @@ def _json_layout(text: str, name: str, hints: ReadingHints, encoding: str) -> La
     form = Form.JSON_LINES if is_json_lines(text) else Form.JSON_DOCUMENT
     objects = sample_objects(text, _SAMPLE_ROWS)
     names = names_of(objects)
+    layout = Layout("", frozenset(), {}, encoding=encoding, zone=hints.zone, form=form)
+    if (own := jsonlog_names(names)) is not None:
+        fields = {column: position for position, column in enumerate(own)}
+        return replace(layout, fields=fields, csvlog=True, names=tuple(own.values()))
     samples = list(zip(*(values_of(record, names) for record in objects), strict=True))
     reading = column_reading(names, samples, hints)
     if reading is None:
         raise ConfigError(_no_text_column(names, name))
-    reading = with_unseen(reading)
-    return Layout("", frozenset(), {}, encoding=encoding, zone=hints.zone, reading=reading, form=form)
+    return replace(layout, reading=with_unseen(reading))
 
 
 def _first_records(text: str, layout: Layout) -> list[list[str]]:

@@ -14,6 +14,7 @@ from connectors.base import RECORD_SCHEMA
 from connectors.log_columns import LogColumn
 from connectors.query_log.files import QueryLogFile, find_log_files, table_format
 from connectors.query_log.interpretation.column_reading import ReadingHints
+from connectors.query_log.layout import Form
 from connectors.query_log.pieces import PIECE_RECORD_SCHEMA, join_pieces
 from connectors.query_log.slices import FileSlice
 from connectors.query_log.spark_tables import (
@@ -28,7 +29,8 @@ from connectors.query_log.spark_tables import (
 from connectors.query_log.text_files import stored_head, text_records, with_layout
 from ingestion.errors import ConfigError
 
-_CSVLOG = "PostgreSQL csvlog"
+_SERVERS_OWN = {True: "PostgreSQL csvlog", False: "PostgreSQL jsonlog"}
+"""By whether it is delimited text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,8 @@ class QueryLogInput:
         names: Counter[str] = Counter()
         for part in self.files:
             if part.layout is not None:
-                names[part.layout.reading.profile.name if part.layout.reading else _CSVLOG] += 1
+                own = _SERVERS_OWN[part.layout.form is Form.DELIMITED]
+                names[part.layout.reading.profile.name if part.layout.reading else own] += 1
         for table in self.tables:
             names[table.reading.profile.name] += len(table.files or "1")
         return dict(names.most_common())

@@ -41,6 +41,7 @@ GENERIC = ExportProfile(
             "query_type", "statement_type", "querytype", "command_type", "command_tag", "operation",
         ),
         "status": ("status", "execution_status", "query_status", "state", "query_state", "success", "succeeded"),
+        "job": ("job", "job_name", "query_tag", "application_name"),
         "failure": ("aborted", "error_code", "error", "error_message", "failed", "exception"),
     },
     # Snowflake's history counts these so

@@ -21,7 +21,7 @@ PAGE = (Path(__file__).parents[4] / "docs" / "query_logs.md").read_text("utf-8")
 BY_NAME = {profile.name: profile for profile in PROFILES if "text" in profile.columns}
 """Those that have a text; the others are engines' own lineage, which has another page."""
 
-NO_PROFILE = {"PostgreSQL csvlog", "query log"}
+NO_PROFILE = {"PostgreSQL csvlog", "PostgreSQL jsonlog", "query log"}
 WITH_FEWER_FIELDS = {
     "BigQuery INFORMATION_SCHEMA.JOBS": {"schema"},
     "Trino trino_queries": {"database", "schema", "query_type", "duration"},

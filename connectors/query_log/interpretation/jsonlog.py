@@ -1,0 +1,26 @@
+"""PostgreSQL's log as JSON: what stands in a csvlog, by other names.
+
+"Using JSON-Format Log Output" of PostgreSQL's manual has the server's own names. CloudNativePG's operator writes a
+csvlog's rows as objects in a field `record`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+JSONLOG_NAMES: Mapping[str, str] = {
+    "log_time": "timestamp", "user_name": "user", "database_name": "dbname", "process_id": "pid",
+    "session_id": "session_id", "session_line_num": "line_num", "command_tag": "ps",
+    "virtual_transaction_id": "vxid", "error_severity": "error_severity", "message": "message", "query": "statement",
+    "application_name": "application_name",
+}  # fmt: skip
+"""By a csvlog's column: its name in the server's JSON."""
+
+_RECORD_NAMES = {column: f"record_{column}" for column in JSONLOG_NAMES}
+_TELLING = ("log_time", "error_severity", "message", "session_id")
+
+
+def jsonlog_names(names: Collection[str]) -> Mapping[str, str] | None:
+    """By a csvlog's column its name among these, where they are those of a log of PostgreSQL; else None."""
+    forms = (JSONLOG_NAMES, _RECORD_NAMES)
+    return next((form for form in forms if all(form[column] in names for column in _TELLING)), None)
