@@ -7,14 +7,16 @@ the dependency order of the definitions that were in force; a definition that de
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
 import networkx as nx
 
 from ingestion.analysis.analyzer import analyze
-from ingestion.binding.timeline import NameEvent, Occurrence, Order, Relation, SchemaProvider, Timeline, read_timeline
+from ingestion.binding.name_events import NameEvent
+from ingestion.binding.restored_names import Order
+from ingestion.binding.timeline import Occurrence, Relation, SchemaProvider, Timeline, read_timeline
 from ingestion.isolation import Failure, FailureStage, Isolation
 from ingestion.model import Column, Flow, StatementLineage, TableChange, TableName, WriteMode
 
@@ -150,7 +152,7 @@ class _Binder:
             relation = meaning.get(name)
             if relation is None or relation in created_here:
                 return None
-            return self.schema_at(relation, occurrence.order)
+            return self.schema_at(relation, occurrence.order, self._timeline.altered[number].get(relation))
 
         # Runs of one template over the same schemas mean the same: they are analysed once.
         seen = tuple(sorted((name.parts, name.kind, schema_of(name)) for name in meaning))
@@ -167,11 +169,15 @@ class _Binder:
                 self._written.setdefault(meaning[flow.target.name], []).append((occurrence.order, written))
         return BoundStatement(occurrence, lineage, meaning)
 
-    def schema_at(self, number: int, order: Order) -> Schema | None:
-        """The columns of a relation at a moment, None if they are not (all) known."""
+    def schema_at(self, number: int, order: Order, altered: Collection[Order] | None = None) -> Schema | None:
+        """The columns of a relation at a moment, None if they are not (all) known.
+
+        `altered`: which of its alterations are in force; None: all that come before.
+        """
         relation = self._timeline.relations[number]
         schema = self._schema_at_creation(relation, order)
-        changes = [*relation.alterations, *self._written.get(number, ())]
+        alterations = [(when, change) for when, change in relation.alterations if altered is None or when in altered]
+        changes = [*alterations, *self._written.get(number, ())]
         for when, change in sorted(changes, key=lambda change: change[0]):
             if schema is not None and when <= order:
                 schema = _widen(schema, change) if isinstance(change, tuple) else _alter(schema, change)

@@ -23,9 +23,11 @@ from ingestion.binding.composition import (
     merge_contents,
     read_through,
 )
-from ingestion.binding.timeline import Occurrence, Order, Relation, SchemaProvider
+from ingestion.binding.restored_names import Order
+from ingestion.binding.timeline import Occurrence, Relation, SchemaProvider
 from ingestion.isolation import FailureStage, Isolation
 from ingestion.model import ColumnRef, Flow, NameKind, Reference, TableName, WriteMode
+from ingestion.names.namespaces import RelationKey
 
 DEPTH_LIMIT = 20
 """Hops through folded relations that are followed; what lies deeper is reported, not guessed."""
@@ -138,22 +140,24 @@ class _Folding:
         return tuple(self._real_flows(contents))
 
     def _build(self) -> None:
-        versions: dict[int, int] = {}
+        versions = _Versions(self._log.relations)
         for number, statement in enumerate(self._log.statements):
             with self._isolation.around(FailureStage.FOLDING, statement.occurrence.order):
                 self._isolation.probe(FailureStage.FOLDING, statement.occurrence)
+                versions.restore(statement)
                 for flow in statement.lineage.flows:
                     if flow.target is not None:
                         self._add(number, flow, versions)
+                versions.note(statement)
 
-    def _add(self, number: int, flow: Flow, versions: dict[int, int]) -> None:
+    def _add(self, number: int, flow: Flow, versions: _Versions) -> None:
         statement = self._log.statements[number]
         target = statement.meaning[flow.target.name] if flow.target is not None else -1
         read = {statement.meaning[name] for name in flow.sources if name in statement.meaning}
         index = len(self._flows)
         self._flows.append(_FlowNode(number, flow))
         self._graph.add_node(index)
-        seen = {relation: _State(relation, versions.get(relation, 0)) for relation in read & self._folding}
+        seen = {relation: _State(relation, versions.current(relation)) for relation in read & self._folding}
         self._reads.append(seen)
         self._graph.add_edges_from((state, index) for state in seen.values())
         self._note(statement.occurrence.order, index, *seen.values())
@@ -163,16 +167,14 @@ class _Folding:
         for node in nodes:
             self._orders.setdefault(node, order)
 
-    def _write(self, index: int, target: int, versions: dict[int, int]) -> None:
+    def _write(self, index: int, target: int, versions: _Versions) -> None:
         if target not in self._folding:
             return
         relation = self._log.relations[target]
-        if relation.temporary:
-            versions[target] = versions.get(target, 0) + 1
-        state = _State(target, versions.get(target, 0))
+        before = _State(target, versions.current(target))
+        state = _State(target, versions.next(target)) if relation.temporary else before
         self._note(self._orders[index], state)
         if relation.temporary and self._keeps_content(index):
-            before = _State(target, state.version - 1)
             self._note(self._orders[index], before)
             self._graph.add_edge(before, state)
         self._writes[index] = state
@@ -210,6 +212,43 @@ class _Folding:
             target = self._log.statements[node.statement].meaning[node.flow.target.name] if node.flow.target else -1
             if target not in self._folding and index in contents:
                 yield PersistedFlow(node.statement, target, contents[index])
+
+
+class _Versions:
+    """The version of each temporary relation's content, from write to write; of what is not in order, as states say."""
+
+    def __init__(self, relations: Sequence[Relation]) -> None:
+        self._relations = relations
+        self._current: dict[int, int] = {}
+        self._newest: dict[int, int] = {}
+        self._of_states: dict[tuple[int, str], int] = {}
+
+    def current(self, relation: int) -> int:
+        return self._current.get(relation, 0)
+
+    def next(self, relation: int) -> int:
+        """The version after another write."""
+        self._newest[relation] = self._current[relation] = self._newest.get(relation, 0) + 1
+        return self._current[relation]
+
+    def restore(self, statement: BoundStatement) -> None:
+        """Makes current what the statement found."""
+        states = statement.occurrence.states
+        for relation, state in self._states_of_temporary(statement, states.before if states is not None else ()):
+            self._current[relation] = self._of_states.get((relation, state), 0)
+
+    def note(self, statement: BoundStatement) -> None:
+        """Keeps what the statement left."""
+        states = statement.occurrence.states
+        for relation, state in self._states_of_temporary(statement, states.after if states is not None else ()):
+            self._of_states.setdefault((relation, state), self.current(relation))
+
+    def _states_of_temporary(
+        self, statement: BoundStatement, states: Iterable[tuple[RelationKey, str]]
+    ) -> Iterator[tuple[int, str]]:
+        own = {n: self._relations[n] for n in statement.meaning.values() if self._relations[n].temporary}
+        for place, state in states:
+            yield from ((n, state) for n, relation in own.items() if place in (relation.key, relation.born))
 
 
 def _own_content(node: _FlowNode, statement: BoundStatement) -> FlowSources:

@@ -9,27 +9,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 
+from ingestion.binding.name_events import NameEvent, NameEventKind, with_final_events
+from ingestion.binding.restored_names import Alterations, NameStates, Order, RestoredNames
 from ingestion.binding.statement_names import CREATING_KINDS, TableUsageNames, mentions
 from ingestion.isolation import FailureStage, Isolation
 from ingestion.model import Column, StatementKind, TableChange, TableName, WriteMode
 from ingestion.names.namespaces import Namespace, RelationKey, place_created, place_meant
 from ingestion.symbolic import Symbolic
 
-Order = tuple[float, int]
-"""When something happened: seconds since the epoch, then the position in the log."""
-
 
 @dataclass(frozen=True, slots=True)
 class Occurrence:
-    """One statement as it ran (or several runs of it that mean the same): what it says, where, when."""
+    """One statement as it ran (or several runs of it that mean the same): what it says, where, when.
+
+    `states`: what stood under its names, where the order alone does not tell.
+    """
 
     template: str
     symbolic: Symbolic
     namespace: Namespace
     order: Order
     session: str | None = None
+    states: NameStates | None = None
+
+    @property
+    def last(self) -> Order:
+        """When it ran the last time."""
+        return self.order if self.states is None else self.states.last
 
 
 @dataclass(slots=True)
@@ -51,34 +58,18 @@ class Relation:
     superseded: bool = False  # another relation was created under its name
 
 
-class NameEventKind(StrEnum):
-    """What happened to the name of a relation that is not temporary."""
-
-    CREATE = "create"
-    DROP = "drop"
-    RENAME = "rename"
-    SWAP = "swap"
-
-
-@dataclass(frozen=True, slots=True)
-class NameEvent:
-    """DDL at its time (seconds since the epoch); `other` is the new place of a rename, or the place swapped with."""
-
-    kind: NameEventKind
-    key: RelationKey
-    time: float
-    other: RelationKey | None = None
-
-
 @dataclass(frozen=True, slots=True)
 class Timeline:
     """The relations of a log, for each occurrence what its names mean (by relation number), and the DDL in order.
 
     After `DROP TABLE t` and `CREATE TABLE t (a int)` the name t means another relation than before.
+    `altered`: for each occurrence the relations of which not all alterations before it were in force, with those that
+    were.
     """
 
     relations: tuple[Relation, ...]
     meanings: tuple[dict[TableName, int], ...]
+    altered: tuple[Alterations, ...]
     events: tuple[NameEvent, ...] = ()
 
 
@@ -112,15 +103,17 @@ def read_timeline(
         with isolation.around(FailureStage.BINDING, occurrence.order):
             isolation.probe(FailureStage.BINDING, occurrence)
             reader.announce(occurrence, names)
-    meanings = []
+    meanings, altered = [], []
     for number, (occurrence, names) in enumerate(zip(occurrences, named, strict=True)):
         if occurrence.order not in isolation.failures:
             with isolation.around(FailureStage.BINDING, occurrence.order):
+                altered.append(reader.restore(occurrence))
                 meanings.append(reader.read(number, occurrence, names))
+                reader.note(occurrence, altered[-1])
     if len(isolation.failures) > failed:
         return None
     reader.close()
-    return Timeline(tuple(reader.relations), tuple(meanings), tuple(reader.events))
+    return Timeline(tuple(reader.relations), tuple(meanings), tuple(altered), tuple(reader.events))
 
 
 def _names_by_occurrence(occurrences: Sequence[Occurrence], isolation: Isolation[Order]) -> list[TableUsageNames]:
@@ -154,15 +147,17 @@ class _TimelineReader:
         self._known_keys: dict[RelationKey, Sequence[Column] | None] = {}
         self._in_force: dict[RelationKey, int] = {}
         self._before: dict[RelationKey, int] = {}
-        self._to_come: dict[RelationKey, list[int]] = {}
+        self._to_come: dict[RelationKey, list[tuple[Order, int]]] = {}
         self._announced: dict[tuple[Order, RelationKey], int] = {}
+        self._restored = RestoredNames(self._in_force)
+        self._last_made: dict[int, Order] = {}
 
     def announce(self, occurrence: Occurrence, names: TableUsageNames) -> None:
         for name, temporary in names.created:
             key = place_created(name, occurrence.namespace, _scope(occurrence) if temporary else None)
             relation = self._new(key, (name, occurrence.namespace))
             relation.temporary = temporary
-            self._to_come.setdefault(key, []).append(relation.number)
+            self._to_come.setdefault(key, []).append((occurrence.last, relation.number))
             self._announced[occurrence.order, key] = relation.number
 
     def read(self, number: int, occurrence: Occurrence, names: TableUsageNames) -> dict[TableName, int]:
@@ -176,10 +171,27 @@ class _TimelineReader:
                 meaning[name] = self._relation_of(name, occurrence)
         return meaning
 
+    def restore(self, occurrence: Occurrence) -> Alterations:
+        """Puts in force what stood under the names of the occurrence, where it says so."""
+        return {} if occurrence.states is None else self._restored.restore(occurrence.states)
+
+    def note(self, occurrence: Occurrence, altered: Alterations) -> None:
+        """Keeps what the occurrence left; `altered` were in force before it."""
+        if occurrence.states is None:
+            return
+        touched = {self._in_force[place] for place, _state in occurrence.states.after if place in self._in_force}
+        own = {n: {when for when, _change in self.relations[n].alterations[-1:]} & {occurrence.order} for n in touched}
+        self._restored.note(occurrence.states, {n: altered.get(n, frozenset()) | orders for n, orders in own.items()})
+
     def close(self) -> None:
-        last = {relation.key: relation.number for relation in self.relations if relation.created is not None}
+        final = tuple(self._restored.leave_as_at_the_end())
+        self.events = [*with_final_events(self.events, final)]
+        replaced = {state.place for state in final if state.relation is None}
+        made = sorted((order, number) for number, order in self._last_made.items())
+        last = {self.relations[number].key: number for _order, number in made}
         for relation in self.relations:
-            if relation.dropped is not None and relation.key not in self._in_force:
+            gone = relation.dropped is not None or (relation.created is not None and relation.key in replaced)
+            if gone and relation.key not in self._in_force:
                 relation.vacated = True
             if relation.created is not None and last[relation.key] != relation.number:
                 relation.superseded = True
@@ -238,16 +250,17 @@ class _TimelineReader:
         created = self._announced[occurrence.order, key]
         relation = self.relations[created]
         current = self._in_force.get(key)
-        if current is not None and current != created:
+        if current is not None and current != created and occurrence.states is None:
             self.relations[current].dropped = occurrence.order
             self.relations[current].superseded = True
         if relation.created is None:
             self._note(NameEventKind.CREATE, key, occurrence)
         relation.creator, relation.created = number, occurrence.order
+        self._last_made[created] = occurrence.last
         self._stand(relation, key)
         upcoming = self._to_come[key]
-        if created in upcoming:
-            upcoming.remove(created)
+        if occurrence.states is None and (occurrence.order, created) in upcoming:
+            upcoming.remove((occurrence.order, created))
         return created
 
     def _relation_of(self, name: TableName, occurrence: Occurrence, *, may_come: bool = True) -> int:
@@ -257,9 +270,10 @@ class _TimelineReader:
         current = self._in_force.get(key)
         if current is not None:
             return current
-        upcoming = self._to_come.get(key) if may_come else None
-        if upcoming and not self._schema_before(key):
-            return upcoming[0]
+        upcoming = (number for last, number in self._to_come.get(key, ()) if last >= occurrence.order)
+        coming = next(upcoming, None) if may_come else None
+        if coming is not None and not self._schema_before(key):
+            return coming
         if key not in self._before:
             self._before[key] = self._new(key, (name, occurrence.namespace)).number
             self._in_force[key] = self._before[key]

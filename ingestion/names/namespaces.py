@@ -22,6 +22,25 @@ class Namespace:
     search_path: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class SessionDefaults:
+    """Where a session looks for names of which the log does not say.
+
+    `two_level`: the platform has no schemas below databases, so a session's database is what stands for a schema.
+    """
+
+    database: str
+    schema: str
+    two_level: bool = False
+
+    def namespace(self, database: str, search_path: tuple[str, ...]) -> Namespace:
+        """The namespace of a session with these, each "" or () where the log leaves it out."""
+        path = search_path or ((self.schema,) if self.schema else ())
+        if self.two_level:
+            return Namespace(self.database, search_path or ((database,) if database else path))
+        return Namespace(database or self.database, path)
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class RelationKey:
     """A relation's place: (database, schema, table), "" for what is not known; linked servers make it longer.

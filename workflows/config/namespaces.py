@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ingestion.dialects import Dialect, dialect_of, fold
 from ingestion.errors import ConfigError
-from ingestion.names.namespaces import Namespace
+from ingestion.names.namespaces import Namespace, SessionDefaults
 from workflows.config.values import RunConfig
 
 DEFAULT_DATABASE = "default"
@@ -27,6 +27,11 @@ class SourceSettings:
     queries: bool = True
     override_views: bool = True
     fold_temporary: bool = True
+
+    @property
+    def defaults(self) -> SessionDefaults:
+        """What a session begins with where the log does not say."""
+        return SessionDefaults(self.default_database, self.default_schema, self.two_level)
 
     @property
     def guessed_database(self) -> str:
@@ -65,7 +70,4 @@ def _fold(name: str | None, dialect: Dialect) -> str:
 
 def namespace_of(database: str, search_path: tuple[str, ...], settings: SourceSettings) -> Namespace:
     """The namespace of a session with this `database` and `search_path`, each "" or () where the log leaves it out."""
-    path = search_path or ((settings.default_schema,) if settings.default_schema else ())
-    if settings.two_level:
-        return Namespace(settings.default_database, search_path or ((database,) if database else path))
-    return Namespace(database or settings.default_database, path)
+    return settings.defaults.namespace(database, search_path)

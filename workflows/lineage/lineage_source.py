@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ingestion.binding.binder import BoundLog, BoundStatement
+from ingestion.binding.restored_names import Order
 from ingestion.binding.temporary_tables import PersistedFlow, bind_and_fold, is_transient
-from ingestion.binding.timeline import Occurrence, Order, Relation, SchemaProvider
+from ingestion.binding.timeline import Occurrence, Relation, SchemaProvider
 from ingestion.isolation import Failure, Isolation, Probe, no_probe
 from ingestion.model import ProblemKind
 from workflows.config.namespaces import SourceSettings, namespace_of
@@ -94,4 +95,4 @@ def _occurrence(group: OccurrenceGroup, template: ParsedTemplate, settings: Sour
     if template.symbolic is None:
         raise ValueError("only parsed templates occur")
     namespace = namespace_of(group.database, group.search_path, settings)
-    return Occurrence(template.fingerprint, template.symbolic, namespace, group.order, group.session)
+    return Occurrence(template.fingerprint, template.symbolic, namespace, group.order, group.session, group.states)

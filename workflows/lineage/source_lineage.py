@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from ingestion.binding.restored_names import Order
 from ingestion.binding.temporary_tables import PersistedFlow
-from ingestion.binding.timeline import Order
 from ingestion.entities import EntityReference
 from ingestion.isolation import Failure, FailureStage, Isolation
 from ingestion.lineage_request import AddLineageRequest, EdgeSource, Replacement

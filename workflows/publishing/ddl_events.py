@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from connectors.openmetadata.entities.crud import COLUMNS_COMPLETE, TableDefinition
 from connectors.openmetadata.entities.extension import NAMES, file_name_events
 from connectors.openmetadata.entities.registration import register_each
-from ingestion.binding.timeline import NameEvent, NameEventKind
+from ingestion.binding.name_events import NameEvent, NameEventKind
 from ingestion.entities import TableEntity
 from ingestion.isolation import Failure, FailureStage, Isolation, Probe, in_parts
 from ingestion.model import Json

@@ -34,7 +34,7 @@ from workflows.reading.statistics import (
 )
 from workflows.reading.stored_definitions import with_views
 from workflows.report.counts import RunCounts
-from workflows.state.journal import FileMarks, any_session_change
+from workflows.state.journal import FileMarks, any_session_change, statements_in
 from workflows.state.watermark import SECONDS_A_DAY, ReadState
 from workflows.templates.grouping import RECORD_ORDER
 
@@ -69,14 +69,15 @@ class Statements:
     """The statements of a source: `frame` has what this run read, `whole` what bears on lineage in the window.
 
     `survey` is of those that this run read; its counts have what has ended already. `session_changes`: whether any of
-    the whole changes its session's defaults. `listing` has the files of a Spark history, `live_columns` the columns of
-    the live database or of Spark's catalogs.
+    the whole changes its session's defaults; `bearing`: how many they are at most. `listing` has the files of a Spark
+    history, `live_columns` the columns of the live database or of Spark's catalogs.
     """
 
     frame: DataFrame
     whole: DataFrame
     survey: StatementStatistics
     session_changes: bool
+    bearing: int
     listing: Listing = field(default_factory=Listing)
     live_columns: Mapping[RelationKey, tuple[Column, ...]] = field(default_factory=dict)
 
@@ -115,7 +116,8 @@ def read_statements(
         survey = replace(survey, counts=survey.counts + RunCounts(exporters=source.exporters))
         changes = bool(survey.session_changes) or any_session_change(past.journal)
         whole = _whole(frame, journal, past)
-        yield Statements(frame, whole, survey, changes, source.listing, definitions.columns)
+        bearing = survey.bearing + statements_in(past.journal)
+        yield Statements(frame, whole, survey, changes, bearing, source.listing, definitions.columns)
     finally:
         # At once: a later run in this session must not be given what this one kept.
         kept.unpersist(blocking=True)

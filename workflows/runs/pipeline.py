@@ -49,7 +49,7 @@ from workflows.state.workflow_state import WorkflowState
 from workflows.target import RunTarget
 from workflows.templates.grouping import OccurrenceGroup
 from workflows.templates.parsing import ParsedTemplate, Parsing, TemplateKey
-from workflows.templates.stage import TemplateParsing, Templates, occurrences
+from workflows.templates.stage import Sessions, TemplateParsing, Templates, occurrences
 
 Groups = tuple[OccurrenceGroup, ...]
 
@@ -158,8 +158,8 @@ class Pipeline:
 
     def _group(self, statements: Statements, templates: Templates) -> tuple[Templates, Groups]:
         with self._progress.stage("group") as stage:
-            probe, changes = self._options.failpoints.probe, statements.session_changes
-            left, groups = occurrences(statements.whole, templates, probe, session_changes=changes)
+            sessions = Sessions(self._names.settings.defaults, statements.session_changes, statements.bearing)
+            left, groups = occurrences(statements.whole, templates, self._options.failpoints.probe, sessions)
             stage.advance(len(groups))
         return left, groups
 

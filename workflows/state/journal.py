@@ -107,6 +107,11 @@ def newest_of(segments: Iterable[bytes], latest: float) -> float | None:
     return max(newest, default=None)
 
 
+def statements_in(segments: Iterable[bytes]) -> int:
+    """How many statements there are."""
+    return sum(pq.read_metadata(io.BytesIO(content)).num_rows for content in segments)
+
+
 def any_session_change(segments: Iterable[bytes]) -> bool:
     """Whether any statement changes its session's defaults."""
     return any(pc.any(rows_of(content, ["sets"])["sets"]).as_py() for content in segments)

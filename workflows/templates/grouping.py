@@ -1,35 +1,29 @@
 """Which statements ran where and when, grouped so that the driver sees templates and not rows.
 
-Runs of one template in one namespace are one occurrence, as long as none of the names that it mentions was defined
-anew in between. Templates that touch temporary names are kept as sequences per session instead, and sessions that did
-the same are one sequence: a nightly job that ran a thousand times is one sequence of a thousand runs.
+Runs of one template in one namespace are one occurrence, as long as the same stands under the names that it mentions
+(`meanings`): what is defined again as it was is no change, and what sessions did alike with temporary tables of their
+own is the same, whoever did it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import pickle
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from pyspark.sql import Column, DataFrame, Row, Window
 from pyspark.sql import functions as F
 
+from ingestion.binding.name_states import ANY_SESSION, Meaning
+from ingestion.binding.restored_names import NameStates
 from ingestion.contribution import JOBS_KEPT
+from ingestion.names.namespaces import SessionDefaults
+from workflows.templates.meanings import DIGESTS_KEPT, RUN_COLUMNS, Run, RunTallies, StatementRuns, Tally, tally_task
+from workflows.templates.names import TemplateNames
 
 RECORD_ORDER = ("time", "file", "line")
 ORDER = (*RECORD_ORDER, "position", "step")
-_MEANING = ("fingerprint", "namespace_database", "namespace_path", "epoch", "routine", "standing")
-DIGESTS_KEPT = 1000
-"""Record digests that an occurrence carries at most; beyond it only their count is exact."""
-
-
-@dataclass(frozen=True, slots=True)
-class TableUsage:
-    """What the grouping has to know of a template: the tables it mentions, defines and ends, by their own names."""
-
-    mentioned: frozenset[str]
-    defined: frozenset[str]
-    ended: frozenset[str]
-    temporary: bool
+_RUNS = ("fingerprint", "namespace_database", "namespace_path", "routine", "standing")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +32,8 @@ class OccurrenceGroup:
 
     `fresh` of the `count` runs were read by this run of the workflow, the others by earlier ones. `jobs` are at most
     JOBS_KEPT names of what ran them. `routine` is the routine (database.schema.name) that they are part of;
-    `already_published` marks a definition whose lineage an earlier run published.
+    `already_published` marks a definition whose lineage an earlier run published. `states`: what stood under its
+    names, where that changes.
     """
 
     template: str
@@ -56,6 +51,7 @@ class OccurrenceGroup:
     routine: str | None = None
     already_published: bool = False
     fresh: int = 0
+    states: NameStates | None = None
 
 
 def with_namespace(statements: DataFrame, *, session_changes: bool) -> DataFrame:
@@ -97,147 +93,105 @@ def _is_guessed(session: Column) -> Column:
     return F.lower(session) == F.lower(F.concat(user, F.lit("@"), database))
 
 
-def _definition_times(statements: DataFrame, templates: Mapping[str, TableUsage]) -> dict[str, list[float]]:
-    """For each table name that was defined more than once, or ended: the moments at which its definition changed."""
-    spark = statements.sparkSession
-    rows = [(template, name, False) for template, names in templates.items() for name in sorted(names.defined)]
-    rows += [(template, name, True) for template, names in templates.items() for name in sorted(names.ended)]
-    by_name: dict[str, set[str]] = {}
-    for template, name, _ in rows:
-        by_name.setdefault(name, set()).add(template)
-    # What one template alone defines and ends is the same at all times, and Spark need not be asked.
-    rows = [row for row in rows if not templates[row[0]].temporary and len(by_name[row[1]]) > 1]
-    if not rows:
-        return {}
-    definers = spark.createDataFrame(rows, "fingerprint string, name string, ends boolean")
-    runs = statements.join(F.broadcast(definers), "fingerprint").select("name", "ends", "fingerprint", *ORDER)
-    by_time = Window.partitionBy("name").orderBy(*ORDER, F.col("ends").desc())
-    # DROP and CREATE of the same definition, night after night, is one definition: only the last end counts.
-    lasting = runs.withColumn("replaced", F.lead("ends").over(by_time) == F.lit(False)).where(
-        ~F.col("ends") | F.col("replaced").isNull() | ~F.col("replaced")
-    )
-    changed = lasting.withColumn("before", F.lag("fingerprint").over(by_time)).where(
-        F.col("before").isNull() | (F.col("before") != F.col("fingerprint"))
-    )
-    times: dict[str, list[float]] = {}
-    for row in changed.select("name", "time").collect():
-        times.setdefault(row["name"], []).append(row["time"])
-    return {name: sorted(moments) for name, moments in times.items() if len(moments) > 1}
-
-
-def groups(statements: DataFrame, templates: Mapping[str, TableUsage]) -> Iterator[OccurrenceGroup]:
-    """The occurrences of all lineage-bearing statements whose template was parsed, in no particular order.
+def groups(statements: DataFrame, templates: TemplateNames, defaults: SessionDefaults) -> Iterator[OccurrenceGroup]:
+    """The occurrences of all lineage-bearing statements, in the order of time.
 
     `statements` have a namespace, and `fresh`: whether this run read them.
     """
-    marked = _mark(statements, templates)
-    position = 0
-    plain = _plain_groups(marked.where(~F.col("scoped"))).collect()
-    for row in sorted(plain, key=lambda row: (row["at"], row["fingerprint"])):
-        yield _group(row, position)
-        position += 1
-    if not any(names.temporary for names in templates.values()):
+    tallies: dict[object, Tally] = {}
+    for tally in _tallies(statements.where(F.col("fingerprint").isNotNull()), templates, defaults):
+        known = tallies.setdefault(tally.key, tally)
+        if known is not tally:
+            known.merge(tally)
+    return groups_of(tallies.values())
+
+
+def small_groups(
+    statements: DataFrame, templates: TemplateNames, defaults: SessionDefaults
+) -> Iterator[OccurrenceGroup]:
+    """The same as `groups`, without a shuffle: of statements that are few enough to be brought here."""
+    bearing = statements.where(F.col("fingerprint").isNotNull())
+    runs = sorted((Run._make(row) for row in bearing.select(*RUN_COLUMNS).collect()), key=lambda run: run.moment)
+    tallies = RunTallies(templates, defaults)
+    for run in runs:
+        tallies.add(run)
+    return groups_of(tallies.tallies())
+
+
+def groups_of(tallies: Iterable[Tally]) -> Iterator[OccurrenceGroup]:
+    """An occurrence for each tally, in the order of time."""
+    ordered = sorted(tallies, key=lambda tally: (tally.at, tally.runs.fingerprint))
+    ranks = {id(tally): rank for rank, tally in enumerate(sorted(ordered, key=lambda tally: tally.last))}
+    for position, tally in enumerate(ordered):
+        runs, meaning = tally.runs, tally.meaning
+        # Only what finds or leaves something under a changing name has states to be put back.
+        follows = bool(meaning.before or meaning.after)
+        yield OccurrenceGroup(
+            template=runs.fingerprint,
+            database=runs.database,
+            search_path=runs.search_path,
+            session=ANY_SESSION if follows else None,
+            order=(tally.at[0], position),
+            first_seen=tally.at[0],
+            last_seen=tally.last[0],
+            count=tally.count,
+            fresh=tally.fresh,
+            users=tuple(sorted(tally.users)),
+            digests=tuple(sorted(tally.digests)),
+            duration=tally.duration,
+            jobs=tuple(sorted(tally.jobs)),
+            routine=runs.routine,
+            already_published=runs.already_published,
+            states=NameStates(meaning.before, meaning.after, (tally.last[0], ranks[id(tally)])) if follows else None,
+        )
+
+
+def _tallies(bearing: DataFrame, templates: TemplateNames, defaults: SessionDefaults) -> Iterator[Tally]:
+    spark = bearing.sparkSession
+    if not templates.chains:
+        yield from (_tally(row) for row in _plain_tallies(bearing).collect())
         return
-    sequences = _session_sequences(marked.where("scoped")).collect()
-    for number, row in enumerate(sorted(sequences, key=lambda row: row["at"])):
-        for group in _groups_of_sequence(row, number, position):
-            yield group
-            position += 1
+    rows = [(template, chain.number, chain.in_session) for template, chain in templates.chains.items()]
+    chains = spark.createDataFrame(rows, "fingerprint string, chain int, in_session boolean")
+    marked = bearing.join(F.broadcast(chains), "fingerprint", "left")
+    yield from (_tally(row) for row in _plain_tallies(marked.where(F.col("chain").isNull())).collect())
+    stream = F.struct("chain", F.when(F.col("in_session"), F.col("session")).alias("session"))
+    streams = marked.where(F.col("chain").isNotNull()).select(stream.alias("stream"), *RUN_COLUMNS)
+    ordered = streams.repartition("stream").sortWithinPartitions("stream", *ORDER)
+    for row in ordered.mapInArrow(tally_task(templates, defaults), "tally binary").toLocalIterator():
+        yield pickle.loads(row["tally"])
 
 
-def _mark(statements: DataFrame, templates: Mapping[str, TableUsage]) -> DataFrame:
-    spark = statements.sparkSession
-    times = _definition_times(statements, templates)
-    rows = []
-    for template, names in templates.items():
-        moments = sorted({moment for name in names.mentioned for moment in times.get(name, ())})
-        rows.append((template, names.temporary, moments))
-    info = spark.createDataFrame(rows, "fingerprint string, scoped boolean, moments array<double>")
-    joined = statements.where(F.col("fingerprint").isNotNull()).join(F.broadcast(info), "fingerprint")
-    return joined.withColumn("epoch", F.size(F.expr("filter(moments, m -> m <= time)"))).drop("moments")
-
-
-def _measures() -> list[Column]:
-    return [
+def _plain_tallies(bearing: DataFrame) -> DataFrame:
+    return bearing.groupBy(*_RUNS).agg(
         F.count(F.lit(1)).alias("count"),
         F.count(F.when(F.col("fresh"), 1)).alias("fresh"),
-        F.min("time").alias("first_seen"),
-        F.max("time").alias("last_seen"),
         F.collect_set("user").alias("users"),
         F.slice(F.array_sort(F.collect_set("digest")), 1, DIGESTS_KEPT).alias("digests"),
         F.slice(F.array_sort(F.collect_set("job")), 1, JOBS_KEPT).alias("jobs"),
         F.sum("duration").alias("duration"),
         F.min(F.struct(*ORDER)).alias("at"),
-    ]
-
-
-def _plain_groups(marked: DataFrame) -> DataFrame:
-    return marked.groupBy(*_MEANING).agg(*_measures())
-
-
-def _session_sequences(marked: DataFrame) -> DataFrame:
-    statement = F.struct(*ORDER, *_MEANING, "digest", "job", F.col("fresh").cast("int").alias("fresh"))
-    sessions = marked.groupBy("session").agg(
-        F.array_sort(F.collect_list(statement)).alias("sequence"),
-        F.min("time").alias("first_seen"),
-        F.max("time").alias("last_seen"),
-        F.collect_set("user").alias("users"),
-        F.min(F.struct(*ORDER)).alias("at"),
-    )
-    meaning = F.transform("sequence", lambda s: F.struct(*(s[name] for name in _MEANING)))
-    grouped = sessions.withColumn("meaning", meaning).groupBy("meaning")
-    return grouped.agg(
-        F.min_by("sequence", "at").alias("sequence"),
-        F.count(F.lit(1)).alias("count"),
-        F.collect_list(F.transform("sequence", lambda s: s["fresh"])).alias("fresh"),
-        F.min("first_seen").alias("first_seen"),
-        F.max("last_seen").alias("last_seen"),
-        F.array_sort(F.array_distinct(F.flatten(F.collect_list("users")))).alias("users"),
-        F.slice(F.collect_list(F.transform("sequence", lambda s: s["digest"])), 1, DIGESTS_KEPT).alias("digests"),
-        # Of each session the jobs of its statements: few, since a job's name is the same in every run.
-        F.slice(F.array_sort(F.collect_set(F.transform("sequence", lambda s: s["job"]))), 1, JOBS_KEPT).alias("jobs"),
-        F.min("at").alias("at"),
+        F.max(F.struct(*ORDER)).alias("last"),
     )
 
 
-def _group(row: Row, position: int) -> OccurrenceGroup:
-    return OccurrenceGroup(
-        template=row["fingerprint"],
-        database=row["namespace_database"] or "",
-        search_path=tuple(row["namespace_path"] or ()),
-        session=None,
-        order=(row["at"]["time"], position),
-        first_seen=row["first_seen"],
-        last_seen=row["last_seen"],
-        count=row["count"],
-        fresh=row["fresh"],
-        users=tuple(sorted(row["users"])),
-        digests=tuple(row["digests"]),
-        jobs=tuple(row["jobs"]),
-        duration=row["duration"] or 0.0,
-        routine=row["routine"],
-        already_published=row["standing"],
+def _tally(row: Row) -> Tally:
+    runs = StatementRuns(
+        row["fingerprint"],
+        row["namespace_database"] or "",
+        tuple(row["namespace_path"] or ()),
+        row["routine"],
+        row["standing"],
     )
-
-
-def _groups_of_sequence(row: Row, number: int, position: int) -> Iterator[OccurrenceGroup]:
-    """One occurrence for each statement of a session that `count` sessions went through alike."""
-    first = row["sequence"][0]["time"]
-    for offset, statement in enumerate(row["sequence"]):
-        yield OccurrenceGroup(
-            template=statement["fingerprint"],
-            database=statement["namespace_database"] or "",
-            search_path=tuple(statement["namespace_path"] or ()),
-            session=f"sequence {number}",
-            order=(statement["time"], position + offset),
-            first_seen=row["first_seen"] + statement["time"] - first,
-            last_seen=row["last_seen"],
-            count=row["count"],
-            fresh=sum(session[offset] for session in row["fresh"]),
-            users=tuple(row["users"]),
-            digests=tuple(session[offset] for session in row["digests"] if session[offset] is not None),
-            jobs=tuple(sorted({jobs[offset] for jobs in row["jobs"] if jobs[offset] is not None})),
-            duration=0.0,
-            routine=statement["routine"],
-            already_published=statement["standing"],
-        )
+    return Tally(
+        runs,
+        Meaning(),
+        tuple(row["at"]),
+        tuple(row["last"]),
+        row["count"],
+        row["fresh"],
+        set(row["users"]),
+        set(row["digests"]),
+        set(row["jobs"]),
+        row["duration"] or 0.0,
+    )

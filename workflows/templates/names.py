@@ -1,53 +1,117 @@
-"""What the grouping of occurrences has to know of each template's names."""
+"""Which names of a log's templates change what they mean while it goes by, and which of them belong together."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
 
-from ingestion.binding.statement_names import TableUsageNames, mentions
+import networkx as nx
+
+from ingestion.binding.name_states import ChangingNames, unqualified
+from ingestion.binding.statement_names import CREATING_KINDS, TableUsageNames, mentions
 from ingestion.isolation import FailureStage, Isolation
-from ingestion.model import NameKind, StatementKind, TableName
-from ingestion.names.namespaces import may_be_temporary
-from workflows.templates.grouping import TableUsage
+from ingestion.model import StatementKind
 from workflows.templates.parsing import ParsedTemplate
 
-_ENDING_KINDS = frozenset({StatementKind.DROP, StatementKind.RENAME, StatementKind.SWAP})
+_MOVING_KINDS = frozenset({StatementKind.ALTER_TABLE, StatementKind.RENAME, StatementKind.SWAP})
 
 
-_NOTHING = TableUsageNames((), (), (), ())
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """Templates whose changing names hang together. `in_session`: all that it makes is temporary."""
+
+    number: int
+    in_session: bool
 
 
-def names_of(templates: Collection[ParsedTemplate], isolation: Isolation[str]) -> dict[str, TableUsage]:
-    """The names of every template, by fingerprint; one that could not be parsed has none.
+@dataclass(frozen=True, slots=True)
+class TemplateNames:
+    """The names of the templates (by fingerprint) that have changing ones, and the chains of these templates.
 
-    A template is temporary when it mentions a name that some template creates as a temporary relation: what it means
-    then depends on its session. `isolation` gets those whose names cannot be read off.
+    All runs of any other template in one namespace mean the same.
     """
-    mentioned = {t.fingerprint: _NOTHING for t in templates}
+
+    names: Mapping[str, TableUsageNames] = field(default_factory=dict)
+    changing: ChangingNames = field(default_factory=ChangingNames)
+    chains: Mapping[str, Chain] = field(default_factory=dict)
+
+
+def names_of(templates: Collection[ParsedTemplate], isolation: Isolation[str]) -> TemplateNames:
+    """The changing names of all templates that were parsed.
+
+    `isolation` gets the templates (by fingerprint) whose names cannot be read off.
+    """
+    mentioned: dict[str, TableUsageNames] = {}
     for template in templates:
         if template.symbolic is not None:
             with isolation.around(FailureStage.ANALYSIS, template.fingerprint):
                 isolation.probe(FailureStage.ANALYSIS, template)
                 mentioned[template.fingerprint] = mentions(template.symbolic)
-    temporary = {name.table for names in mentioned.values() for name, is_temporary in names.created if is_temporary}
-    return {fingerprint: _names(names, temporary) for fingerprint, names in mentioned.items()}
+    return changing_names(mentioned)
 
 
-def _names(names: TableUsageNames, temporary: set[str]) -> TableUsage:
-    every = list(names.names())
-    ended = frozenset(change.name.table for change in names.changes if change.kind in _ENDING_KINDS)
-    gained = frozenset(
-        change.other.table for change in names.changes if change.kind in _ENDING_KINDS and change.other is not None
-    )
-    altered = frozenset(change.name.table for change in names.changes if change.kind is StatementKind.ALTER_TABLE)
-    return TableUsage(
-        mentioned=frozenset(_own(name) for name in every),
-        defined=frozenset(_own(name) for name, _temporary in names.created) | gained | altered,
-        ended=ended,
-        temporary=any(name.table in temporary and may_be_temporary(name) for name in every),
-    )
+def changing_names(mentioned: Mapping[str, TableUsageNames]) -> TemplateNames:
+    """The changing ones of the names that templates (by fingerprint) mention.
+
+    Such a name is temporary, or altered, or made and ended in several ways, or made from another such name.
+    """
+    own = {key: frozenset(map(unqualified, names.names())) for key, names in mentioned.items()}
+    made: defaultdict[str, set[str]] = defaultdict(set)
+    temporary, changing = set[str](), set[str]()
+    for key, names in mentioned.items():
+        temporary.update(unqualified(name) for name, is_temporary in names.created if is_temporary)
+        for name, altered in _definitions(names):
+            made[name].add(key)
+            if altered:
+                changing.add(name)
+    changing |= temporary | {name for name, by in made.items() if len(by) > 1}
+    changing |= _dependents(changing, made, own)
+    found = {key: names for key, names in mentioned.items() if not own[key].isdisjoint(changing)}
+    chains = _chains({key: own[key] & changing for key in found}, _shared_names(found, temporary))
+    return TemplateNames(found, ChangingNames(frozenset(changing), frozenset(temporary)), chains)
 
 
-def _own(name: TableName) -> str:
-    """A name without what qualifies it: a function's is one part, however it is written."""
-    return name.table.rpartition(".")[2] if name.kind is NameKind.FUNCTION else name.table
+def _definitions(names: TableUsageNames) -> Iterator[tuple[str, bool]]:
+    """The names that a statement makes, ends or alters, and whether it alters them."""
+    yield from ((unqualified(name), False) for name, _temporary in names.created)
+    for change in names.changes:
+        if change.kind not in CREATING_KINDS:
+            yield unqualified(change.name), change.kind is StatementKind.ALTER_TABLE
+            if change.other is not None:
+                yield unqualified(change.other), False
+
+
+def _dependents(changing: set[str], made: Mapping[str, set[str]], own: Mapping[str, frozenset[str]]) -> set[str]:
+    """The names that are made from these, directly or through others."""
+    graph: nx.DiGraph[str] = nx.DiGraph()
+    graph.add_nodes_from(changing)
+    graph.add_edges_from((source, name) for name, by in made.items() for key in by for source in own[key])
+    return {name for start in [*changing] for name in nx.descendants(graph, start)}
+
+
+def _shared_names(mentioned: Mapping[str, TableUsageNames], temporary: set[str]) -> set[str]:
+    """The names under which something may change for all sessions at once."""
+    shared = set[str]()
+    for names in mentioned.values():
+        shared.update(unqualified(name) for name, is_temporary in names.created if not is_temporary)
+        for change in names.changes:
+            if change.kind in _MOVING_KINDS:
+                shared.update(unqualified(name) for name in (change.name, change.other) if name is not None)
+            elif change.kind is StatementKind.DROP and unqualified(change.name) not in temporary:
+                shared.add(unqualified(change.name))
+    return shared
+
+
+def _chains(changing: Mapping[str, frozenset[str]], shared: set[str]) -> dict[str, Chain]:
+    graph: nx.Graph[str] = nx.Graph()
+    for names in changing.values():
+        first, *others = sorted(names)
+        graph.add_node(first)
+        graph.add_edges_from((first, other) for other in others)
+    of_name = {
+        name: Chain(number, shared.isdisjoint(names))
+        for number, names in enumerate(sorted(nx.connected_components(graph), key=min))
+        for name in names
+    }
+    return {key: of_name[min(names)] for key, names in changing.items()}

@@ -8,12 +8,15 @@ from dataclasses import dataclass, field, replace
 from pyspark.sql import DataFrame
 
 from ingestion.isolation import Failure, Isolation, Probe
-from workflows.templates.grouping import OccurrenceGroup, groups, with_namespace
+from ingestion.names.namespaces import SessionDefaults
+from workflows.templates.grouping import OccurrenceGroup, groups, small_groups, with_namespace
 from workflows.templates.names import names_of
 from workflows.templates.parsing import ParsedTemplate, Parsing, TemplateKey, given_up, parse_templates
 
 _TEMPLATES_AT_ONCE = 500
 """Kept together: what a run that is killed parses again."""
+_FEW = 20_000
+"""Statements that are grouped without a shuffle."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,15 +72,28 @@ class TemplateParsing:
         return Templates({**before, **parsed}, frozenset(parsed))
 
 
-def occurrences(
-    statements: DataFrame, templates: Templates, probe: Probe, *, session_changes: bool
-) -> tuple[Templates, tuple[OccurrenceGroup, ...]]:
-    """The runs of all statements, grouped, and the templates without those whose names could not be read off.
+@dataclass(frozen=True, slots=True)
+class Sessions:
+    """What the runs of a log have in common: what sessions begin with, whether any changes that, and how many they are.
 
-    `session_changes`: whether any statement changes its session's defaults.
+    There may be less `statements` than it says.
     """
+
+    defaults: SessionDefaults
+    change: bool
+    statements: int
+
+
+def occurrences(
+    statements: DataFrame, templates: Templates, probe: Probe, sessions: Sessions
+) -> tuple[Templates, tuple[OccurrenceGroup, ...]]:
+    """The runs of all statements, grouped, and the templates without those whose names could not be read off."""
     isolation = Isolation[str](probe)
     names = names_of(templates.by_fingerprint.values(), isolation)
-    found = tuple(groups(with_namespace(statements, session_changes=session_changes), names))
+    few = sessions.statements <= _FEW
+    # In one partition nothing is to be shuffled.
+    placed = with_namespace(statements.coalesce(1) if few else statements, session_changes=sessions.change)
+    grouped = (small_groups if few else groups)(placed, names, sessions.defaults)
+    found = tuple(group for group in grouped if group.template in templates.by_fingerprint)
     left = given_up(templates.by_fingerprint, isolation.failures)
     return replace(templates, by_fingerprint=left, failures=isolation.failures), found

@@ -10,7 +10,7 @@ from connectors.openmetadata.entities.extension import file_name_events
 from connectors.openmetadata.entities.registration import register
 from connectors.openmetadata.transport.connection import Connection
 from connectors.openmetadata.transport.platform import Platform
-from ingestion.binding.timeline import NameEvent, NameEventKind
+from ingestion.binding.name_events import NameEvent, NameEventKind
 from ingestion.names.namespaces import RelationKey
 from ingestion.resolution.resolver import Resolver, SearchScope
 from workflows.publishing.ddl_events import name_events

@@ -6,11 +6,16 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from ingestion.binding.statement_names import TableUsageNames
+from ingestion.model import StatementKind, TableChange, TableName, WriteMode
+from ingestion.names.namespaces import SessionDefaults
 from workflows.reading.statements import STATEMENT_SCHEMA
-from workflows.templates.grouping import DIGESTS_KEPT, OccurrenceGroup, TableUsage, groups, with_namespace
+from workflows.templates.grouping import OccurrenceGroup, groups, small_groups, with_namespace
+from workflows.templates.meanings import DIGESTS_KEPT
+from workflows.templates.names import changing_names
 
 pytestmark = pytest.mark.spark
-NONE: frozenset[str] = frozenset()
+DEFAULTS = SessionDefaults("db", "public")
 
 
 def row(time: float, template: str | None, session: str = "s", **more: object) -> dict[str, object]:
@@ -26,16 +31,22 @@ def frame(spark: SparkSession, *rows: dict[str, object]) -> DataFrame:
     return spark.createDataFrame([tuple(r.values()) for r in rows], STATEMENT_SCHEMA)
 
 
-def names(*mentioned: str, defined: str = "", ended: str = "", temporary: bool = False) -> TableUsage:
-    def one(name: str) -> frozenset[str]:
-        return frozenset({name}) if name else NONE
+def names(*mentioned: str, defined: str = "", ended: str = "", temporary: bool = False) -> TableUsageNames:
+    """What a template reads, creates and drops."""
+    created = TableName((defined,))
+    return TableUsageNames(
+        tuple(TableName((name,)) for name in mentioned if name not in (defined, ended)),
+        ((created, temporary),) if defined else (),
+        ((created, temporary, WriteMode.CREATE),) if defined else (),
+        (TableChange(StatementKind.DROP, TableName((ended,))),) if ended else (),
+    )
 
-    return TableUsage(frozenset(mentioned), one(defined), one(ended), temporary)
 
-
-def grouped(statements: DataFrame, templates: dict[str, TableUsage]) -> list[OccurrenceGroup]:
-    fresh = statements.withColumn("fresh", F.lit(True))
-    found = groups(with_namespace(fresh, session_changes=True), templates)
+def grouped(statements: DataFrame, templates: dict[str, TableUsageNames]) -> list[OccurrenceGroup]:
+    """The groups, which do not depend on where they are made."""
+    fresh = with_namespace(statements.withColumn("fresh", F.lit(True)), session_changes=True)
+    found = list(groups(fresh, changing_names(templates), DEFAULTS))
+    assert list(small_groups(fresh, changing_names(templates), DEFAULTS)) == found
     return sorted(found, key=lambda group: (group.order, group.template))
 
 
@@ -63,7 +74,9 @@ def test_a_year_of_runs_is_as_many_occurrences_as_it_has_templates(spark: SparkS
         )
         .select(*STATEMENT_SCHEMA.fieldNames())
     )
-    found = grouped(year, {f"t{n}": names(f"x{n}") for n in range(3)})
+    templates = changing_names({f"t{n}": names(f"x{n}") for n in range(3)})
+    placed = with_namespace(year.withColumn("fresh", F.lit(True)), session_changes=True)
+    found = list(groups(placed, templates, DEFAULTS))
     assert [(group.template, group.count) for group in found] == [("t0", 20_000), ("t1", 20_000), ("t2", 20_000)]
     assert {len(group.digests) for group in found} == {DIGESTS_KEPT}
     assert max(group.last_seen for group in found) > 364 * 86_400
@@ -134,14 +147,34 @@ def test_without_session_ids_a_record_of_its_own_place_overrules_what_its_user_s
     }
 
 
-def test_sessions_that_did_the_same_are_one_sequence(spark: SparkSession) -> None:
+def test_what_sessions_did_alike_is_one_whoever_did_it_and_however_often(spark: SparkSession) -> None:
+    """Pooled sessions, two chains interleaved in each of them, of which one never drops its table."""
+    steps = ("make temp", "make other", "read temp", "read other", "drop temp")
     sessions = [
-        row(100.0 * number + step, template, session=f"s{number}")
+        row(100.0 * number + step, template, session=f"s{number % 3}")
         for number in range(1, 21)
-        for step, template in enumerate(("make temp", "read temp"))
+        for step, template in enumerate(steps)
     ]
-    templates = {"make temp": names("x", defined="x", temporary=True), "read temp": names("x", temporary=True)}
+    templates = {
+        "make temp": names(defined="x", temporary=True),
+        "read temp": names("x"),
+        "drop temp": names(ended="x"),
+        "make other": names(defined="y", temporary=True),
+        "read other": names("y"),
+    }
     found = grouped(frame(spark, *sessions), templates)
-    assert [(group.template, group.count) for group in found] == [("make temp", 20), ("read temp", 20)]
-    assert len({group.session for group in found}) == 1
-    assert all(len(group.digests) == 20 for group in found)
+    assert [(group.template, group.count) for group in found] == [(step, 20) for step in steps]
+    assert all(len(group.digests) == 20 and group.duration == 20.0 for group in found)
+    assert [group.first_seen for group in found] == [100.0, 101.0, 102.0, 103.0, 104.0]
+
+
+def test_definitions_that_take_turns_night_after_night_are_as_many_as_they_differ(spark: SparkSession) -> None:
+    nights = [
+        row(10.0 * night + step, template, session=f"s{night % 2}")
+        for night in range(1, 31)
+        for step, template in enumerate(("make", "read", "make again", "read"))
+    ]
+    templates = {"make": names(defined="x"), "make again": names(defined="x"), "read": names("x")}
+    found = grouped(frame(spark, *nights), templates)
+    expected = [("make", 30), ("read", 30), ("make again", 30), ("read", 30)]
+    assert [(group.template, group.count) for group in found] == expected

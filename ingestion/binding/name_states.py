@@ -1,0 +1,279 @@
+"""What stands under each name while a log goes by, as far as it decides what a statement means.
+
+A state is told by how it came about: by the statement that made it and by what that read in its turn. What is made
+again in the same way is in the same state again, so that a nightly redefinition is no change, and runs that find all
+their names in the same states mean the same, whoever ran them and however often.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from ingestion.binding.statement_names import CREATING_KINDS, TableUsageNames
+from ingestion.model import NameKind, StatementKind, TableChange, TableName, WriteMode
+from ingestion.names.namespaces import Namespace, RelationKey, candidates, may_be_temporary, place_created
+
+ANY_SESSION = "session"
+"""Stands for the session of every temporary relation: the states tell those of different sessions apart."""
+UNMADE = ""
+"""The state of a place where nothing was made, or where nothing is left of it."""
+_KEEPING_MODES = frozenset({WriteMode.APPEND, WriteMode.UPDATE})
+
+States = tuple[tuple[RelationKey, str], ...]
+_Found = tuple[tuple[str, ...], States]
+"""The states of a statement's places in their order, and those of places elsewhere."""
+_NOTHING: Mapping[RelationKey, str] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What a statement found under its names when it ran, and what it left there."""
+
+    before: States = ()
+    after: States = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ChangingNames:
+    """The names (unqualified) under which not always the same stands; of these the ones that may be temporary."""
+
+    names: frozenset[str] = frozenset()
+    temporary: frozenset[str] = frozenset()
+
+
+def unqualified(name: TableName) -> str:
+    """A name without what qualifies it."""
+    return candidates(name, Namespace())[0].table
+
+
+class NamedStatement:
+    """A statement in a namespace, with the places that its changing names may mean; `key` tells it from all others.
+
+    `meanings` are those that it has had.
+    """
+
+    def __init__(self, key: str, names: TableUsageNames, namespace: Namespace, changing: ChangingNames) -> None:
+        self.key = key
+        self.namespace = namespace
+        self._changing = changing
+        self.changes = tuple(change for change in names.changes if self._is_changing(change.name, change.other))
+        self.writes = tuple(write for write in names.written if self._is_changing(write[0]))
+        looked_up = dict.fromkeys(name for name in self._names_to_look_up(names) if self._is_changing(name))
+        self.reads = frozenset(place for name in names.read for place in self.own_places(name))
+        self.temporary = tuple(dict.fromkeys(place for name in looked_up for place in self.own_places(name)))
+        self.permanent = {
+            own: tuple(dict.fromkeys(p for name in looked_up if unqualified(name) == own for p in self.places(name)))
+            for own in dict.fromkeys(unqualified(name) for name in looked_up)
+        }
+        self.all_places = (*self.temporary, *(place for places in self.permanent.values() for place in places))
+        self.meanings: dict[_Found, Meaning] = {}
+
+    def _names_to_look_up(self, names: TableUsageNames) -> Iterator[TableName]:
+        """The names whose states bear on the meaning: not those of what the statement itself makes."""
+        yield from names.read
+        for change in names.changes:
+            if change.kind not in CREATING_KINDS:
+                yield change.name
+            if change.other is not None:
+                yield change.other
+        yield from (name for name, _temporary, mode in names.written if mode is not WriteMode.CREATE)
+
+    def _is_changing(self, *names: TableName | None) -> bool:
+        return any(name is not None and unqualified(name) in self._changing.names for name in names)
+
+    def own_places(self, name: TableName) -> tuple[RelationKey, ...]:
+        """The place of the session's own relation of that name, where it may have one."""
+        if name.kind is not NameKind.TABLE or name.table not in self._changing.temporary or not may_be_temporary(name):
+            return ()
+        return (place_created(name, self.namespace, ANY_SESSION),)
+
+    def places(self, name: TableName) -> tuple[RelationKey, ...]:
+        """The places of other relations of that name."""
+        return candidates(name, self.namespace)
+
+
+@dataclass(frozen=True, slots=True)
+class _Write:
+    """A write into a temporary relation: what it says, and what stands for it in a later one that reads it."""
+
+    token: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class _History:
+    """How what stands in a place came to be; writes count for temporary relations, whose content is followed."""
+
+    made: str
+    altered: tuple[str, ...] = ()
+    written: tuple[_Write, ...] = ()
+
+
+class NameStateTracker:
+    """The states of all changing names; statements are told to it in the order in which they ran."""
+
+    def __init__(self) -> None:
+        self._permanent: dict[str, dict[RelationKey, str]] = {}
+        self._sessions: dict[str, dict[RelationKey, str]] = {}
+        self._histories: dict[str, _History] = {}
+
+    def run(self, statement: NamedStatement, session: str) -> Meaning:
+        """What the statement meant; from now on its changes hold."""
+        before = self._before(statement, session)
+        meaning = statement.meanings.get(before)
+        if meaning is None:
+            found = tuple(zip(statement.all_places, before[0], strict=True)) + before[1]
+            after = _Effect(statement, found, self._histories).states()
+            meaning = statement.meanings[before] = Meaning(found, tuple(after.items()))
+        for place, state in meaning.after:
+            if place.session is None:
+                _put(self._permanent.setdefault(place.table, {}), place, state)
+            else:
+                _put(self._sessions.setdefault(session, {}), place, state)
+        return meaning
+
+    def forget(self) -> None:
+        """Nothing was made yet: what follows is another log. What is known of meanings stays."""
+        self._permanent.clear()
+        self._sessions.clear()
+
+    def _before(self, statement: NamedStatement, session: str) -> _Found:
+        own = self._sessions.get(session, _NOTHING) if statement.temporary else _NOTHING
+        found = [own.get(place, UNMADE) for place in statement.temporary]
+        elsewhere: States = ()
+        for name, places in statement.permanent.items():
+            made = self._permanent.get(name, _NOTHING)
+            found += [made.get(place, UNMADE) for place in places]
+            if made and made.keys().isdisjoint(places):  # where no default leads, a catalog may know the place
+                elsewhere += tuple(sorted(made.items()))
+        return tuple(found), elsewhere
+
+
+def _put(states: dict[RelationKey, str], place: RelationKey, state: str) -> None:
+    if state == UNMADE:
+        states.pop(place, None)
+    else:
+        states[place] = state
+
+
+class _Effect:
+    """What one statement does to the states that it finds."""
+
+    def __init__(self, statement: NamedStatement, before: States, histories: dict[str, _History]) -> None:
+        self._statement = statement
+        self._before = before
+        self._states = dict(before)
+        self._histories = histories
+        self._touched: dict[RelationKey, str] = {}
+
+    def states(self) -> Mapping[RelationKey, str]:
+        """The states of the places that it touches, as it leaves them."""
+        for change in self._statement.changes:
+            self._change(change)
+        for name, temporary, mode in self._statement.writes:
+            if mode is WriteMode.CREATE:
+                self._make(name, temporary=temporary)
+            else:
+                self._write(name, keeps=mode in _KEEPING_MODES)
+        return self._touched
+
+    def _change(self, change: TableChange) -> None:
+        if change.kind in CREATING_KINDS:
+            self._make(change.name, temporary=change.temporary)
+        elif change.kind is StatementKind.DROP:
+            self._drop(change.name)
+        elif change.kind is StatementKind.RENAME and change.other is not None:
+            self._move(change.name, change.other, swap=False)
+        elif change.kind is StatementKind.SWAP and change.other is not None:
+            self._move(change.name, change.other, swap=True)
+        elif change.kind is StatementKind.ALTER_TABLE:
+            for place in self._subjects(change.name):
+                self._alter(place)
+
+    def _make(self, name: TableName, *, temporary: bool) -> None:
+        place = place_created(name, self._statement.namespace, ANY_SESSION if temporary else None)
+        self._set(place, _History(_digest((self._statement.key, str(place), *_texts(self._before)))))
+
+    def _drop(self, name: TableName) -> None:
+        subjects = self._subjects(name)
+        if len(subjects) == 1:
+            self._touch(subjects[0], UNMADE)
+        elif any(self._states.get(place) for place in subjects):
+            for place in subjects:
+                self._alter(place)
+
+    def _move(self, name: TableName, other: TableName, *, swap: bool) -> None:
+        subjects = self._subjects(name)
+        others = self._subjects(other) if swap else _places_after_rename(subjects, other, self._statement.namespace)
+        if len(subjects) != 1 or len(others) != 1:
+            for place in (*subjects, *others):
+                self._alter(place)
+            return
+        moved, replaced = self._state_of(subjects[0]), self._state_of(others[0])
+        self._touch(others[0], moved)
+        self._touch(subjects[0], replaced if swap else UNMADE)
+
+    def _write(self, name: TableName, *, keeps: bool) -> None:
+        own = [place for place in self._statement.own_places(name) if self._states.get(place)]
+        for place in own:
+            history = self._histories[self._states[place]]
+            write = self._write_into(place, history)
+            content = history.written if keeps else ()
+            # A write that it has had adds nothing: a loop comes to its end.
+            self._set(place, replace(history, written=(*content, *({write} - {*content}))))
+
+    def _write_into(self, place: RelationKey, history: _History) -> _Write:
+        others = (pair for pair in self._before if pair[0] != place)
+        what = _digest((self._statement.key, history.made, *history.altered, *_texts(others)))
+        if place not in self._statement.reads:
+            return _Write(what, what)
+        # What it writes of what was written before: of writes like itself only which, or each would make a new one.
+        statement = _digest((self._statement.key,))
+        read = sorted({write.token for write in history.written} - {statement})
+        return _Write(statement, _digest((what, *read)))
+
+    def _subjects(self, name: TableName) -> tuple[RelationKey, ...]:
+        """The places one of which is meant: which one, only a catalog knows."""
+        own = tuple(place for place in self._statement.own_places(name) if self._states.get(place))
+        return own or self._statement.places(name)
+
+    def _alter(self, place: RelationKey) -> None:
+        history = self._histories[self._state_of(place)]
+        altered = tuple(by for by in history.altered if by != self._statement.key)
+        self._set(place, replace(history, altered=(*altered, self._statement.key)))
+
+    def _state_of(self, place: RelationKey) -> str:
+        """The state of a place; of one where nothing was made, that of what stood there before the log began."""
+        state = self._states.get(place, UNMADE)
+        return state or self._state(_History(f"before {place}"))
+
+    def _set(self, place: RelationKey, history: _History) -> None:
+        self._touch(place, self._state(history))
+
+    def _touch(self, place: RelationKey, state: str) -> None:
+        self._states[place] = self._touched[place] = state
+
+    def _state(self, history: _History) -> str:
+        written = (write.digest for write in history.written)
+        state = _digest((history.made, "|", *history.altered, "|", *written))
+        self._histories[state] = history
+        return state
+
+
+def _places_after_rename(
+    subjects: Iterable[RelationKey], name: TableName, namespace: Namespace
+) -> tuple[RelationKey, ...]:
+    """Where what stands in these places is after a rename."""
+    if len(name.parts) == 1:
+        return tuple(RelationKey((*old.parts[:-1], name.table), old.kind, old.session) for old in subjects)
+    return tuple(dict.fromkeys(place_created(name, namespace, old.session) for old in subjects))
+
+
+def _texts(states: Iterable[tuple[RelationKey, str]]) -> tuple[str, ...]:
+    return tuple(f"{place} {place.session or ''} {state}" for place, state in states)
+
+
+def _digest(parts: Iterable[str]) -> str:
+    return hashlib.blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
