@@ -155,8 +155,10 @@ class _Binder:
             return self.schema_at(relation, occurrence.order, self._timeline.altered[number].get(relation))
 
         # Runs of one template over the same schemas mean the same: they are analysed once.
-        seen = tuple(sorted((name.parts, name.kind, schema_of(name)) for name in meaning))
-        lineage = self._analysed.get((id(occurrence.symbolic), seen))
+        schemas = {name: schema_of(name) for name in meaning}
+        seen = tuple(sorted((name.parts, name.kind, schema) for name, schema in schemas.items()))
+        known = self._analysed.get((id(occurrence.symbolic), seen))
+        lineage = known if any(schemas.values()) else self._timeline.unbound[id(occurrence.symbolic)]
         if lineage is None:
             lineage = analyze(occurrence.symbolic, schema_of)
             self._analysed[id(occurrence.symbolic), seen] = lineage

@@ -43,7 +43,7 @@ class ChangingNames:
     temporary: frozenset[str] = frozenset()
 
 
-def unqualified(name: TableName) -> str:
+def own_name(name: TableName) -> str:
     """A name without what qualifies it."""
     return candidates(name, Namespace())[0].table
 
@@ -64,8 +64,8 @@ class NamedStatement:
         self.reads = frozenset(place for name in names.read for place in self.own_places(name))
         self.temporary = tuple(dict.fromkeys(place for name in looked_up for place in self.own_places(name)))
         self.permanent = {
-            own: tuple(dict.fromkeys(p for name in looked_up if unqualified(name) == own for p in self.places(name)))
-            for own in dict.fromkeys(unqualified(name) for name in looked_up)
+            own: tuple(dict.fromkeys(p for name in looked_up if own_name(name) == own for p in self.places(name)))
+            for own in dict.fromkeys(own_name(name) for name in looked_up)
         }
         self.all_places = (*self.temporary, *(place for places in self.permanent.values() for place in places))
         self.meanings: dict[_Found, Meaning] = {}
@@ -81,7 +81,7 @@ class NamedStatement:
         yield from (name for name, _temporary, mode in names.written if mode is not WriteMode.CREATE)
 
     def _is_changing(self, *names: TableName | None) -> bool:
-        return any(name is not None and unqualified(name) in self._changing.names for name in names)
+        return any(name is not None and own_name(name) in self._changing.names for name in names)
 
     def own_places(self, name: TableName) -> tuple[RelationKey, ...]:
         """The place of the session's own relation of that name, where it may have one."""

@@ -41,7 +41,11 @@ class TableUsageNames:
 
 def mentions(symbolic: Symbolic) -> TableUsageNames:
     """The names of one statement; which relation each means is the timeline's to say."""
-    lineage = without_schema(symbolic)
+    return names_in(without_schema(symbolic))
+
+
+def names_in(lineage: StatementLineage) -> TableUsageNames:
+    """The names of a statement that was analysed without any schema."""
     written = tuple(
         dict.fromkeys(
             (flow.target.name, flow.target.temporary, flow.target.mode)

@@ -7,14 +7,14 @@ catalog's; where that knows none, the first one to come (logs are not complete, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ingestion.binding.name_events import NameEvent, NameEventKind, with_final_events
 from ingestion.binding.restored_names import Alterations, NameStates, Order, RestoredNames
-from ingestion.binding.statement_names import CREATING_KINDS, TableUsageNames, mentions
+from ingestion.binding.statement_names import CREATING_KINDS, TableUsageNames, names_in, without_schema
 from ingestion.isolation import FailureStage, Isolation
-from ingestion.model import Column, StatementKind, TableChange, TableName, WriteMode
+from ingestion.model import Column, StatementKind, StatementLineage, TableChange, TableName, WriteMode
 from ingestion.names.namespaces import Namespace, RelationKey, place_created, place_meant
 from ingestion.symbolic import Symbolic
 
@@ -64,13 +64,14 @@ class Timeline:
 
     After `DROP TABLE t` and `CREATE TABLE t (a int)` the name t means another relation than before.
     `altered`: for each occurrence the relations of which not all alterations before it were in force, with those that
-    were.
+    were. `unbound`: what symbolic lineage (by its `id`) says where no schema is known.
     """
 
     relations: tuple[Relation, ...]
     meanings: tuple[dict[TableName, int], ...]
     altered: tuple[Alterations, ...]
     events: tuple[NameEvent, ...] = ()
+    unbound: Mapping[int, StatementLineage] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +95,13 @@ def read_timeline(
     """The timeline of `occurrences`, which must be in time order; None where `isolation` got new failures of some."""
     failed = len(isolation.failures)
     reader = _TimelineReader(before)
-    named = _names_by_occurrence(occurrences, isolation)
+    unbound: dict[int, StatementLineage] = {}
+    named = _names_by_occurrence(occurrences, unbound, isolation)
     if len(isolation.failures) > failed:
         return None
     with Isolation[str]().around(FailureStage.BINDING, "expected"):  # only to be quick: each is asked for once more
-        before.expect(dict.fromkeys(_expected_names(occurrences, named)))
+        said = zip(occurrences, named, strict=True)
+        before.expect(dict.fromkeys((name, one.namespace) for one, names in said for name in names.names()))
     for occurrence, names in zip(occurrences, named, strict=True):
         with isolation.around(FailureStage.BINDING, occurrence.order):
             isolation.probe(FailureStage.BINDING, occurrence)
@@ -113,11 +116,13 @@ def read_timeline(
     if len(isolation.failures) > failed:
         return None
     reader.close()
-    return Timeline(tuple(reader.relations), tuple(meanings), tuple(altered), tuple(reader.events))
+    return Timeline(tuple(reader.relations), tuple(meanings), tuple(altered), tuple(reader.events), unbound)
 
 
-def _names_by_occurrence(occurrences: Sequence[Occurrence], isolation: Isolation[Order]) -> list[TableUsageNames]:
-    """The names of each occurrence, of those that fail none."""
+def _names_by_occurrence(
+    occurrences: Sequence[Occurrence], unbound: dict[int, StatementLineage], isolation: Isolation[Order]
+) -> list[TableUsageNames]:
+    """The names of each occurrence, of those that fail none; `unbound` is filled with what they are read off."""
     # Runs of one template share its symbolic lineage: its names are read off once.
     by_symbolic: dict[int, TableUsageNames] = {}
     named = []
@@ -125,18 +130,10 @@ def _names_by_occurrence(occurrences: Sequence[Occurrence], isolation: Isolation
         with isolation.around(FailureStage.ANALYSIS, occurrence.order):
             known = by_symbolic.get(id(occurrence.symbolic))
             if known is None:
-                known = by_symbolic[id(occurrence.symbolic)] = mentions(occurrence.symbolic)
+                lineage = unbound[id(occurrence.symbolic)] = without_schema(occurrence.symbolic)
+                known = by_symbolic[id(occurrence.symbolic)] = names_in(lineage)
             named.append(known)
     return named
-
-
-def _expected_names(
-    occurrences: Sequence[Occurrence], named: Sequence[TableUsageNames]
-) -> Iterator[tuple[TableName, Namespace]]:
-    """The names whose meaning depends on what stood before, as each occurrence says them."""
-    for occurrence, names in zip(occurrences, named, strict=True):
-        for name in names.names():
-            yield name, occurrence.namespace
 
 
 class _TimelineReader:

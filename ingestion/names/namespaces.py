@@ -23,7 +23,7 @@ class Namespace:
 
 
 @dataclass(frozen=True, slots=True)
-class SessionDefaults:
+class NamespaceDefaults:
     """Where a session looks for names of which the log does not say.
 
     `two_level`: the platform has no schemas below databases, so a session's database is what stands for a schema.

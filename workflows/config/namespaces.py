@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ingestion.dialects import Dialect, dialect_of, fold
 from ingestion.errors import ConfigError
-from ingestion.names.namespaces import Namespace, SessionDefaults
+from ingestion.names.namespaces import Namespace, NamespaceDefaults
 from workflows.config.values import RunConfig
 
 DEFAULT_DATABASE = "default"
@@ -29,9 +29,9 @@ class SourceSettings:
     fold_temporary: bool = True
 
     @property
-    def defaults(self) -> SessionDefaults:
+    def defaults(self) -> NamespaceDefaults:
         """What a session begins with where the log does not say."""
-        return SessionDefaults(self.default_database, self.default_schema, self.two_level)
+        return NamespaceDefaults(self.default_database, self.default_schema, self.two_level)
 
     @property
     def guessed_database(self) -> str:

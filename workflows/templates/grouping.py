@@ -17,7 +17,7 @@ from pyspark.sql import functions as F
 from ingestion.binding.name_states import ANY_SESSION, Meaning
 from ingestion.binding.restored_names import NameStates
 from ingestion.contribution import JOBS_KEPT
-from ingestion.names.namespaces import SessionDefaults
+from ingestion.names.namespaces import NamespaceDefaults
 from workflows.templates.meanings import DIGESTS_KEPT, RUN_COLUMNS, Run, RunTallies, StatementRuns, Tally, tally_task
 from workflows.templates.names import TemplateNames
 
@@ -93,7 +93,7 @@ def _is_guessed(session: Column) -> Column:
     return F.lower(session) == F.lower(F.concat(user, F.lit("@"), database))
 
 
-def groups(statements: DataFrame, templates: TemplateNames, defaults: SessionDefaults) -> Iterator[OccurrenceGroup]:
+def groups(statements: DataFrame, templates: TemplateNames, defaults: NamespaceDefaults) -> Iterator[OccurrenceGroup]:
     """The occurrences of all lineage-bearing statements, in the order of time.
 
     `statements` have a namespace, and `fresh`: whether this run read them.
@@ -107,7 +107,7 @@ def groups(statements: DataFrame, templates: TemplateNames, defaults: SessionDef
 
 
 def small_groups(
-    statements: DataFrame, templates: TemplateNames, defaults: SessionDefaults
+    statements: DataFrame, templates: TemplateNames, defaults: NamespaceDefaults
 ) -> Iterator[OccurrenceGroup]:
     """The same as `groups`, without a shuffle: of statements that are few enough to be brought here."""
     bearing = statements.where(F.col("fingerprint").isNotNull())
@@ -146,7 +146,7 @@ def groups_of(tallies: Iterable[Tally]) -> Iterator[OccurrenceGroup]:
         )
 
 
-def _tallies(bearing: DataFrame, templates: TemplateNames, defaults: SessionDefaults) -> Iterator[Tally]:
+def _tallies(bearing: DataFrame, templates: TemplateNames, defaults: NamespaceDefaults) -> Iterator[Tally]:
     spark = bearing.sparkSession
     if not templates.chains:
         yield from (_tally(row) for row in _plain_tallies(bearing).collect())
@@ -158,7 +158,7 @@ def _tallies(bearing: DataFrame, templates: TemplateNames, defaults: SessionDefa
     stream = F.struct("chain", F.when(F.col("in_session"), F.col("session")).alias("session"))
     streams = marked.where(F.col("chain").isNotNull()).select(stream.alias("stream"), *RUN_COLUMNS)
     ordered = streams.repartition("stream").sortWithinPartitions("stream", *ORDER)
-    for row in ordered.mapInArrow(tally_task(templates, defaults), "tally binary").toLocalIterator():
+    for row in ordered.mapInArrow(tally_task(templates, defaults), "tally binary").collect():
         yield pickle.loads(row["tally"])
 
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from ingestion.binding.name_states import Meaning, NamedStatement, NameStateTracker
 from ingestion.contribution import JOBS_KEPT
-from ingestion.names.namespaces import SessionDefaults
+from ingestion.names.namespaces import NamespaceDefaults
 from workflows.templates.names import TemplateNames
 
 DIGESTS_KEPT = 1000
@@ -129,7 +129,7 @@ class Tally:
 class RunTallies:
     """Tallies of runs that are told in the order of time."""
 
-    def __init__(self, templates: TemplateNames, defaults: SessionDefaults) -> None:
+    def __init__(self, templates: TemplateNames, defaults: NamespaceDefaults) -> None:
         self._templates = templates
         self._defaults = defaults
         self._states = NameStateTracker()
@@ -174,7 +174,7 @@ _ALWAYS = Meaning()
 
 
 def tally_task(
-    templates: TemplateNames, defaults: SessionDefaults
+    templates: TemplateNames, defaults: NamespaceDefaults
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """Tallies the rows of a Spark task, which come sorted by `stream` and moment, as pickles."""
 

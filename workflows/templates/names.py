@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import networkx as nx
 
-from ingestion.binding.name_states import ChangingNames, unqualified
+from ingestion.binding.name_states import ChangingNames, own_name
 from ingestion.binding.statement_names import CREATING_KINDS, TableUsageNames, mentions
 from ingestion.isolation import FailureStage, Isolation
 from ingestion.model import StatementKind
@@ -56,11 +56,11 @@ def changing_names(mentioned: Mapping[str, TableUsageNames]) -> TemplateNames:
 
     Such a name is temporary, or altered, or made and ended in several ways, or made from another such name.
     """
-    own = {key: frozenset(map(unqualified, names.names())) for key, names in mentioned.items()}
+    own = {key: frozenset(map(own_name, names.names())) for key, names in mentioned.items()}
     made: defaultdict[str, set[str]] = defaultdict(set)
     temporary, changing = set[str](), set[str]()
     for key, names in mentioned.items():
-        temporary.update(unqualified(name) for name, is_temporary in names.created if is_temporary)
+        temporary.update(own_name(name) for name, is_temporary in names.created if is_temporary)
         for name, altered in _definitions(names):
             made[name].add(key)
             if altered:
@@ -74,12 +74,12 @@ def changing_names(mentioned: Mapping[str, TableUsageNames]) -> TemplateNames:
 
 def _definitions(names: TableUsageNames) -> Iterator[tuple[str, bool]]:
     """The names that a statement makes, ends or alters, and whether it alters them."""
-    yield from ((unqualified(name), False) for name, _temporary in names.created)
+    yield from ((own_name(name), False) for name, _temporary in names.created)
     for change in names.changes:
         if change.kind not in CREATING_KINDS:
-            yield unqualified(change.name), change.kind is StatementKind.ALTER_TABLE
+            yield own_name(change.name), change.kind is StatementKind.ALTER_TABLE
             if change.other is not None:
-                yield unqualified(change.other), False
+                yield own_name(change.other), False
 
 
 def _dependents(changing: set[str], made: Mapping[str, set[str]], own: Mapping[str, frozenset[str]]) -> set[str]:
@@ -94,12 +94,12 @@ def _shared_names(mentioned: Mapping[str, TableUsageNames], temporary: set[str])
     """The names under which something may change for all sessions at once."""
     shared = set[str]()
     for names in mentioned.values():
-        shared.update(unqualified(name) for name, is_temporary in names.created if not is_temporary)
+        shared.update(own_name(name) for name, is_temporary in names.created if not is_temporary)
         for change in names.changes:
             if change.kind in _MOVING_KINDS:
-                shared.update(unqualified(name) for name in (change.name, change.other) if name is not None)
-            elif change.kind is StatementKind.DROP and unqualified(change.name) not in temporary:
-                shared.add(unqualified(change.name))
+                shared.update(own_name(name) for name in (change.name, change.other) if name is not None)
+            elif change.kind is StatementKind.DROP and own_name(change.name) not in temporary:
+                shared.add(own_name(change.name))
     return shared
 
 

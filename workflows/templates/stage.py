@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pyspark.sql import DataFrame
 
 from ingestion.isolation import Failure, Isolation, Probe
-from ingestion.names.namespaces import SessionDefaults
+from ingestion.names.namespaces import NamespaceDefaults
 from workflows.templates.grouping import OccurrenceGroup, groups, small_groups, with_namespace
 from workflows.templates.names import names_of
 from workflows.templates.parsing import ParsedTemplate, Parsing, TemplateKey, given_up, parse_templates
@@ -79,7 +79,7 @@ class Sessions:
     There may be less `statements` than it says.
     """
 
-    defaults: SessionDefaults
+    defaults: NamespaceDefaults
     change: bool
     statements: int
 

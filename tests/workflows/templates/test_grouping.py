@@ -8,14 +8,14 @@ from pyspark.sql import functions as F
 
 from ingestion.binding.statement_names import TableUsageNames
 from ingestion.model import StatementKind, TableChange, TableName, WriteMode
-from ingestion.names.namespaces import SessionDefaults
+from ingestion.names.namespaces import NamespaceDefaults
 from workflows.reading.statements import STATEMENT_SCHEMA
 from workflows.templates.grouping import OccurrenceGroup, groups, small_groups, with_namespace
 from workflows.templates.meanings import DIGESTS_KEPT
 from workflows.templates.names import changing_names
 
 pytestmark = pytest.mark.spark
-DEFAULTS = SessionDefaults("db", "public")
+DEFAULTS = NamespaceDefaults("db", "public")
 
 
 def row(time: float, template: str | None, session: str = "s", **more: object) -> dict[str, object]:
