@@ -100,8 +100,8 @@ def read_timeline(
     if len(isolation.failures) > failed:
         return None
     with Isolation[str]().around(FailureStage.BINDING, "expected"):  # only to be quick: each is asked for once more
-        said = zip(occurrences, named, strict=True)
-        before.expect(dict.fromkeys((name, one.namespace) for one, names in said for name in names.names()))
+        pairs = zip(occurrences, named, strict=True)
+        before.expect(dict.fromkeys((name, one.namespace) for one, names in pairs for name in names.names()))
     for occurrence, names in zip(occurrences, named, strict=True):
         with isolation.around(FailureStage.BINDING, occurrence.order):
             isolation.probe(FailureStage.BINDING, occurrence)

@@ -4,7 +4,7 @@
 
 makes the log (query_log_generator.py), runs `ingest run` on it in a process of its own, samples the memory of that
 process and its children, and compares what the catalog holds with the generator's answers. `--again` runs a second
-time over the same log and catalog.
+time over the same log and catalog; `--pooled` makes a log without session ids (pooled_log_generator.py).
 """
 
 from __future__ import annotations
@@ -46,30 +46,44 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=100_000)
     parser.add_argument("--templates", type=int, default=2_000)
     parser.add_argument("--again", action="store_true")
+    parser.add_argument("--pooled", action="store_true")
     arguments = parser.parse_args()
+    log = POOLED if arguments.pooled else SESSIONS
     with tempfile.TemporaryDirectory(prefix="headwater-benchmark-") as scratch:
         folder = Path(scratch)
-        generate(folder, arguments.rows, arguments.templates)
-        (folder / "lineage.yaml").write_text(yaml.safe_dump(configuration(arguments.rows)))
+        generate(folder, arguments.rows, arguments.templates, log)
+        (folder / "lineage.yaml").write_text(yaml.safe_dump(configuration(arguments.rows, log)))
         for _run in range(2 if arguments.again else 1):
             run_job(folder, arguments.rows)
         compare(folder)
 
 
-def generate(folder: Path, rows: int, templates: int) -> None:
+@dataclass(frozen=True)
+class Log:
+    """What makes a log, and whose it is."""
+
+    generator: str
+    platform: str
+
+
+SESSIONS = Log("query_log_generator.py", "Postgres")
+POOLED = Log("pooled_log_generator.py", "Snowflake")
+
+
+def generate(folder: Path, rows: int, templates: int, log: Log = SESSIONS) -> None:
     """The log, its schema and its answers."""
-    command = [sys.executable, str(HERE / "query_log_generator.py"), "--out", str(folder)]
+    command = [sys.executable, str(HERE / log.generator), "--out", str(folder)]
     subprocess.run([*command, "--rows", str(rows), "--templates", str(templates)], check=True, capture_output=True)
     size = (folder / "query_log.csv").stat().st_size
     print(f"log: {rows:,} rows in {templates:,} templates, {size / 1e6:,.0f} MB")
 
 
-def configuration(rows: int) -> dict[str, Any]:
+def configuration(rows: int, log: Log = SESSIONS) -> dict[str, Any]:
     return {
         "source": {
             "type": "query-log-lineage",
             "serviceName": "warehouse",
-            "serviceConnection": {"config": {"type": "Postgres"}},
+            "serviceConnection": {"config": {"type": log.platform}},
             "sourceConfig": {
                 "config": {
                     "type": "DatabaseLineage",
@@ -134,7 +148,8 @@ def watch(pid: int, peak: Peak) -> None:
 def compare(folder: Path) -> None:
     """Prints precision and recall of the tables and direct columns in the catalog."""
     with opened(folder / ".headwater" / "catalog.db") as catalog:
-        tables, columns = set(catalog.edges()), catalog.column_edges()
+        tables = {(source.lower(), target.lower()) for source, target in catalog.edges()}
+        columns = {tuple(end.lower() for end in ends) for ends in catalog.column_edges()}
     wanted_tables, wanted_columns = answers(folder)
     for name, found, wanted in (
         ("table edges", tables, wanted_tables),
