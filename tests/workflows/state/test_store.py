@@ -17,6 +17,16 @@ from workflows.state.schema import SCHEMA_VERSION, meta
 from workflows.state.store import StateStore, clock, open_state
 
 
+def test_a_column_keeps_its_stored_name_whatever_the_code_calls_it(url: str) -> None:
+    store = open_state(url)
+    values = {"workflow": "w", "source_id": "", "version": "", "settings": ""}
+    with store.write() as connection:
+        connection.execute(schema.positions.insert().values(**values, to_retry=3))
+        assert connection.execute(text("select unsettled from headwater_position")).scalar() == 3
+        assert connection.execute(select(schema.positions)).one().to_retry == 3
+    store.close()
+
+
 def test_a_store_opened_again_has_what_was_put_in(url: str) -> None:
     for value in (1, 2):
         store = open_state(url)

@@ -10,6 +10,7 @@ import pytest
 
 from connectors.catalog.store import database
 from connectors.catalog.store.database import open_database
+from connectors.catalog.store.schema import endings
 from ingestion.errors import ConfigError
 
 
@@ -18,6 +19,15 @@ def made_by_another(file: Path) -> Path:
         connection.execute("create table meta (key text, value text)")
         connection.commit()
     return file
+
+
+def test_a_column_keeps_its_stored_name_whatever_the_code_calls_it(tmp_path: Path) -> None:
+    made = open_database(tmp_path / "catalog.db")
+    made.close()
+    with closing(sqlite3.connect(tmp_path / "catalog.db")) as connection:
+        names = {row[1] for row in connection.execute("pragma table_info(endings)")}
+    assert names == {column.name for column in endings.columns}
+    assert {column.key: column.name for column in endings.columns if column.key != column.name} == {"filed_at": "told"}
 
 
 def test_a_new_and_an_empty_file_become_a_store_that_opens_again(tmp_path: Path) -> None:
