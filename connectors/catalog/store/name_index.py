@@ -25,7 +25,7 @@ _OF_A_KIND = (
 )
 _INDEXES = (
     *(statement.format(kind=kind) for kind in (ENTITY, COLUMN) for statement in _OF_A_KIND),
-    "create index if not exists search_names_name on search_names (name)",
+    "create index if not exists search_names_name on search_names (name, column_path)",
     "create index if not exists search_spellings_backwards on search_spellings (backwards)",
     "drop table if exists search",  # of stores made before there were these
 )
@@ -72,6 +72,8 @@ def words(name: str) -> list[str]:
 
 
 def _fold(name: str) -> str:
+    if name.isascii():
+        return name.lower()
     decomposed = unicodedata.normalize("NFKD", name)
     return "".join(character for character in decomposed if not unicodedata.combining(character)).casefold()
 
