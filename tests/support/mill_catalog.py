@@ -38,6 +38,7 @@ def fill(client: Client) -> None:
     edges += [_edge(made["grains"], made["flours"], [*_same("day"), *_cleaned()], key="clean")]
     edges += [_edge(made["flours"], made[name], _same("day"), key=name) for name in _TABLES if name not in _CHAIN]
     edges += [_edge(made["flours"], made["sales"], _sales(), key="sales", sqlQuery=SALES_SQL)]
+    edges += [_edge(made["stock"], made["sales"], _graded(), key="grading")]
     edges += [_edge(made["sales"], made["yearly"], _same("kilos"), key="yearly")]
     status, answer = client.post("/headwater/lineage", {"batchId": "mill", "edges": edges})
     assert status == 200, answer
@@ -58,6 +59,13 @@ def _cleaned() -> list[tuple[list[str], str | None, str, str, str]]:
     return [
         (["kilos"], "kilos", "DIRECT", "TRANSFORMATION", "COALESCE(raw.grains.kilos, ?)"),
         (["café_país"], None, "INDIRECT", "FILTER", "raw.grains.café_país = ?"),
+    ]
+
+
+def _graded() -> list[tuple[list[str], str | None, str, str, str]]:
+    return [
+        (["grade"], "grade", "DIRECT", "IDENTITY", ""),
+        (["day"], None, "INDIRECT", "FILTER", "core.stock.day < ?"),
     ]
 
 

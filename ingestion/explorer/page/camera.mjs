@@ -93,12 +93,15 @@ export class Camera {
     if (dx || dy) this.pan(dx, dy);
   }
 
-  /** Moves so that all of these boxes are in sight, where they fit. */
+  /** Moves so that all of these boxes are in sight, where they do not fit the last one. */
   revealAll(boxes) {
     const [x, y] = [Math.min(...boxes.map((box) => box.x)), Math.min(...boxes.map((box) => box.y))];
     const width = Math.max(...boxes.map((box) => box.x + box.width)) - x;
     const height = Math.min(200, Math.max(...boxes.map((box) => box.y + box.height)) - y);
-    if (boxes.length && width * this.k < this.size.width - 80) this.reveal({ x, y, width, height }, 30);
+    if (!boxes.length) return;
+    const last = boxes[boxes.length - 1];
+    if (width * this.k < this.size.width - 80) this.reveal({ x, y, width, height }, 30);
+    else this.reveal({ ...last, height: Math.min(200, last.height) }, 30);
   }
 
   #tell() {

@@ -126,6 +126,7 @@ function columnElement(box, row, at) {
   group.append(
     svg("rect", { class: "row", x: 1, width: box.width - 2, height: ROW }),
     svg("text", { class: "column-name", x: 14, y: 15 }, row.shownName),
+    " ", // what is read aloud has the name and the type apart
     svg("text", { class: "column-type", x: box.width - 14, y: 15 }, row.shownType),
   );
   if (row.touched) {

@@ -1,5 +1,5 @@
 // Where a column comes from: the chain of expressions back to base columns, as `ingest explain` tells it.
-import { keyOf } from "./model.mjs";
+import { keyOf, originOf } from "./model.mjs";
 
 const WITHOUT_TEXT = {
   engine: "(no statement: recorded by the engine itself)",
@@ -103,10 +103,6 @@ class HopReader {
     if (!this.#numbers.has(key)) this.#numbers.set(key, this.statements.push(statement));
     return this.#numbers.get(key);
   }
-}
-
-function originOf({ producer, sqlQuery }) {
-  return JSON.stringify([producer.kind, producer.key, sqlQuery ?? ""]);
 }
 
 /** The chain as rows, in the order in which it is read: {hop, depth, way (hops from the source on), again}. */

@@ -178,6 +178,11 @@ function say(links, from, to, said) {
   link.said.push(said);
 }
 
+/** What tells the statement or definition behind a contribution from others. */
+export function originOf({ producer, sqlQuery }) {
+  return JSON.stringify([producer.kind, producer.key, sqlQuery ?? ""]);
+}
+
 /** direct, indirect, both, or table where only the tables are known to be joined. */
 export function kindOf(link) {
   if (link.direct && link.indirect) return "both";

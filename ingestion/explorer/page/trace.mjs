@@ -1,5 +1,5 @@
 // What a column comes from and what it reaches: a tie is as strong as the weakest hop that it takes.
-import { keyOf, splitKey } from "./model.mjs";
+import { keyOf, originOf, splitKey } from "./model.mjs";
 
 export const STRENGTHS = ["DIRECT", "INDIRECT", "TABLE"];
 
@@ -7,15 +7,17 @@ export const STRENGTHS = ["DIRECT", "INDIRECT", "TABLE"];
 export function adjacency(links) {
   const out = new Map();
   const into = new Map();
+  const made = new Map(); // column -> the origins of the statements that give it
   const add = (map, key, link) => (map.has(key) ? map.get(key).push(link) : map.set(key, [link]));
   for (const link of links) {
     add(out, link.from, link);
     add(into, link.to, link);
+    if (link.toPath) for (const { contribution } of link.said) add(made, link.to, originOf(contribution));
     // a filter on a table's rows has its say in every column that is read from it
     const [card] = splitKey(link.from);
     if (link.from !== keyOf(card, "")) add(out, `${card}\n*`, link);
   }
-  return { out, into };
+  return { out, into, made };
 }
 
 function strengthOf(link) {
@@ -24,9 +26,18 @@ function strengthOf(link) {
   return link.indirect ? 1 : 2;
 }
 
+/** What filters a statement's rows has a say in the columns that the statement gives, and in no others. */
+function givesColumn(ties, link, key) {
+  const origins = ties.made.get(key);
+  return !origins || link.said.some((said) => !said.column || origins.includes(originOf(said.contribution)));
+}
+
 function following(ties, key, upstream) {
   const [card, path] = splitKey(key);
-  if (upstream) return [...(ties.into.get(key) ?? []), ...(path ? (ties.into.get(keyOf(card, "")) ?? []) : [])];
+  if (upstream) {
+    const ofRows = path ? (ties.into.get(keyOf(card, "")) ?? []) : [];
+    return [...(ties.into.get(key) ?? []), ...ofRows.filter((link) => givesColumn(ties, link, key))];
+  }
   if (path) return ties.out.get(key) ?? [];
   return [...(ties.out.get(key) ?? []), ...(ties.out.get(`${card}\n*`) ?? [])];
 }

@@ -294,6 +294,14 @@ def test_a_column_tells_its_whole_chain_as_the_command_does_and_lights_the_way_o
     page.until(lambda: page.lit() > on_the_way, "the light of the pin")
 
 
+def test_the_light_falls_on_what_the_chain_has_and_not_on_the_filters_of_other_statements(mill: Mill) -> None:
+    three = "&".join(f"t=0.0.mill.main.core.{name}" for name in ("sales", "flours", "stock"))
+    page = mill.show(f"{three}&columns=all&p=mill.main.core.sales%0Akilos", 3)
+    page.until(lambda: page.lit() == {"sales.kilos", "flours.kilos", "flours.grade"}, "the filter of kilos")
+    mill.show(f"{three}&columns=all&p=mill.main.core.sales%0Agrade", 3)
+    page.until(lambda: page.lit() == {"sales.grade", "stock.grade", "stock.day", "flours.day"}, "that of grade")
+
+
 def test_what_breaks_stands_beside_it_row_by_row_with_its_way(mill: Mill) -> None:
     page = mill.show(f"t=0.0.{HUB}&columns=all", 1, PHONE)
     page.click(page.column("flours", "kilos"))
