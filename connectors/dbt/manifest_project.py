@@ -15,6 +15,7 @@ from connectors.dbt.target.json_stream import Artifact
 from connectors.dbt.target.json_stream import text_of as artifact_text
 from connectors.dbt.target.manifest import NEWEST_VERSION, read_manifest
 from connectors.dbt.target.nodes import DbtNode, Manifest, ResourceKind
+from connectors.dbt.type_branches import without_type_branches
 from ingestion.model import Column
 from ingestion.parsing.sandbox.sandbox import Limits
 
@@ -48,6 +49,7 @@ def project_from_manifest(file: Path, dialect: str | None, limits: Limits, catal
         }
         with RenderingProcess(limits) as process:
             rendered = process.render(scope, {key: text for key, text in texts.items() if text})
+        rendered = without_type_branches(rendered, language)
         more, failures = queries_of(nodes, rendered, language, root)
         queries += more
     statements, refused = model_statements(queries, nodes, language)

@@ -17,6 +17,7 @@ from connectors.dbt.rendering.relations import relation_name
 from connectors.dbt.rendering.sandboxed import NodeConfig, RenderedModel, RenderingProcess
 from connectors.dbt.rendering.scope import COLUMNS_OF, TemplateScope
 from connectors.dbt.target.nodes import DbtNode, ResourceKind
+from connectors.dbt.type_branches import without_type_branches
 from ingestion.model import Column
 from ingestion.parsing.sandbox.sandbox import Limits
 
@@ -42,7 +43,8 @@ def project_from_files(root: Path, dialect: str | None, limits: Limits) -> DbtPr
         scope = replace(found.scope, nodes=tuple(_placed_node(one, configs) for one in found.files.values()))
         places = process.places_of_sources(scope)
         texts = {key: one.text for key, one in found.files.items() if one.node.kind != "seed" and one.language == "sql"}
-        project, rendered = _read(root, found, configs, places, process.render(scope, texts))
+        rendered: Mapping[str, RenderedModel] = without_type_branches(process.render(scope, texts), language)
+        project, rendered = _read(root, found, configs, places, rendered)
         for _round in range(_ROUNDS):
             known = _columns_asked_for(project, rendered, scope)
             if not known:
@@ -51,7 +53,9 @@ def project_from_files(root: Path, dialect: str | None, limits: Limits) -> DbtPr
             again = process.render(
                 scope, {key: texts[key] for key, one in rendered.items() if _requested_relation(one) in known}
             )
-            project, rendered = _read(root, found, configs, places, {**rendered, **again})
+            project, rendered = _read(
+                root, found, configs, places, {**rendered, **without_type_branches(again, language)}
+            )
     notes = (*_notes(found, scope), *assumed_names(configs))
     return without_ambiguous(replace(project, name=package.name, exposures=found.exposures, notes=notes), configs)
 

@@ -42,7 +42,8 @@ def _answer(renderer: TemplateRenderer, asked: dict[str, Any]) -> dict[str, Any]
     if asked["do"] == "source":
         return {"place": renderer.source_place(asked["node"])}
     texts, rendering = renderer.render_model(asked["node"], asked["text"])
-    return {"texts": texts, "read": list(rendering.read), "ephemeral": list(rendering.ephemeral)}
+    reads = {"read": list(rendering.read), "ephemeral": list(rendering.ephemeral)}
+    return {"texts": texts, "other_ways": rendering.other_ways, "line": rendering.line, **reads}
 
 
 @lru_cache(maxsize=2)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import cycle
 from typing import Any
 
 from connectors.dbt.rendering.failures import NotRenderable
@@ -85,27 +86,66 @@ class TemplateRelation(Mapping[str, Any]):
         return quote_name(identifier, dialect_of(self.dialect))
 
 
-class _UnknownType:
-    """A column's type: it may be printed, for a cast changes no lineage; nothing may be decided by it."""
+TYPE_ASKED = "the type of a column asks the warehouse"
+
+
+@dataclass
+class TypeAnswers:
+    """What a template that asks for the types of columns is answered, one after the other; None: it is ended."""
+
+    answers: Iterator[bool] | None = field(default_factory=lambda: cycle((False,)))
+    asked: bool = False
+
+    def answer(self) -> bool:
+        """The next answer."""
+        self.asked = True
+        if self.answers is None:
+            raise NotRenderable(TYPE_ASKED)
+        return next(self.answers)
+
+
+TypeAnswer = Callable[[], bool]
+
+
+class _Unknown:
+    """A column's type or size: it may be printed, for a cast changes no lineage; what asks for it gets an answer."""
 
     __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, answer: TypeAnswer) -> None:
+        self._answer = answer
 
     def __str__(self) -> str:
         return "unknown"
 
-    def __eq__(self, other: object) -> bool:
-        raise NotRenderable("the type of a column asks the warehouse")
+    def __eq__(self, _other: object) -> bool:
+        return self._answer()
+
+    def __ne__(self, _other: object) -> bool:
+        return not self._answer()
+
+    def __gt__(self, _other: object) -> bool:
+        return self._answer()
+
+    __lt__ = __ge__ = __le__ = __contains__ = __gt__
 
     def __bool__(self) -> bool:
         return True
 
+    def lower(self) -> _Unknown:
+        """Its spelling says nothing."""
+        return self
+
+    upper = lower
+
 
 @dataclass(frozen=True)
 class TemplateColumn:
-    """A column of a relation; its type only the warehouse knows."""
+    """A column of a relation; its type only the warehouse knows, and `answer` stands for what it would say."""
 
     name: str
     dialect: str = "ansi"
+    answer: TypeAnswer = bool
 
     @property
     def column(self) -> str:
@@ -116,10 +156,19 @@ class TemplateColumn:
         return quote_name(self.name, dialect_of(self.dialect))
 
     @property
-    def data_type(self) -> _UnknownType:
-        return _UnknownType()
+    def data_type(self) -> _Unknown:
+        return _Unknown(self.answer)
 
     dtype = data_type
+
+    def string_size(self) -> _Unknown:
+        """How many characters it may have."""
+        return _Unknown(self.answer)
+
+    def is_string(self) -> bool:
+        return self.answer()
+
+    is_number = is_numeric = is_integer = is_float = is_string
 
     def can_expand_to(self, _other: object) -> bool:
         """Which of two types is the wider one decides nothing but a type."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
+from itertools import cycle
 from types import CodeType
 from typing import Any
 
@@ -15,10 +16,13 @@ from connectors.dbt.rendering.cross_database import DBTS_MACROS
 from connectors.dbt.rendering.failures import MODEL, TEMPLATE_ERRORS, NotRenderable, failure_of
 from connectors.dbt.rendering.functions import Members, MissingName, Warehouse, common_functions
 from connectors.dbt.rendering.macros import DBT, Globals, MacroLibrary, MacroName, dispatch, hand_back, macros_in
-from connectors.dbt.rendering.relations import TemplateColumn, TemplateRelation, relation_name
+from connectors.dbt.rendering.relations import TemplateColumn, TemplateRelation, TypeAnswers, relation_name
 from connectors.dbt.rendering.scope import COLUMNS_OF, TemplateNode, TemplateScope, TemplateSource
 from connectors.dbt.rendering.settings import ConfigCall, ProjectVariables
 from connectors.dbt.target.nodes import EPHEMERAL_PREFIX
+
+_OTHER_ANSWERS = ((True,), (True, False), (False, True))
+"""To templates that ask for types: beside "no" each time, enough for every branch of an if with an elif."""
 
 _OURS = {"get_intervals_between": 1}
 """Macros that ask the warehouse for nothing but a number of rows, on which no column depends."""
@@ -50,6 +54,9 @@ class Rendering:
     asked_incremental: bool = False
     read: dict[str, None] = field(default_factory=dict)  # unique ids
     ephemeral: dict[str, None] = field(default_factory=dict)
+    types: TypeAnswers = field(default_factory=TypeAnswers)
+    other_ways: list[list[str]] = field(default_factory=list)
+    line: int = 0  # of the first question for a type
 
 
 class TemplateRenderer:
@@ -83,14 +90,35 @@ class TemplateRenderer:
         return rendering, "; ".join(assumed)
 
     def render_model(self, unique_id: str, text: str) -> tuple[list[str], Rendering]:
-        """A model's SQL, and where it depends on `is_incremental()` that of both cases; and what it reads."""
+        """A model's SQL, and where it depends on `is_incremental()` that of both cases; and what it reads.
+
+        Where it asks for types, which nobody here knows, `other_ways` are what it is by other answers.
+        """
         node = self._nodes[unique_id]
         rendering = Rendering(node, self._layer_configs(node), node.place or ("", "", ""))
+        texts = self._texts_of(text, rendering)
+        if rendering.types.asked:
+            for answers in _OTHER_ANSWERS:
+                rendering.types.answers = cycle(answers)
+                rendering.other_ways.append(self._texts_of(text, rendering))
+            rendering.line = self._line_of_question(text, rendering)
+        return texts, rendering
+
+    def _line_of_question(self, text: str, rendering: Rendering) -> int:
+        rendering.types.answers = None
+        try:
+            self._text_of(text, rendering)
+        except NotRenderable as error:
+            return failure_of(error)[0]
+        return 0
+
+    def _texts_of(self, text: str, rendering: Rendering) -> list[str]:
+        rendering.incremental = False
         texts = [self._text_of(text, rendering)]
         if rendering.asked_incremental:
             rendering.incremental = True
             texts.append(self._text_of(text, rendering))
-        return list(dict.fromkeys(texts)), rendering
+        return list(dict.fromkeys(texts))
 
     def value(self, value: Any, package: str) -> Any:
         """A value of a YAML file, which may be a template."""
@@ -179,7 +207,7 @@ class TemplateRenderer:
             return self._dispatch(names_of, macro_name, macro_namespace or "", package)
 
         names["adapter"] = Warehouse(
-            {"dispatch": find, "quote": self._quote, "get_columns_in_relation": self._columns_of}
+            {"dispatch": find, "quote": self._quote, "get_columns_in_relation": partial(self._columns_of, rendering)}
         )
         names["context"] = names
         return names
@@ -232,11 +260,11 @@ class TemplateRenderer:
         database, schema, identifier = (None if name is None else str(name) for name in names)
         return TemplateRelation(database, schema, identifier or "", self.scope.dialect)
 
-    def _columns_of(self, relation: TemplateRelation) -> list[TemplateColumn]:
+    def _columns_of(self, rendering: Rendering, relation: TemplateRelation) -> list[TemplateColumn]:
         known = self.scope.columns.get(str(relation)) if isinstance(relation, TemplateRelation) else None
         if known is None:
             raise NotRenderable(f"{COLUMNS_OF} {relation} asks the warehouse")
-        return [TemplateColumn(name, self.scope.dialect) for name in known]
+        return [TemplateColumn(name, self.scope.dialect, rendering.types.answer) for name in known]
 
     def _quote(self, identifier: str) -> str:
         return relation_name(("", "", str(identifier)), self.scope.dialect)

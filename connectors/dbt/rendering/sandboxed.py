@@ -20,7 +20,8 @@ _PROCESS = "connectors.dbt.rendering.process"
 class RenderedModel:
     """A model's SQL, more than one where `is_incremental()` makes a difference, and the ids of what it reads.
 
-    `reason` is why there is none, and `line` where in the template (0: unknown).
+    `other_ways` are the same by other types of the columns that it asks for; `reason` is why there is none, and `line`
+    where in the template (0: unknown).
     """
 
     texts: tuple[str, ...] = field(default=(), repr=False)
@@ -28,6 +29,7 @@ class RenderedModel:
     ephemeral: tuple[str, ...] = ()
     line: int = 0
     reason: str = ""
+    other_ways: tuple[tuple[str, ...], ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +106,9 @@ def _overrun(reason: str) -> str:
 def _rendered_model(reply: Mapping[str, Any]) -> RenderedModel:
     if "texts" not in reply:
         return RenderedModel(line=int(reply.get("line", 0)), reason=str(reply.get("reason", "cannot be rendered")))
-    return RenderedModel(tuple(reply["texts"]), tuple(reply["read"]), tuple(reply["ephemeral"]))
+    ways = tuple(tuple(texts) for texts in reply["other_ways"])
+    read, ephemeral = tuple(reply["read"]), tuple(reply["ephemeral"])
+    return RenderedModel(tuple(reply["texts"]), read, ephemeral, int(reply["line"]), other_ways=ways)
 
 
 def _place(reply: Mapping[str, Any]) -> tuple[str, str, str]:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from tests.benchmarks.dbt_mutations import compare
 from tests.support.dbt_project import BUILT, PROJECT
 from workflows.cli import app
 
@@ -234,6 +235,12 @@ def test_a_type_that_nobody_knows_decides_nothing(plain: Path) -> None:
         text.replace("TYPED", printed) + " from {{ ref('stg_customers') }}"
     )
     assert ("main.stg_customers.city", "main_marts.prices_v1.city", "TRANSFORMATION") in direct(found(plain))
+    asks = "c.data_type.lower() == 'bool' or c.is_string() and c.string_size() > 3"
+    form = "{% if ASKS %}'x' || {{ c.name }}{% else %}{{ c.name }}{% endif %}".replace("ASKS", asks)
+    (plain / "models/marts/prices_v1.sql").write_text(
+        text.replace("TYPED", form + " as {{ c.name }}, ") + " from {{ ref('stg_customers') }}"
+    )
+    assert ("main.stg_customers.city", "main_marts.prices_v1.city", "IDENTITY") in direct(found(plain))
     decided = "{% if c.data_type == 'int' %}{{ c.name }},{% endif %}"
     (plain / "models/marts/prices_v1.sql").write_text(text.replace("TYPED", decided))
     (failure,) = found(plain, code=1)["failures"]
@@ -278,3 +285,19 @@ def test_models_that_an_assumption_puts_under_one_name_are_ambiguous(plain: Path
     ]
     gone = ("main_marts.daily_sales.", "main_marts.prices_v1.")
     assert direct(told) == {pair for pair in whole if not pair[1].startswith(gone)}
+
+
+def test_the_lineage_is_what_a_warehouse_shows_when_values_change(compiled: Path) -> None:
+    observed = json.loads((BUILT / "mutations.json").read_text())
+    edges = found(compiled)["column_lineage"]
+    assert compare(observed, edges) == []
+    price = "roastery.main_raw.raw_orders.price_cents"
+    sales, margin = "roastery.main_marts.daily_sales.sales", "roastery.main_marts.orders.margin"
+    assert {sales, margin} <= set(observed[price]["followed"])
+    without = [edge for edge in edges if not edge["target"].endswith(".margin")]
+    assert f"not in the lineage: {price} -> {margin}" in compare(observed, without)
+    turned = [edge | {"type": "INDIRECT"} for edge in edges]
+    city = "roastery.main_raw.raw_customers.city -> roastery.main.stg_customers.city"
+    assert f"not direct: {city}" in compare(observed, turned)
+    invented = {"source": price, "target": "roastery.main.stg_customers.city", "type": "DIRECT"}
+    assert f"never shown: {price} -> roastery.main.stg_customers.city" in compare(observed, [*edges, invented])
