@@ -49,8 +49,7 @@ def project_from_manifest(file: Path, dialect: str | None, limits: Limits, catal
         }
         with RenderingProcess(limits) as process:
             rendered = process.render(scope, {key: text for key, text in texts.items() if text})
-        rendered = without_type_branches(rendered, language)
-        more, failures = queries_of(nodes, rendered, language, root)
+        more, failures = queries_of(nodes, without_type_branches(rendered, language), language, root)
         queries += more
     statements, refused = model_statements(queries, nodes, language)
     return DbtProject(

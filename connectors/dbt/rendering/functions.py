@@ -8,6 +8,7 @@ import itertools
 import json
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any, NoReturn
 from zoneinfo import ZoneInfo
 
@@ -154,3 +155,23 @@ def common_functions() -> dict[str, Any]:
         "zip": _zip,
         "zip_strict": lambda *lists: [list(row) for row in zip(*lists, strict=False)],
     }
+
+
+def _as_bool(value: Any) -> Any:
+    return {"true": True, "false": False}.get(str(value).strip().lower(), value)
+
+
+def _as_number(value: Any) -> Any:
+    for kind in (int, float):
+        with suppress(TypeError, ValueError):
+            return kind(value)
+    return value
+
+
+FILTERS: Mapping[str, Callable[[Any], Any]] = {
+    "as_bool": _as_bool,
+    "as_native": lambda value: value,
+    "as_number": _as_number,
+    "as_text": str,
+}
+"""dbt's own; Jinja has no others of these names."""

@@ -14,7 +14,7 @@ from jinja2.sandbox import SandboxedEnvironment
 
 from connectors.dbt.rendering.cross_database import DBTS_MACROS
 from connectors.dbt.rendering.failures import MODEL, TEMPLATE_ERRORS, NotRenderable, failure_of
-from connectors.dbt.rendering.functions import Members, MissingName, Warehouse, common_functions
+from connectors.dbt.rendering.functions import FILTERS, Members, MissingName, Warehouse, common_functions
 from connectors.dbt.rendering.macros import DBT, Globals, MacroLibrary, MacroName, dispatch, hand_back, macros_in
 from connectors.dbt.rendering.relations import TemplateColumn, TemplateRelation, TypeAnswers, relation_name
 from connectors.dbt.rendering.scope import COLUMNS_OF, TemplateNode, TemplateScope, TemplateSource
@@ -36,6 +36,7 @@ class _Environment(SandboxedEnvironment):
 
 
 _ENVIRONMENT = _Environment(extensions=["jinja2.ext.do"], undefined=MissingName)
+_ENVIRONMENT.filters.update(FILTERS)
 
 
 @lru_cache(maxsize=1000)
@@ -224,7 +225,9 @@ class TemplateRenderer:
         database, schema, identifier = rendering.place
 
         def is_incremental() -> bool:
-            rendering.asked_incremental = rendering.asked_incremental or _is_incremental(rendering)
+            rendering.asked_incremental = (
+                rendering.asked_incremental or rendering.config.get("materialized") == "incremental"
+            )
             return rendering.incremental
 
         model = {
@@ -294,7 +297,3 @@ class TemplateRenderer:
             raise NotRenderable(f"source {source}.{table}, which no file here describes")
         rendering.read[found.unique_id] = None
         return TemplateRelation(*self._place_of_source(found), self.scope.dialect)
-
-
-def _is_incremental(rendering: Rendering) -> bool:
-    return rendering.config.get("materialized") == "incremental"

@@ -40,6 +40,10 @@ class ConfigCall:
         return False
 
 
+_NOT_GIVEN = object()
+"""Apart from none, which a template may give as the default."""
+
+
 class ProjectVariables:
     """`var`: of the root project, then of the package's own file.
 
@@ -52,11 +56,11 @@ class ProjectVariables:
         self._layers: list[Mapping[str, Any]] = [*own[:1], of_root, *own[1:], of_package]
         self._value = value
 
-    def __call__(self, name: str, default: Any = None) -> Any:
+    def __call__(self, name: str, default: Any = _NOT_GIVEN) -> Any:
         for values in self._layers:
             if name in values:
                 return self._value(values[name])
-        if default is None:
+        if default is _NOT_GIVEN:
             raise NotRenderable(f"var {name} is given nowhere")
         return default
 

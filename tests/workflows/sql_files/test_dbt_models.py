@@ -301,3 +301,18 @@ def test_the_lineage_is_what_a_warehouse_shows_when_values_change(compiled: Path
     assert f"not direct: {city}" in compare(observed, turned)
     invented = {"source": price, "target": "roastery.main.stg_customers.city", "type": "DIRECT"}
     assert f"never shown: {price} -> roastery.main.stg_customers.city" in compare(observed, [*edges, invented])
+
+
+def test_variables_without_a_value_and_dbts_filters_are_known(plain: Path) -> None:
+    project = plain / "dbt_project.yml"
+    schema = "{% if var('prefix', None) is not none %}{{ var('prefix') }}_{% endif %}marts"
+    enabled = "{{ var('load_it', 'true') | as_bool }}"
+    project.write_text(project.read_text().replace("+schema: marts", f'+schema: "{schema}", +enabled: "{enabled}"'))
+    told = found(plain)
+    (plain / "models/marts/prices_v1.sql").write_text(
+        "select {{ '7' | as_number + 1 }} as a, {{ 'price' | as_text | as_native }} as b from {{ ref('stg_orders') }}"
+    )
+    assert ("main.stg_orders.price", "main_marts.prices_v1.b", "IDENTITY") in direct(found(plain))
+    assert not [pair for pair in direct(told) if "main_marts" not in pair[1] and "prices" in pair[1]]
+    project.write_text(project.read_text().replace("'true') | as_bool", "'false') | as_bool"))
+    assert not [pair for pair in direct(found(plain)) if "main_marts" in pair[1]]
