@@ -21,6 +21,8 @@ _CODE = (
     r"\{[%#]",
     r"[$&]\{",
     r"<%[=-]?+\s*+[\w.]++[^%;,\n]*+%>",
+    r"<[A-Za-z]\w*+>(?=\.[\w\"`\[<])|(?<=\.)<[A-Za-z]\w*+>",  # <database>.<schema>.t, as manuals write it
+    r"\b(?i:from|into|join|table|update|view)\s++<[A-Za-z]\w*+>",
 )
 _PYTHON = r"\{[A-Za-z_][\w.]*+\}"
 _SQLCMD = r"\$\(\w++\)"

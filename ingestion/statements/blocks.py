@@ -12,6 +12,7 @@ _TRANSACTION = keywords(
     "; tran transaction work name deferred immediate exclusive concurrent isolation read not distributed dialog"
 ) | {""}
 _ROUTINE = keywords("procedure proc function trigger package event task")
+_BEFORE_ROUTINE = keywords("; is as declare member static constructor")
 _NOT_ROUTINE = keywords(
     "table view index schema database user role login sequence synonym stage stream pipe warehouse policy"
 )
@@ -93,7 +94,9 @@ class _Blocks:
     def _next(self, before: str, word: str, after: str) -> None:
         if self.creating and word in _NOT_ROUTINE:
             self.creating = False
-        elif word in _ROUTINE and (self.creating or self._in_declarations(before) or before == "with"):
+        elif (word in _ROUTINE or (before, word) == ("type", "body")) and (
+            self.creating or self._in_declarations(before) or before == "with"
+        ):
             self.creating, self.routine = False, True
             self.body_awaited = self.dialect.declarations_after_is and word != "trigger"
             self.whole_batch = self._transact
@@ -109,7 +112,7 @@ class _Blocks:
             self._inside(before, word, after)
 
     def _in_declarations(self, before: str) -> bool:
-        return bool(self.open) and self.open[-1] == "declare" and before in (";", "is", "as", "declare")
+        return bool(self.open) and self.open[-1] == "declare" and before in _BEFORE_ROUTINE
 
     def _inside(self, before: str, word: str, after: str) -> None:
         top = self.open[-1]

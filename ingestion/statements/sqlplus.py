@@ -42,10 +42,16 @@ class _ScriptReading:
     block: bool = False
     comment: bool = False
     command: bool = False
+    call: bool = False
 
     def read(self, line: str) -> str:
         """The line, or "" where it is the client's."""
         plain = line.strip()
+        if self.call:
+            return self._call_line(line)
+        if plain == "." and not self.comment:  # what was typed so far is not run
+            self.statement = False
+            return "/"
         if self.statement:
             self.statement = plain != "/" and (self.block or not plain.endswith(";"))
         elif self.comment or plain.startswith("/*"):
@@ -54,8 +60,16 @@ class _ScriptReading:
             self.command = plain.endswith("-")
             return ""
         elif _CALL.match(line) is not None:
-            return line if plain.endswith(";") else f"{line.rstrip()};"
+            return self._call_line(line)
         elif plain and plain != "/" and not plain.startswith("--"):
             self.block = _BLOCK.match(line) is not None
             self.statement = self.block or not plain.endswith(";")
         return line
+
+    def _call_line(self, line: str) -> str:
+        """A line of EXECUTE, which goes on in the next one behind a dash."""
+        plain = line.rstrip()
+        self.call = plain.endswith("-")
+        if self.call:
+            return plain[:-1]
+        return plain if plain.endswith(";") else f"{plain};"

@@ -11,7 +11,7 @@ from ingestion.errors import Unparsable
 from ingestion.model import TableName
 from ingestion.parsing.sqlparse_tier.names import CommonTableAt, alias_at, common_tables, relation_at, table_name
 from ingestion.parsing.sqlparse_tier.stream import TokenKind, TokenStream
-from ingestion.parsing.sqlparse_tier.words import ENDS_FROM, METADATA_QUERIES, QUERY_STARTS, TABLE_HINTS
+from ingestion.parsing.sqlparse_tier.words import AFTER_RELATION, ENDS_FROM, METADATA_QUERIES, QUERY_STARTS, TABLE_HINTS
 
 _BEFORE_RELATION = frozenset({"ONLY", "LATERAL"})
 _BEFORE_BY = frozenset({"GROUP", "ORDER", "DISTRIBUTE", "SORT"})
@@ -149,7 +149,7 @@ class _Scan:
             return position + 1 if named is None else named.end
         name = table_name(named.parts, self.dialect)
         alias, end = alias_at(self.stream, named.end, self.dialect)
-        if alias and self.stream.word(end) == "BY":
+        if alias and self._is_misspelt(end):
             raise Unparsable("BY behind what is no clause")
         field_of_another = len(name.parts) > 1 and name.parts[0] in level.known
         if self._is_common(name, position):
@@ -161,6 +161,11 @@ class _Scan:
             self.found.append(SourceAt(name, alias, len(self.levels) - 1, position))
         level.known.add(alias or name.table)
         return end
+
+    def _is_misspelt(self, position: int) -> bool:
+        """Whether the alias before a position, or the word at it, is a GROUP or ORDER gone wrong."""
+        word, following = self.stream.word(position), self.stream.word(position + 1)
+        return word == "BY" or (following == "BY" and word not in AFTER_RELATION)
 
     def _lacks_by(self, position: int) -> bool:
         is_word = position < len(self.stream) and self.stream.tokens[position].kind is TokenKind.WORD

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from ingestion.model import (
     Flow,
@@ -25,7 +25,8 @@ _SHOWN = 8000
 """Characters of a plan in which the command stands: it is the root."""
 
 _PLACE = re.compile(r", (?P<place>[^,\s\[\]]++), (?:Create|Replace|CreateOrReplace), (?:true|false), \[")
-_LOG = re.compile(r"(?P<place>\w++:/[^\s,\[\]]*?)/_delta_log\b")
+_WORD = re.compile(r"[^\s,\[\]]++")
+_SCHEME = re.compile(r"\w++:/")
 
 
 def clone_lineage(descriptions: Sequence[str], names: NameMapping) -> StatementLineage | None:
@@ -41,7 +42,7 @@ def clone_lineage(descriptions: Sequence[str], names: NameMapping) -> StatementL
         if node is None or place is None:
             continue
         own = clean_location(place["place"])
-        read = {clean_location(found["place"]) for each in descriptions for found in _LOG.finditer(each)} - {own}
+        read = {clean_location(place) for each in descriptions for place in _logs_in(each)} - {own}
         target = _target(quoted_parts(node.args), names)
         if target is None or len(read) != 1:
             return None
@@ -61,6 +62,14 @@ def _clone_node(description: str) -> PlanNode | None:
     text = parse_plan_text(description)
     trees = [tree for tree in (text.analyzed, text.physical) if tree is not None]
     return next((node for tree in trees for node in tree.walk() if is_clone(node)), None)
+
+
+def _logs_in(description: str) -> Iterator[str]:
+    """The places of the tables whose logs a plan reads."""
+    for word in _WORD.findall(description):
+        place, log, _ = word.partition("/_delta_log")
+        if log and _SCHEME.match(place):
+            yield place
 
 
 def _target(parts: tuple[str, ...], names: NameMapping) -> TableName | None:

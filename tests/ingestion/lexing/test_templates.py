@@ -33,6 +33,9 @@ DIALECTS = [dialect.name for dialect in ALL_DIALECTS]
         ("insert into t select a from $(env).s", "$(env)"),
         ("insert into t select a from <% ctx.env.db %>.s", "<% ctx.env.db %>"),
         ("insert into t select a from &{db}.s", "&{db}"),
+        ("insert into t select a from x.<schema>.s", "<schema>"),
+        ("insert into t select a from <database>.<schema>.s", "from <database>"),
+        ("insert into t select x.<name> from s x", "<name>"),
         ("insert into t select 'x', a from {{ f('a\\'b', \"c\", 4111) }}", "{{ f(?, ?, ?) }}"),
         ("insert into t select a from {{ 'unclosed \n, b", "{{ ?"),
     ],
@@ -64,6 +67,8 @@ def test_what_studio_and_sqlcmd_fill_in_is_a_template(dialect: str) -> None:
         'select \'{"a": {"b": {{1}}}}\' from s',
         "select {fn now()}, {d '2020-01-01'} from s",
         "select a from s where b <c and d> e",
+        "select a from s where b <c> .5 and d<.5 and e.f<g and h>i.j",
+        "select '<a>.b' from s -- from <c>",
     ],
 )
 def test_strings_comments_and_escapes_of_odbc_are_no_templates(dialect: str, text: str) -> None:

@@ -58,6 +58,11 @@ def test_semicolons_inside_quotes_and_comments_end_nothing(dialect: str, whole: 
             " return case when z then 1 end; end b; begin init; end k",
         ),
         ("oracle", "create package k as procedure a; function b return int; end k"),
+        (
+            "oracle",
+            "create type body k as overriding member function a return int is begin return 1; end; static procedure b"
+            " is z int; begin x; end b; constructor function k return self as result is begin return; end; end",
+        ),
         ("oracle", "declare x number; begin insert into t select 1 from d; end"),
         ("oracle", "create trigger t before insert on x for each row declare v int; begin v := 1; end"),
         (
@@ -341,6 +346,19 @@ define x as a > 1);
 """
     found = [(statement.line, statement.text.split()[0]) for statement in split(script, "oracle")]
     assert found == [(6, "insert"), (11, "exec"), (13, "update"), (16, "begin"), (23, "set"), (26, "create")]
+
+
+def test_execute_goes_on_behind_a_dash_and_a_dot_runs_nothing() -> None:
+    call = "execute p( -\n  'A', -\n  b => 1 )\n"
+    script = f"{call}select 1 from s;\n.\ncomment on table t is 'x';\nselect 2 from s\n.\nexec q;\n"
+    found = [(statement.line, " ".join(statement.text.split())) for statement in split(script, "oracle")]
+    assert found == [
+        (1, "execute p( 'A', b => 1 )"),
+        (4, "select 1 from s"),
+        (6, "comment on table t is 'x'"),
+        (7, "select 2 from s"),
+        (9, "exec q"),
+    ]
 
 
 @pytest.mark.parametrize(

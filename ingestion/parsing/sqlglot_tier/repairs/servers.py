@@ -97,6 +97,17 @@ def _oracle_merge(text: str, tokens: list[Token]) -> Iterator[Edit]:
         yield span(tokens, number, next(later, len(tokens)) - 1)
 
 
+def _translated_charset(text: str, tokens: list[Token]) -> Iterator[Edit]:
+    """Oracle: TRANSLATE(x USING NCHAR_CS)."""
+    for number in range(len(tokens) - 4):
+        if words(tokens, number, "TRANSLATE", "("):
+            last = matching(tokens, number + 1)
+            for charset, function in (("NCHAR_CS", "TO_NCHAR"), ("CHAR_CS", "TO_CHAR")):
+                if words(tokens, last - 2, "USING", charset):
+                    yield span(tokens, number, number, function)
+                    yield span(tokens, last - 2, last - 1)
+
+
 def _bulk_rows(text: str, tokens: list[Token]) -> Iterator[Edit]:
     """T-SQL: OPENROWSET(BULK 'path', …) WITH (columns) reads a file: a function of the path."""
     for number in range(len(tokens) - 3):
@@ -187,7 +198,7 @@ SERVER_REPAIRS: dict[str, tuple[Repair, ...]] = {
     "fabric": _TRANSACT,
     "mariadb": (_mysql,),
     "mysql": (_mysql,),
-    "oracle": (_oracle_merge, _log_errors, _returned_into),
+    "oracle": (_oracle_merge, _log_errors, _returned_into, _translated_charset),
     "teradata": (_teradata_phrases, _teradata_update, _statistics),
     "tsql": _TRANSACT,
 }

@@ -228,6 +228,11 @@ def test_semicolons_part_the_arguments_of_a_remote_query_and_end_nothing() -> No
         ("oracle", "delete T where K in (select K from S)", [{"into T", "from S", "* filter T.K", "* filter S.K"}]),
         (
             "oracle",
+            "create view V as select translate(a using nchar_cs) p, upper(translate(b using char_cs)) q from S",
+            [{"into V", "from S", "P f S.A", "Q f S.B"}],
+        ),
+        (
+            "oracle",
             "update T set A = (select max(X) from S) returning A, B into :c, :d",
             [{"into T", "from S", "A agg S.X"}],
         ),
