@@ -160,6 +160,8 @@ class _TransactReader:
     def take(self, first: int, last: int) -> None:
         """One statement, from token to token."""
         verb = self.code.word(first)
+        if verb == "set" and not self.code.word(first + 1).startswith("@"):
+            return  # an option of the session
         if verb in ("declare", "set"):
             self._declare(first, last)
         elif verb in ("exec", "execute"):

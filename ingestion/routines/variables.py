@@ -13,6 +13,8 @@ _NAMED_AFTER = frozenset({".", "as", "@"})
 _ENDS_SET = frozenset({"from", "where", ";", "when"})
 _LONGEST = 4_000
 """Characters of a query that is put in a variable's place: variables made of variables grow without end."""
+_INTO_TABLE = keywords("insert merge overwrite ignore")
+_QUERY_STARTS = keywords("select sel with from")
 _LISTED_AFTER = frozenset({"into", "update", "conflict"})
 _SQL = keywords("select with insert update delete merge create replace copy truncate call")
 
@@ -79,13 +81,31 @@ def with_parameters(code: Code, first: int, last: int, variables: Variables) -> 
         if put is None or _names_an_argument(code, place):
             continue
         text, until = put
-        if marked and until == place and code.word(place - 1) != ":":
+        is_marked = code.word(place - 1) == ":"
+        if until == place and not is_marked and (marked or _names_relation(code, first, place)):
             continue
-        start = code.start_of(place - 1) if code.word(place - 1) == ":" and place > first else token.start
+        start = code.start_of(place - 1) if is_marked and place > first else token.start
         pieces += [code.text[written:start], text]
         written = code.end_of(until)
     pieces.append(code.text[written : code.end_of(last - 1)] if last > first else "")
     return "".join(pieces)
+
+
+def _names_relation(code: Code, first: int, place: int) -> bool:
+    """Whether a name stands where only a relation can, whatever variable is called the same."""
+    before = code.word(place - 1)
+    if code.tokens[place].text.startswith("@"):
+        return False
+    if before in ("update", "table") or (before == "into" and code.word(place - 2) in _INTO_TABLE):
+        return True
+    if before not in ("from", "join"):
+        return False
+    depth = 0
+    for each in range(place - 1, first, -1):
+        depth += {")": 1, "(": -1}.get(code.word(each), 0)
+        if depth < 0:
+            return code.word(each + 1) in _QUERY_STARTS  # and not EXTRACT(YEAR FROM v)
+    return True
 
 
 def _is_sql(code: Code, first: int) -> bool:

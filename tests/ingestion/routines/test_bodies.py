@@ -273,6 +273,28 @@ def test_a_variable_is_no_column_and_a_column_no_variable() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "insert into t select t.a from s join t on s.k = t.k",
+        "update t set a = 1",
+        "insert into u select a from (select a from t) x",
+        "merge into t using s on t.k = s.k when matched then update set a = s.a",
+    ],
+)
+def test_a_relation_is_one_though_a_variable_is_called_the_same(text: str) -> None:
+    body = f"create procedure p() language plpgsql as $$ declare t int; begin {text}; end $$"
+    assert [step.text for step in steps_of(body, "postgres")] == [text]
+    years = "insert into u select extract(year from t) from s"
+    body = f"create procedure p() language plpgsql as $$ declare t date; begin {years}; end $$"
+    assert [step.text for step in steps_of(body, "postgres")] == [years.replace("from t", "from :t")]
+
+
+def test_an_option_of_the_session_is_no_variable_of_t_sql() -> None:
+    body = "create procedure p as begin set statistics io on; update statistics dbo.t; end"
+    assert [step.text for step in steps_of(body, "tsql") if step.text and ":" in step.text] == []
+
+
 def test_what_a_loop_or_cursor_fetched_is_read_through() -> None:
     text = (
         "CREATE PROCEDURE p() LANGUAGE plpgsql AS $$ DECLARE c CURSOR FOR SELECT id, amount FROM staging; v_id int;"
