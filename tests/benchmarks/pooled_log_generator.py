@@ -25,6 +25,7 @@ _USERS = 8
 _AT_ONCE = 3
 """Jobs of one user that run interleaved."""
 _TEMPORARY_NAMES = 30
+_NIGHTS = timedelta(days=20)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,14 +138,14 @@ def generate(out: Path, rows: int, templates: int, seed: int) -> None:
     rng = random.Random(seed)
     tables, jobs = make_jobs(templates, rng)
     answers = {id(step): Answer(n, step) for n, step in enumerate(step for job in jobs for step in job.steps)}
-    pause = timedelta(days=20) / rows
+    pause = _NIGHTS / rows
     with (out / "query_log.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(HEADER)
         for row, (user, step) in zip(range(rows), run_nights(jobs, rng), strict=False):
             answers[id(step)].rows += 1
             text = step.text % tuple(literal(kind, rng) for kind in step.literals)
-            begin = DAY + pause * row
+            begin = DAY - _NIGHTS + pause * row
             end = begin + timedelta(milliseconds=rng.randint(5, 900))
             times = (moment.isoformat(" ", "milliseconds") for moment in (begin, end))
             writer.writerow((text, *times, f"pool_{user}", DATABASE, "", "success"))
