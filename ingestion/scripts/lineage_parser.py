@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
+from typing import Self
 
-from ingestion.binding.binder import BoundLog, bind
+from ingestion.binding.binder import bind
 from ingestion.binding.renames import under_last_names
 from ingestion.binding.timeline import Occurrence, SchemaProvider
-from ingestion.dialects import dialect_of
+from ingestion.dialects import Dialect, dialect_of
 from ingestion.errors import ParseCrash, ParseMemory, ParseTimeout, RecordError, Templated, TooLarge, Unparsable
-from ingestion.model import Column, ColumnRef, Flow, LineageType, Problem, Subtype, TableName
+from ingestion.model import Column, ColumnRef, Flow, LineageType, Problem, StatementLineage, Subtype, TableName
 from ingestion.names.namespaces import Namespace, RelationKey
 from ingestion.parsing.parser_pool import ParseOutcome
-from ingestion.scripts.pieces import parse_pieces, pieces
+from ingestion.scripts.pieces import Piece, parse_pieces, pieces
 from ingestion.symbolic import loads
 
 TableSchema = Mapping[str, str]
 """Column name -> type as the source spells it, in the order of the table's columns."""
+_AT_ONCE = 200
+"""Scripts that are parsed together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +79,31 @@ def _occurrences(outcomes: Sequence[ParseOutcome]) -> list[Occurrence]:
     ]
 
 
+def _split(query: str, dialect: Dialect) -> tuple[Piece, ...] | RecordError:
+    try:
+        return tuple(pieces(query, dialect))
+    except RecordError as error:
+        return error
+
+
+def _bind(
+    found: Sequence[Piece], outcomes: Sequence[ParseOutcome], before: SchemaProvider
+) -> tuple[tuple[StatementLineage, ...], tuple[str, ...]]:
+    """The lineage of the statements that could be read, and why others could not be.
+
+    Raises RecordError where none could be.
+    """
+    reasons = {number: outcome.dead_reason for number, outcome in enumerate(outcomes) if outcome.dead_reason}
+    log = bind(_occurrences(outcomes), before)
+    from_failures = {number: f"{failure.reason}: {failure.place}" for (_, number), failure in log.failures.items()}
+    failed = {**reasons, **from_failures}
+    failures = tuple(f"line {found[number].line}: {failed[number]}" for number in sorted(failed))
+    if failed and not log.statements:
+        error = _error_of(next(iter(reasons.values()))) if reasons else RecordError
+        raise error("; ".join(failures))
+    return under_last_names(log), failures
+
+
 class LineageParser:
     """The lineage of `query` (one statement or a script), bound to `schema` as far as it goes.
 
@@ -97,24 +126,44 @@ class LineageParser:
         schema: Mapping[str, TableSchema] | None = None,
         timeout_seconds: float = 30,
     ) -> None:
-        self._dialect = dialect_of(dialect).name
-        self._before = given_schemas(schema or {})
-        self.failures: tuple[str, ...] = ()
-        self._statements = under_last_names(self._bind(query, timeout_seconds))
+        found = tuple(pieces(query, dialect_of(dialect)))
+        outcomes = parse_pieces(found, dialect_of(dialect), timeout_seconds)
+        self._statements, self.failures = _bind(found, outcomes, given_schemas(schema or {}))
 
-    def _bind(self, query: str, timeout_seconds: float) -> BoundLog:
-        dialect = dialect_of(self._dialect)
-        found = tuple(pieces(query, dialect))
-        outcomes = parse_pieces(found, dialect, timeout_seconds)
-        reasons = {number: outcome.dead_reason for number, outcome in enumerate(outcomes) if outcome.dead_reason}
-        log = bind(_occurrences(outcomes), self._before)
-        from_failures = {number: f"{failure.reason}: {failure.place}" for (_, number), failure in log.failures.items()}
-        failed = {**reasons, **from_failures}
-        self.failures = tuple(f"line {found[number].line}: {failed[number]}" for number in sorted(failed))
-        if failed and not log.statements:
-            error = _error_of(next(iter(reasons.values()))) if reasons else RecordError
-            raise error("; ".join(self.failures))
-        return log
+    @classmethod
+    def of_each(
+        cls,
+        queries: Iterable[str],
+        dialect: str = "ansi",
+        schema: Mapping[str, TableSchema] | None = None,
+        timeout_seconds: float = 30,
+    ) -> Iterator[Self | RecordError]:
+        """For each of `queries` its LineageParser, in order, or the error that it would raise.
+
+        Each is a script of its own; they are parsed together, which is quicker than one after the other. Raises
+        ConfigError like LineageParser.
+        """
+        known, before = dialect_of(dialect), given_schemas(schema or {})
+        waiting = iter(queries)
+        while scripts := [_split(query, known) for query in islice(waiting, _AT_ONCE)]:
+            readable = [script for script in scripts if not isinstance(script, RecordError)]
+            outcomes = iter(parse_pieces([one for script in readable for one in script], known, timeout_seconds))
+            for script in scripts:
+                if isinstance(script, RecordError):
+                    yield script
+                else:
+                    yield cls._of_outcomes(script, list(islice(outcomes, len(script))), before)
+
+    @classmethod
+    def _of_outcomes(
+        cls, found: Sequence[Piece], outcomes: Sequence[ParseOutcome], before: SchemaProvider
+    ) -> Self | RecordError:
+        parser = cls.__new__(cls)
+        try:
+            parser._statements, parser.failures = _bind(found, outcomes, before)
+        except RecordError as error:
+            return error
+        return parser
 
     @cached_property
     def _flows(self) -> tuple[Flow, ...]:

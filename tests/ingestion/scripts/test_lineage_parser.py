@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 
 from ingestion import LineageParser, QueryMasker, lineage_graph
 from ingestion.analysis.analyzer import analyze
-from ingestion.errors import ConfigError, ParseTimeout, RecordError, Unparsable
+from ingestion.errors import ConfigError, ParseTimeout, RecordError, Templated, Unparsable
 from ingestion.model import NameKind, StatementLineage
 
 
@@ -270,3 +271,29 @@ def test_a_statement_whose_analysis_fails_costs_itself_alone(monkeypatch: pytest
 def test_tables_that_are_like_themselves_have_no_known_columns(likes: str) -> None:
     parser = LineageParser(f"{likes}; INSERT INTO x (k) SELECT a.k FROM a", "mysql")
     assert (pairs(parser), parser.failures) == ({("a.k", "x.k")}, ())
+
+
+def test_many_texts_in_one_call_are_scripts_of_their_own() -> None:
+    """The second does not read what the first made, and one that cannot be read costs no other."""
+    texts = [
+        "CREATE TABLE t AS SELECT a FROM one; INSERT INTO u SELECT * FROM t",
+        "INSERT INTO u SELECT * FROM t",
+        "SELECT {{ name }} FROM t",
+        "INSERT INTO v SELECT x.b FROM s x",
+        "SELECT 'that never ends",
+    ] * 80
+    found = list(LineageParser.of_each(texts, "postgres", {"s": {"b": "int"}, "v": {"w": "int"}}))
+    assert len(found) == len(texts)
+    for text, one in zip(texts[:5], found[-5:], strict=True):
+        if isinstance(one, RecordError):
+            with pytest.raises(type(one), match=re.escape(str(one))):
+                LineageParser(text, "postgres")
+            continue
+        alone = LineageParser(text, "postgres", {"s": {"b": "int"}, "v": {"w": "int"}})
+        assert (one.edges, one.table_lineage, one.failures) == (alone.edges, alone.table_lineage, alone.failures)
+    assert [type(one) for one in found[:4]] == [LineageParser, LineageParser, Templated, LineageParser]
+
+
+def test_a_dialect_that_is_none_is_told_before_the_first_text() -> None:
+    with pytest.raises(ConfigError):
+        next(LineageParser.of_each([], "klingon"))
