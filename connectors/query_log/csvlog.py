@@ -17,8 +17,9 @@ from connectors.query_log.profiles.export_profile import NOT_A_STATEMENT
 from connectors.query_log.records import MAX_RECORD_CHARS, ReadingLimit
 
 _DURATION = r"duration: (?P<ms>\d+(?:\.\d+)?) ms"
+# a prepared statement's name may have colons (py:0x7f), and none before a blank
 # "execute fetch from" goes on with a portal that was executed before; parse and bind execute nothing
-_EXECUTION = re.compile(rf"(?:{_DURATION}  )?(?:statement|execute (?!fetch from )[^:\n]*): ")
+_EXECUTION = re.compile(rf"(?:{_DURATION}  )?(?:statement|execute (?!fetch from )(?:[^:\n]|:(?! ))*+): ")
 _ERRORS = frozenset({"ERROR", "FATAL", "PANIC"})
 _REMEMBERED_SESSIONS = 10_000
 

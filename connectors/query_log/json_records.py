@@ -48,6 +48,9 @@ def sample_objects(head: str, most: int) -> list[Object]:
     return list(islice((unwrapped for value in _values(head) for unwrapped in _unwrap(value)), most))
 
 
+_PAGE = re.compile(r"(?:\w+_)?(?:page|token|kind|etag|total|count|size|limit|offset|next|more|status_code)")
+
+
 def line_records(lines: Sequence[str], first_line: int, names: Sequence[str]) -> Records:
     """The values of `names` (`plain_name`s) for the object of each line."""
     found = Records()
@@ -129,11 +132,16 @@ def _unwrap(value: Any) -> Iterator[Object]:
     if isinstance(value, list):
         yield from chain.from_iterable(map(_unwrap, value))
     elif isinstance(value, dict):
-        inner = [part for part in value.values() if part not in ([], None)]
+        inner = [part for name, part in value.items() if part not in ([], None) and not _of_a_page(name, part)]
         if len(inner) == 1 and (isinstance(inner[0], dict) or _is_list_of_objects(inner[0])):
             yield from _unwrap(inner[0])
         else:
             yield value
+
+
+def _of_a_page(name: str, value: Any) -> bool:
+    """Whether this is what an API says of a page of records beside the records."""
+    return not isinstance(value, dict | list) and _PAGE.fullmatch(_plain(name)) is not None
 
 
 def _is_list_of_objects(value: Any) -> bool:

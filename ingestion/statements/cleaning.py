@@ -23,6 +23,8 @@ _SNOWSQL_COMMAND = re.compile(
 )
 _COPIED_ROWS = re.compile(r"(?ims)^[ \t]*+copy\s[^;]*?\bfrom\s+stdin\b[^;]*+;[^\n]*+\n.*?^\\\.[ \t\r]*+$")
 _MAGIC = re.compile(r"\A%sql\b\s*+")  # how a cell of a notebook says that it is SQL
+_SET_STATEMENT = re.compile(r"set\s++statement\s++[\w.]++\s*+=", re.IGNORECASE)
+"""How MariaDB writes settings that hold for one statement, which follows."""
 _EXECUTABLE_COMMENT = re.compile(r"/\*M?!\d*+((?:[^*]|\*(?!/))*+)(\*/|\Z)")
 EDGE = "".join(filter(str.isspace, map(chr, range(0x3001)))) + ";\ufeff\u200b\x00"
 """What surrounds a statement without belonging to it: white space of every kind, semicolons, byte-order marks."""
@@ -31,8 +33,8 @@ EDGE = "".join(filter(str.isspace, map(chr, range(0x3001)))) + ";\ufeff\u200b\x0
 def clean(text: str, dialect: Dialect | str) -> str:
     """One statement without what surrounds it (comments, semicolons) and what its parser would choke on.
 
-    `COPY GRANTS` goes; escape sequences that a log wrote for line ends become line ends, outside strings. Nothing else
-    is ever cut.
+    `COPY GRANTS` goes, and settings that are the statement's own (`SET STATEMENT … FOR`); escape sequences that a log
+    wrote for line ends become line ends, outside strings. Nothing else is ever cut.
     """
     cleaned = text.strip(EDGE)
     if "\\" in cleaned:
@@ -43,7 +45,12 @@ def clean(text: str, dialect: Dialect | str) -> str:
         cleaned = _MAGIC.sub("", cleaned)
     if _COPY_GRANTS.search(cleaned):
         cleaned = _outside_quotes(_COPY_GRANTS.pattern, cleaned, lexicon_of(dialect))
-    return cleaned
+    return _without_own_settings(cleaned, dialect) if _SET_STATEMENT.match(cleaned) else cleaned
+
+
+def _without_own_settings(text: str, dialect: Dialect | str) -> str:
+    end = next((token.start + len(token.text) for token in tokens(text, dialect) if token.text.lower() == "for"), 0)
+    return text[end:].lstrip()
 
 
 def unescape_line_ends(text: str, dialect: Dialect | str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, tzinfo
 
@@ -159,16 +159,17 @@ def _fields(profile: ExportProfile, names: Sequence[str], texts: Sequence[str]) 
         other = next((alias for alias in aliases if alias in names and alias not in known), None)
         if name not in fields and name != "text" and other is not None:
             fields[name] = (names.index(other),)
-    if "duration" not in fields and (position := _suffixed_duration(names)) is not None:
-        fields["duration"] = (position,)
+    for name in ("start_time", "end_time", "duration"):
+        if name not in fields and (position := _column_with_unit(name, names, known)) is not None:
+            fields[name] = (position,)
     return fields
 
 
-def _suffixed_duration(names: Sequence[str]) -> int | None:
-    """A duration whose unit is in its name: `elapsed_us`."""
-    stems = [name.rpartition("_") for name in names]
+def _column_with_unit(field: str, names: Sequence[str], known: Collection[str]) -> int | None:
+    """A time or duration whose unit is in its column's name: `elapsed_us`, `query_start_time_ms`."""
+    stems = [("", "", "") if name in known else name.rpartition("_") for name in names]
     return next(
-        (at for at, (stem, _, unit) in enumerate(stems) if stem in GENERIC.columns["duration"] and _is_unit(unit)), None
+        (at for at, (stem, _, unit) in enumerate(stems) if stem in GENERIC.columns[field] and _is_unit(unit)), None
     )
 
 

@@ -54,6 +54,7 @@ def test_statements_are_told_from_messages_whatever_their_prefix() -> None:
         row("execute S_1/C_2: select 3"),
         row("duration: 1500.000 ms  statement: select 4"),
         row("duration: 12.345 ms  execute p: select\n5"),
+        row("duration: 0.455 ms  execute py:0x7fde12: select 6"),
         row("execute fetch from S_1/C_2: select 3"),
         row("duration: 1.2 ms  parse <unnamed>: select 5"),
         row("duration: 1.2 ms  bind <unnamed>: select 5"),
@@ -62,8 +63,10 @@ def test_statements_are_told_from_messages_whatever_their_prefix() -> None:
         row("checkpoint starting: time"),
         row("statement: not one", error_severity="WARNING"),
     )
-    assert table.columns["text"] == ["select 1", "select 2", "select 3", "select 4", "select\n5"] + [None] * 7
-    assert table.columns["status"] == [None] * 5 + ["not_a_statement"] * 7
+    assert (
+        table.columns["text"] == ["select 1", "select 2", "select 3", "select 4", "select\n5", "select 6"] + [None] * 7
+    )
+    assert table.columns["status"] == [None] * 6 + ["not_a_statement"] * 7
 
 
 def test_a_line_written_after_the_statement_tells_when_it_began() -> None:

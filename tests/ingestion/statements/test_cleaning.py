@@ -17,6 +17,8 @@ from ingestion.statements import clean
         ("postgres", "select '-- x'", "select '-- x'"),
         ("postgres", "/* only */ -- comments", ""),
         ("snowflake", "create or replace view v copy  grants as select 'copy grants'", None),
+        ("mysql", "set statement max_time=.1, x='for' for\ninsert into t select 1", "insert into t select 1"),
+        ("mysql", "set statement_timeout = 1", "set statement_timeout = 1"),
         ("oracle", "select /*+ parallel(4) */ a from t -- x", "select /*+ parallel(4) */ a from t"),
     ],
 )

@@ -107,3 +107,23 @@ def test_a_column_that_is_not_there_is_told_with_the_nearest_and_those_that_are(
 def test_a_mapped_column_of_numbers_is_no_text_either() -> None:
     with pytest.raises(ConfigError, match="no column for the query text"):
         layout_of(b"argument,event_time\n42,2026-11-20\n", hints=ReadingHints(columns={"text": LogColumn("argument")}))
+
+
+PAGE = {
+    "next_page_token": "CiQ", "has_next_page": True, "res": [
+        {"query_id": "26b5", "status": "FINISHED", "query_text": "insert into t select 1", "user_id": [7],
+         "query_start_time_ms": 1795161600250, "execution_end_time_ms": 1795161600500, "user_name": "ann"},
+    ],
+}  # fmt: skip
+
+
+def test_a_page_of_an_api_is_its_records_and_a_unit_in_a_times_name_is_no_hindrance() -> None:
+    (record,) = read_export(json.dumps(PAGE).encode())
+    assert (record["text"], record["user"], record["status"]) == ("insert into t select 1", "ann", None)
+    assert (record["start_time"], record["end_time"]) == (1795161600.25, 1795161600.5)
+
+
+def test_a_record_with_one_list_of_objects_is_no_page() -> None:
+    record = {"query": "insert into t select 1", "user": "ann", "labels": [{"key": "app", "value": "etl"}]}
+    (read,) = read_export(json.dumps(record).encode())
+    assert (read["text"], read["user"]) == ("insert into t select 1", "ann")
