@@ -54,7 +54,8 @@ def _key_alias(analysis: AnalysisContext, clause: Clause, scope: Scope) -> Colum
     if not analysis.dialect.output_names_in_group_by:
         return None
     known = any(
-        visible.rows.find(name) is not None or (isinstance(visible.rows, TableColumns) and name in visible.rows.proven)
+        visible.rows.find(name) is not None
+        or (isinstance(visible.rows, TableColumns) and name in visible.rows.confirmed)
         for visible in scope.relations
     )
     return None if known else alias

@@ -83,7 +83,7 @@ class QueryAnalysis:
         rows = self._tables.get(column.table)
         if rows is None or column.column == "*":
             return False
-        return rows.columns is not None or column.column in rows.proven
+        return rows.columns is not None or column.column in rows.confirmed
 
     def query(self, query: Query, parent: Scope | None) -> QueryColumns:
         """The rows of a query."""
@@ -156,7 +156,7 @@ class QueryAnalysis:
             if columns is not None:
                 rows = rename_columns(self.sources, rows, tuple(column.name for column in columns[: len(rows.entries)]))
             else:  # by position, and the positions are not known: any of its columns may be meant
-                rows = QueryColumns(self.sources, rows.entries, rows.indirect, rows.tables, loose=True)
+                rows = QueryColumns(self.sources, rows.entries, rows.indirect, rows.tables, name_unknown=True)
         if relation.columns and not isinstance(rows, FunctionColumns):
             rows = rename_columns(self.sources, _as_rows(self.sources, rows), relation.columns)
         for pivot in relation.pivots:

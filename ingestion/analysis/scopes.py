@@ -142,7 +142,7 @@ class Scope:
         if not guesses:
             return by_position([visible], int(name[1:]), name) if _is_position(name) else None
         if isinstance(rows, TableColumns):
-            rows.proven.add(name)
+            rows.confirmed.add(name)
         return guesses[0] if len(guesses) == 1 else self._ambiguous(guesses, name)
 
     # -- unprefixed names
@@ -179,15 +179,15 @@ class Scope:
 
     def _guess(self, guesses: list[tuple[ScopedRelation, ColumnValue]], name: str) -> ColumnValue:
         if len(guesses) > 1:
-            proven = self._confirmed_candidate(guesses, name)
-            if proven is not None:
-                return proven
+            confirmed = self._confirmed_candidate(guesses, name)
+            if confirmed is not None:
+                return confirmed
         alias = self._output(name)
         whole = self._maybe_whole_row(name)
         if len(guesses) == 1:
             visible, value = guesses[0]
             rows = visible.rows
-            if isinstance(rows, TableColumns) and name in rows.proven:
+            if isinstance(rows, TableColumns) and name in rows.confirmed:
                 return value
             if whole is not None:
                 return self.analysis.sources.one_of([value, whole], name).made_of(whole.fields)
@@ -199,7 +199,7 @@ class Scope:
             if outer is not None:
                 return self._ambiguous([value, outer], name)
             if isinstance(rows, TableColumns):
-                rows.proven.add(name)
+                rows.confirmed.add(name)
             return value
         candidates = [value for _, value in guesses]
         candidates += [other for other in (alias, whole) if other is not None]
@@ -224,7 +224,7 @@ class Scope:
         sure = [
             value
             for visible, value in guesses
-            if isinstance(visible.rows, TableColumns) and name in visible.rows.proven
+            if isinstance(visible.rows, TableColumns) and name in visible.rows.confirmed
         ]
         if len(sure) == 1:
             return sure[0]

@@ -20,12 +20,12 @@ TypeRule: TypeAlias = "str | int | tuple[str | int | tuple[object, ...] | None, 
 class Slot(NamedTuple):
     """A column used in an expression: `parts` as written (`("t", "c")`), and the role it plays there.
 
-    `tight` is the precedence its surroundings need, so that a text put in its place is bracketed when it must be.
+    `outer_precedence` is what its surroundings need, so that a text put in its place is bracketed when it must be.
     """
 
     parts: tuple[str, ...]
     role: int
-    tight: int = 0
+    outer_precedence: int = 0
 
 
 class QuerySlot(NamedTuple):
@@ -36,7 +36,7 @@ class QuerySlot(NamedTuple):
 
     query: Query
     role: int
-    tight: int = 0
+    outer_precedence: int = 0
     exists: bool = False
     struct: bool = False
 
@@ -46,7 +46,7 @@ class CallSlot(NamedTuple):
 
     name: TableName
     role: int
-    tight: int = 0
+    outer_precedence: int = 0
 
 
 POSITION = "?"
@@ -62,7 +62,7 @@ class FieldSlot(NamedTuple):
     value: Expression
     path: tuple[str, ...]
     role: int
-    tight: int = 0
+    outer_precedence: int = 0
     shown: bool = True
 
 

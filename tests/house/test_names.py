@@ -17,6 +17,7 @@ OUR_OWN_WORDS = frozenset(
         *("Undertaker", "Speaker", "Rebound", "Harvest", "Surroundings", "World", "Demands", "Drain", "Survey"),
         *("Deliverer", "Said", "Happening", "Gate", "undertaker", "speaker", "harvest", "surroundings"),
         *("Acknowledgement", "Extent", "Evidence", "Evidences", "Delivery", "StarRun", "EntityFate"),
+        *("loose", "tight", "proven"),
     }
 )
 """Words that say nothing to who knows the field; the terms in their place are in the documentation's glossary."""

@@ -33,11 +33,11 @@ def spellings(names: Iterable[str], wanted: Collection[str]) -> frozenset[str]:
 class QueryColumns:
     """The columns of a query or derived table in order, with what acts on all of its rows, and the tables behind it.
 
-    `loose` rows go by other names than their own, and which is which is not known. `keyed` ones are the fields of an
-    object, which has them by name alone and in no order.
+    `name_unknown` rows go by other names than their own. `keyed` ones are the fields of an object, which has them by
+    name alone and in no order.
     """
 
-    __slots__ = ("_folded", "_index", "entries", "indirect", "keyed", "loose", "sources", "stars", "tables")
+    __slots__ = ("_folded", "_index", "entries", "indirect", "keyed", "name_unknown", "sources", "stars", "tables")
 
     def __init__(
         self,
@@ -46,11 +46,11 @@ class QueryColumns:
         indirect: dict[int, ColumnValue] | None = None,
         tables: dict[TableName, None] | None = None,
         *,
-        loose: bool = False,
+        name_unknown: bool = False,
     ) -> None:
         self.sources = sources
         self.entries = entries
-        self.loose = loose
+        self.name_unknown = name_unknown
         self.keyed = False
         self.indirect = indirect if indirect is not None else {}
         self.tables = tables if tables is not None else {}
@@ -61,14 +61,14 @@ class QueryColumns:
     @property
     def open(self) -> bool:
         """Whether there may be columns that are not known."""
-        return bool(self.stars) or self.loose
+        return bool(self.stars) or self.name_unknown
 
     def find(self, name: str) -> ColumnValue | None:
         """The column that is surely called `name`: as it is spelled, else whatever its case if that is one.
 
         A star brings columns under their catalog's spelling, which need not be that of the dialect's bare names.
         """
-        if self.loose:
+        if self.name_unknown:
             return None
         index = self._index
         if index is None:
@@ -93,7 +93,7 @@ class QueryColumns:
 
         `SELECT x FROM (SELECT * FROM t) d` may mean t.x; after `* EXCEPT (x)` it cannot.
         """
-        if self.loose:
+        if self.name_unknown:
             return [self.sources.one_of([entry[1] for entry in self.entries if isinstance(entry, tuple)], name)]
         found = []
         for star in self.stars:
@@ -110,12 +110,12 @@ class QueryColumns:
 
 
 class TableColumns:
-    """A base table. Without a schema it is one run of unknown columns; `proven` are those it surely has.
+    """A base table. Without a schema it is one run of unknown columns; `confirmed` are those it surely has.
 
     `SELECT t.a, a FROM t, u` proves that t has an a, so that the second a is t.a as well: in two it were an error.
     """
 
-    __slots__ = ("_folded", "_guesses", "_schema", "columns", "proven", "sources", "table")
+    __slots__ = ("_folded", "_guesses", "_schema", "columns", "confirmed", "sources", "table")
 
     indirect: dict[int, ColumnValue] = {}
     keyed = False
@@ -124,7 +124,7 @@ class TableColumns:
         self.sources = sources
         self.table = table
         self.columns = columns
-        self.proven: set[str] = set()
+        self.confirmed: set[str] = set()
         self._guesses: dict[str, list[ColumnValue]] = {}
         self._schema: dict[str, Column] | None = None
         self._folded: dict[str, Column | None] | None = None

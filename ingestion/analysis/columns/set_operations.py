@@ -75,20 +75,20 @@ def _middle(sources: ColumnSources, middles: list[list[Entry]]) -> list[Entry]:
 def _misaligned_entries(sources: ColumnSources, middles: list[list[Entry]]) -> list[Entry]:
     """Branches whose unknown columns do not stand opposite each other: any of the others' may be behind each."""
     first = middles[0]
-    loose: list[UnexpandedStar | ColumnValue] = []
+    misaligned: list[UnexpandedStar | ColumnValue] = []
     for middle in middles[1:]:
         candidates = [entry[1] if isinstance(entry, tuple) else entry.whole(sources) for entry in middle]
         if not candidates:
             continue
-        loose.append(sources.one_of(candidates, "?"))
+        misaligned.append(sources.one_of(candidates, "?"))
     found: list[Entry] = []
     for entry in first:
         if isinstance(entry, UnexpandedStar):
-            found.append(entry.beside(loose))
+            found.append(entry.beside(misaligned))
         else:
             name = entry[0]
             branches = [entry[1]]
-            for middle, fallback in zip(middles[1:], loose, strict=False):
+            for middle, fallback in zip(middles[1:], misaligned, strict=False):
                 stars = [item for item in middle if isinstance(item, UnexpandedStar)]
                 if len(middle) == 1 and stars:
                     candidates = [star_column(sources, stars[0], name), stars[0].whole(sources)]

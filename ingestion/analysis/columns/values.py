@@ -80,7 +80,7 @@ class ColumnValue:
             if isinstance(part, int):
                 value = inputs[part]
                 piece = value.text(depth + 1)
-                if value.precedence < slots[part].tight:
+                if value.precedence < slots[part].outer_precedence:
                     piece = f"({piece})"
             else:
                 piece = part

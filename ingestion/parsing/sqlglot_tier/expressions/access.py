@@ -9,7 +9,7 @@ from ingestion.relational.form import POSITION, TypeRule
 from ingestion.relational.roles import ATOM, TRANSFORMED
 
 
-def _bracket(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+def _bracket(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
     this, inside = node.args["this"], node.args.get("expressions") or []
     path = _path_of(w, inside[0]) if len(inside) == 1 else ()
     if not path and isinstance(this, exp.Struct | exp.Tuple):
@@ -35,7 +35,7 @@ def _path_of(w: ExpressionWriter, node: exp.Expr | None) -> tuple[str, ...]:
     return tuple(path)
 
 
-def _extract(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+def _extract(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
     """STRUCT_EXTRACT(struct, 'field'), GET(object, 'field')."""
     key = node.args["expression"]
     path = _path_of(w, key)
@@ -50,7 +50,7 @@ def _extract(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> Type
     return None
 
 
-def _json_field(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+def _json_field(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
     w.parts.append("JSON_EXTRACT(")
     path = node.args.get("expression")
     names = _path_of(w, path)

@@ -25,7 +25,7 @@ from ingestion.relational.roles import (
 )
 
 
-def _window(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+def _window(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
     rule = w.write(node.args["this"], role)
     w.parts.append(" OVER (")
     _window_keys(w, node, COMPOSED[role][WINDOW])
@@ -49,14 +49,14 @@ def _window_keys(w: ExpressionWriter, node: exp.Expr, role: int) -> None:
         w.join(order.args["expressions"], role)
 
 
-def _ordered_aggregate(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+def _ordered_aggregate(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
     rule = w.write(node.args["this"], role)
     if node.args.get("desc"):
         w.parts.append(" DESC")
     return rule
 
 
-def _ordered_argument(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+def _ordered_argument(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
     """STRING_AGG(a ORDER BY b): the keys sort, they are not the value."""
     this = node.args.get("this")
     rule = w.write(this, role) if this is not None else None
@@ -65,7 +65,7 @@ def _ordered_argument(w: ExpressionWriter, node: exp.Expr, role: int, tight: int
     return rule
 
 
-def _within_group(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+def _within_group(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
     """LISTAGG(a) WITHIN GROUP (ORDER BY b) sorts by b; of PERCENTILE_CONT(x) it is the value."""
     function = node.args["this"]
     rule = w.write(function, role)
@@ -77,7 +77,7 @@ def _within_group(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) ->
     return rule if sorts else rules[0]
 
 
-def _filter(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+def _filter(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
     rule = w.write(node.args["this"], role)
     w.parts.append(" FILTER (WHERE ")
     w.write(node.args["expression"].args["this"], COMPOSED[role][FILTER])
@@ -85,7 +85,7 @@ def _filter(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeR
     return rule
 
 
-def _ranked_aggregate(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+def _ranked_aggregate(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
     """MAX_BY(a, b): a flows, b only says which."""
     w.parts.append("MAX_BY(" if type(node) is exp.ArgMax else "MIN_BY(")
     rule = w.write(node.args["this"], AGGREGATED[role])
@@ -95,7 +95,7 @@ def _ranked_aggregate(w: ExpressionWriter, node: exp.Expr, role: int, tight: int
     return rule
 
 
-def _having(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+def _having(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
     """ANY_VALUE(a HAVING MAX b): b only says which."""
     rule = w.write(node.args["this"], role)
     w.parts.append(" HAVING MAX " if node.args.get("max") else " HAVING MIN ")
@@ -103,13 +103,13 @@ def _having(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeR
     return rule
 
 
-def _distinct(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+def _distinct(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
     w.parts.append("DISTINCT ")
     rules = w.join(node.args.get("expressions") or [], role)
     return rules[0] if rules else None
 
 
-def _any(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+def _any(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
     """`ANY(a)` is an aggregate; in `b = ANY(a)` it compares with each element."""
     inner = role if isinstance(node.parent, exp.Predicate) else AGGREGATED[role]
     w.parts.append("ANY(")
@@ -118,7 +118,7 @@ def _any(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule
     return rules[0] if rules and inner is not role else None
 
 
-def _end_value(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+def _end_value(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
     """FIRST_VALUE(a): another row's value. Spark's analyzer has it as an aggregate with OVER too, PostgreSQL never."""
     name = "FIRST_VALUE" if type(node) is exp.FirstValue else "LAST_VALUE"
     w.parts.append(name + "(")
@@ -128,7 +128,7 @@ def _end_value(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> Ty
     return rules[0] if rules else None
 
 
-def write_function(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+def write_function(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
     """Any function, and any other node, by its arguments."""
     known: Behaviour = FUNCTIONS.get(type(node)) or behaviour_of(node)
     name, by_kind = known.name, known
@@ -136,12 +136,12 @@ def write_function(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -
         written = node.args["this"]
         name = written.upper() if isinstance(written, str) else written.sql()
         if name == "MULTIIF":
-            return write_decode(w, node, role, tight)
+            return write_decode(w, node, role, outer_precedence)
         if write_lookup(w, node, name, role):
             return None
         first = node.args["expressions"][:1] if name == "VALUES" else []
         if first and type(first[0]) is exp.Identifier:  # MySQL: VALUES(a) is the incoming row's a
-            return w.slot(("excluded", w.names.column(first[0])), role, tight)
+            return w.slot(("excluded", w.names.column(first[0])), role, outer_precedence)
         uses = argument_uses(name, len(node.args["expressions"])) if type(node) is exp.Anonymous else ()
         if uses:
             return _by_argument(w, node, role, uses)

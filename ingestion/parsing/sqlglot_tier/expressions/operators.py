@@ -52,7 +52,7 @@ PRECEDENCE = {kind: precedence for kind, (_, precedence) in _BINARY.items()} | {
 """The precedence of every kind of node that is no atom."""
 
 
-def _binary(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+def _binary(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
     """An operator; a chain to the left (a AND b AND …) is walked by a loop, however long it is."""
     chain: list[exp.Expr] = []
     table = _BINARY
@@ -67,7 +67,7 @@ def _binary(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeR
         chain.append(left)
         left = left.args["this"]
     parts = w.parts
-    bracketed = precedence < tight
+    bracketed = precedence < outer_precedence
     if bracketed:
         parts.append("(")
     inner = TRANSFORMED[role]
@@ -85,8 +85,8 @@ def _binary(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeR
     return ("divided" if kind is exp.Div else "subtracted" if kind is exp.Sub else "computed", *rules)
 
 
-def _not(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
-    bracketed = tight > 3
+def _not(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
+    bracketed = outer_precedence > 3
     w.parts.append("(NOT " if bracketed else "NOT ")
     w.write(node.args["this"], TRANSFORMED[role], 3)
     if bracketed:
@@ -94,31 +94,31 @@ def _not(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule
     return "BOOLEAN"
 
 
-def _negative(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+def _negative(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
     w.parts.append("-")
     return w.write(node.args["this"], TRANSFORMED[role], 8)
 
 
-def _between(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+def _between(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
     inner = TRANSFORMED[role]
     parts = w.parts
-    if tight > 4:
+    if outer_precedence > 4:
         parts.append("(")
     w.write(node.args["this"], inner, 5)
     parts.append(" BETWEEN ")
     w.write(node.args["low"], inner, 5)
     parts.append(" AND ")
     w.write(node.args["high"], inner, 5)
-    if tight > 4:
+    if outer_precedence > 4:
         parts.append(")")
     return "BOOLEAN"
 
 
-def _in(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+def _in(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
     inner = TRANSFORMED[role]
     args = node.args
     parts = w.parts
-    if tight > 4:
+    if outer_precedence > 4:
         parts.append("(")
     w.write(args["this"], inner, 5)
     parts.append(" IN ")
@@ -135,12 +135,12 @@ def _in(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
         else:
             w.join(options, inner)
         parts.append(")")
-    if tight > 4:
+    if outer_precedence > 4:
         parts.append(")")
     return "BOOLEAN"
 
 
-def _cast(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+def _cast(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
     w.parts.append("TRY_CAST(" if type(node) is exp.TryCast else "CAST(")
     w.write(node.args["this"], TRANSFORMED[role])
     to = type_name(node.args["to"])
@@ -148,7 +148,7 @@ def _cast(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRul
     return to
 
 
-def _case(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+def _case(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
     args = node.args
     parts = w.parts
     value, condition = TRANSFORMED[role], COMPOSED[role][CONDITIONAL]
@@ -169,7 +169,7 @@ def _case(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRul
     return ("widest", *rules)
 
 
-def _if(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+def _if(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
     args = node.args
     w.parts.append("IF(" if type(node) is exp.If else "NVL2(")
     w.write(args["this"], COMPOSED[role][CONDITIONAL])
@@ -182,7 +182,7 @@ def _if(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
     return ("widest", *rules)
 
 
-def _coalesce(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+def _coalesce(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
     start = len(w.slots)
     w.parts.append("COALESCE(")
     rules = w.join([node.args["this"], *(node.args.get("expressions") or [])], TRANSFORMED[role])
@@ -191,7 +191,7 @@ def _coalesce(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> Typ
     return ("widest", *rules)
 
 
-def _nullif(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+def _nullif(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
     start = len(w.slots)
     w.parts.append("NULLIF(")
     rule = w.write(node.args["this"], TRANSFORMED[role])
@@ -202,7 +202,7 @@ def _nullif(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeR
     return rule
 
 
-def write_decode(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+def write_decode(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
     """DECODE(value, search, result, …, default) and multiIf(condition, result, …, default).
 
     What is compared plays a condition's part of `role`: DECODE(a, 1, b, c) is made of b and c, and a chooses.

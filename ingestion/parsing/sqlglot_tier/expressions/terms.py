@@ -12,7 +12,7 @@ from ingestion.relational.form import POSITION, QuerySlot, TypeRule
 from ingestion.relational.roles import ATOM, COMPOSED, FILTER, TRANSFORMED
 
 
-def _column(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+def _column(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
     if w.names.quotes_are_text and node.args["this"].args.get("quoted"):
         w.parts.append("?")
         return "STRING"
@@ -20,10 +20,10 @@ def _column(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeR
     if (w.shadows and parts[0] in w.shadows) or w.names.is_niladic(node, parts):
         w.parts.append(".".join(parts))
         return None
-    return w.slot(parts, role, tight)
+    return w.slot(parts, role, outer_precedence)
 
 
-def _dot(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+def _dot(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
     path: list[str] = []
     base = node
     while type(base) is exp.Dot and isinstance(base.expression, exp.Identifier | exp.Star):
@@ -34,11 +34,11 @@ def _dot(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule
     if type(base) in (exp.Column, exp.Identifier) and path:
         outer = w.names.column_parts(base) if type(base) is exp.Column else (w.names.column(base),)
         if outer[0] not in w.shadows:
-            return w.slot((*outer, *reversed(path)), role, tight)
+            return w.slot((*outer, *reversed(path)), role, outer_precedence)
         w.parts.append(".".join((*outer, *reversed(path))))
         return None
     if path and "*" not in path and type(base) not in (exp.Dot, exp.Identifier):
-        return w.field(base, tuple(reversed(path)), role, tight, shown=True)
+        return w.field(base, tuple(reversed(path)), role, outer_precedence, shown=True)
     if type(base) is exp.Dot and type(base.expression) is exp.Literal:
         rule = w.field(base.this, (POSITION,), TRANSFORMED[role], ATOM, shown=False)
         w.parts.append(".?")
@@ -88,32 +88,32 @@ def _identifiers(node: exp.Expr) -> tuple[str, ...]:
     return ()
 
 
-def _literal(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+def _literal(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
     w.parts.append("?")
     return literal_type(node)
 
 
-def _masked_value(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+def _masked_value(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
     w.parts.append("?")
     return None
 
 
-def _null(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+def _null(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
     w.parts.append("NULL")
     return None
 
 
-def _boolean(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+def _boolean(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
     w.parts.append("TRUE" if node.args["this"] else "FALSE")
     return "BOOLEAN"
 
 
-def _word(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+def _word(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
     w.parts.append(node.name)
     return None
 
 
-def _star(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+def _star(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
     """HASH(*), STRUCT(*): every column; COUNT(*) uses none."""
     around = node.parent.parent if type(node.parent) is exp.Distinct else node.parent
     if any(node.args.values()) or is_count(around):
@@ -122,21 +122,21 @@ def _star(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRul
     return w.slot(("*",), role, ATOM)
 
 
-def _paren(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
-    return w.write(node.args["this"], role, tight)
+def _paren(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
+    return w.write(node.args["this"], role, outer_precedence)
 
 
-def _parameter(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+def _parameter(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
     this = node.args.get("this")
     if type(this) is exp.Literal and w.names.dialect.stage_names:
-        return w.slot(("$" + this.name,), role, tight)  # a column of a stage, by position
+        return w.slot(("$" + this.name,), role, outer_precedence)  # a column of a stage, by position
     w.parts.append("?")
     return None
 
 
-def _query(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+def _query(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
     number = len(w.slots)
-    w.slots.append(QuerySlot(w.queries.query(node), role, tight, struct=_gives_structs(node)))
+    w.slots.append(QuerySlot(w.queries.query(node), role, outer_precedence, struct=_gives_structs(node)))
     w.parts.append(number)
     return number
 
@@ -149,7 +149,7 @@ def _gives_structs(node: exp.Expr) -> bool:
     return kind == "STRUCT" or (kind == "VALUE" and [type(item) for item in node.expressions] == [exp.Struct])
 
 
-def _exists(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+def _exists(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
     if not isinstance(node.args["this"], exp.Query):  # EXISTS(array, x -> …)
         w.parts.append("EXISTS(")
         w.join([part for part in node.args.values() if isinstance(part, exp.Expr)], TRANSFORMED[role])
@@ -157,12 +157,12 @@ def _exists(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeR
         return "BOOLEAN"
     number = len(w.slots)
     w.parts.append("EXISTS ")
-    w.slots.append(QuerySlot(w.queries.query(node.args["this"]), role, tight, exists=True))
+    w.slots.append(QuerySlot(w.queries.query(node.args["this"]), role, outer_precedence, exists=True))
     w.parts.append(number)
     return "BOOLEAN"
 
 
-def _lambda(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+def _lambda(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
     outer = w.shadows
     parameters = [w.names.column(p) for p in node.args["expressions"] if type(p) is exp.Identifier]
     w.shadows = outer | frozenset(parameters)
@@ -172,7 +172,7 @@ def _lambda(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeR
     return None
 
 
-def _comprehension(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+def _comprehension(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
     outer = w.shadows
     args = node.args
     variable = args["expression"]
@@ -189,14 +189,14 @@ def _comprehension(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -
     return None
 
 
-def _interval(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+def _interval(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
     w.parts.append("INTERVAL ")
     if node.args.get("this") is not None:
         w.write(node.args["this"], TRANSFORMED[role], ATOM)
     return "INTERVAL"
 
 
-def _tuple(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+def _tuple(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
     expressions = node.args.get("expressions") or []
     w.parts.append("(")
     w.join(expressions, TRANSFORMED[role] if len(expressions) > 1 else role)
@@ -204,17 +204,17 @@ def _tuple(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRu
     return None
 
 
-def _aliased_value(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
-    return w.write(node.args["this"], role, tight)
+def _aliased_value(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
+    return w.write(node.args["this"], role, outer_precedence)
 
 
-def _named_value(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+def _named_value(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
     """`name => value`: the name is no column."""
     w.parts.append(f"{node.args['this'].name} => ")
     return w.write(node.args["expression"], role)
 
 
-def _field(w: ExpressionWriter, node: exp.Expr, role: int, tight: int) -> TypeRule:
+def _field(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
     """A field of a struct that is made here: its name may stand in a string, and strings are masked."""
     w.parts.append("? => ")
     return w.write(node.args["expression"], role)

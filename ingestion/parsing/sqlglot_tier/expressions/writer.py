@@ -44,20 +44,20 @@ class ExpressionWriter:
         self.slots: list[AnySlot] = []
         self.shadows: frozenset[str] = frozenset()
 
-    def write(self, node: exp.Expr, role: int, tight: int = 0) -> TypeRule:
+    def write(self, node: exp.Expr, role: int, outer_precedence: int = 0) -> TypeRule:
         """Append the node's text and slots, the columns in it playing `role`; returns its type's rule."""
         handlers = self.handlers
         handler = handlers.by_type.get(type(node)) or handlers.function
-        return handler(self, node, role, tight)
+        return handler(self, node, role, outer_precedence)
 
-    def slot(self, parts: tuple[str, ...], role: int, tight: int) -> TypeRule:
+    def slot(self, parts: tuple[str, ...], role: int, outer_precedence: int) -> TypeRule:
         """Append a column; its type is that of its slot.
 
-        `parts` is its name as written, `("t", "c")`; `tight` is the precedence that what stands around it needs.
+        `parts` is its name as written, `("t", "c")`; `outer_precedence` is what its surroundings need.
         """
         slots = self.slots
         number = len(slots)
-        slots.append(Slot(parts, role, tight))
+        slots.append(Slot(parts, role, outer_precedence))
         self.parts.append(number)
         return number
 
@@ -65,10 +65,12 @@ class ExpressionWriter:
         """The expression of a node on its own, where this one's windows and parameters are known."""
         return self.handlers.translate(self.queries, node, role, self.windows, self.shadows)
 
-    def field(self, node: exp.Expr, path: tuple[str, ...], role: int, tight: int, *, shown: bool) -> TypeRule:
+    def field(
+        self, node: exp.Expr, path: tuple[str, ...], role: int, outer_precedence: int, *, shown: bool
+    ) -> TypeRule:
         """Append a field inside a value; `shown` is whether the text shows the path."""
         number = len(self.slots)
-        self.slots.append(FieldSlot(self.inner(node, IDENTITY), path, role, tight, shown))
+        self.slots.append(FieldSlot(self.inner(node, IDENTITY), path, role, outer_precedence, shown))
         self.parts.append(number)
         return number
 
