@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ingestion.analysis.columns.relations import QueryColumns, TableColumns
-from ingestion.analysis.columns.values import ROLE_MASK, ColumnValue, UnexpandedStar
+from ingestion.analysis.columns.values import ROLE_MASK, ColumnValue, UnexpandedStar, values_of
 from ingestion.analysis.expressions import evaluate
 from ingestion.analysis.scopes import AnalysisContext, Scope
 from ingestion.dialects import Dialect
@@ -72,11 +72,8 @@ def _ordinal(ordinal: int, rows: QueryColumns) -> ColumnValue | None:
 
 def all_columns(analysis: AnalysisContext, rows: QueryColumns, role: int, indirect: dict[int, ColumnValue]) -> None:
     """Let every column of rows act on all outputs: in `SELECT DISTINCT a, b FROM t` t.a and t.b are grouped by."""
-    for entry in rows.entries:
-        if isinstance(entry, UnexpandedStar):
-            act(indirect, entry.whole(analysis.sources), role)
-        else:
-            act(indirect, entry[1], role)
+    for value in values_of(rows.entries, analysis.sources):
+        act(indirect, value, role)
 
 
 def act(indirect: dict[int, ColumnValue], value: ColumnValue, role: int) -> None:

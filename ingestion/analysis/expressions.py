@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from ingestion.analysis.columns.field_access import built_field, field_of
 from ingestion.analysis.columns.fields import fields_of_one, with_role
 from ingestion.analysis.columns.relations import QueryColumns
-from ingestion.analysis.columns.values import ROLE_MASK, ColumnValue, Entry, FieldColumns, combine
+from ingestion.analysis.columns.values import ROLE_MASK, ColumnValue, Entry, FieldColumns, combine, values_of
 from ingestion.analysis.scopes import Scope
 from ingestion.relational.form import AnySlot, CallSlot, Expression, Fields, FieldSlot, QuerySlot, Slot, Star
 from ingestion.relational.roles import COMPOSED, IDENTITY, is_direct
@@ -67,7 +67,7 @@ def _subquery(scope: Scope, slot: QuerySlot) -> ColumnValue:
     rows = scope.analysis.query(slot.query, scope)
     scope.tables.update(rows.tables)
     sources = scope.analysis.sources
-    values = [entry[1] if isinstance(entry, tuple) else entry.whole(sources) for entry in rows.entries]
+    values = values_of(rows.entries, sources)
     keys = combine((slot.role, value) for value in values) if not slot.exists else {}
     row = COMPOSED[slot.role]
     origins: dict[int, ColumnValue] = {}

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from ingestion.analysis.columns.field_access import field_of
 from ingestion.analysis.columns.relations import FunctionColumns, QueryColumns, TableColumns, spellings
-from ingestion.analysis.columns.values import ColumnSources, ColumnValue, Entry, combine
+from ingestion.analysis.columns.values import ColumnSources, ColumnValue, Entry, combine, values_of
 from ingestion.analysis.scope_relations import (
     ScopedRelation,
     by_position,
@@ -84,30 +84,27 @@ class Scope:
         """The value that a column's name means here; an empty one, and a problem noted, where there is none."""
         value = self._known.get(parts)
         if value is None:
-            value = self.lookup(parts)
-            if value is None:
-                self.analysis.problem(ProblemKind.UNKNOWN_COLUMN, ".".join(parts))
-                value = ColumnValue(()).known_as(".".join(parts))
-            self._known[parts] = value
+            value = self._known[parts] = self.lookup(parts) or self._unknown_column(parts)
         return value
+
+    def _unknown_column(self, parts: tuple[str, ...]) -> ColumnValue:
+        name = ".".join(parts)
+        self.analysis.problem(ProblemKind.UNKNOWN_COLUMN, name)
+        return ColumnValue(()).known_as(name)
 
     def lookup(self, parts: tuple[str, ...]) -> ColumnValue | None:
         """The value of a name (`("t", "a")`), from the innermost query that can have it; None where none has."""
         if len(parts) == 1:
             return self._unprefixed_column(parts[0])
         for loosely in (False, True):  # a name that an outer query has is not the hidden name of an inner table
-            scope: Scope | None = self
-            while scope is not None:
+            for scope in self._outward():
                 found = scope._prefixed_column(parts, loosely=loosely)
                 if found is not None:
                     return found
-                scope = scope.parent
         if self.analysis.dialect.struct_access:
             base = self._unprefixed_column(parts[0])
             return field_of(base, parts[1:]) if base is not None else None
         return None
-
-    # -- prefixed names
 
     def _prefixed_column(self, parts: tuple[str, ...], *, loosely: bool) -> ColumnValue | None:
         for length in range(len(parts) - 1, 0, -1):
@@ -119,8 +116,7 @@ class Scope:
                         field = visible.rows.find(parts[0])
                         if field is not None:
                             return field_of(field, parts[1:])
-                    self.analysis.problem(ProblemKind.UNKNOWN_COLUMN, ".".join(parts))
-                    return ColumnValue(()).known_as(".".join(parts))
+                    return self._unknown_column(parts)
                 rest = parts[length + 1 :]
                 return field_of(found, rest) if rest else found
         return None
@@ -144,8 +140,6 @@ class Scope:
         if isinstance(rows, TableColumns):
             rows.confirmed.add(name)
         return guesses[0] if len(guesses) == 1 else self._ambiguous(guesses, name)
-
-    # -- unprefixed names
 
     def _unprefixed_column(self, name: str) -> ColumnValue | None:
         if self.merged:
@@ -268,30 +262,30 @@ class Scope:
 
     def known_outside(self, name: str) -> ColumnValue | None:
         """The value of a name that a query around surely has."""
+        visible = (one for scope in self._outward() for one in scope.relations if not one.hidden)
+        return next((found for one in visible if (found := one.rows.find(name)) is not None), None)
+
+    def _outward(self) -> Iterator[Scope]:
+        """This scope and those around it, the innermost first."""
         scope: Scope | None = self
         while scope is not None:
-            for visible in scope.relations:
-                found = visible.rows.find(name) if not visible.hidden else None
-                if found is not None:
-                    return found
+            yield scope
             scope = scope.parent
-        return None
 
     def whole_row(self, visible: ScopedRelation) -> ColumnValue:
         """The value that stands for all columns of a relation, as t does in `SELECT t FROM t` and `COUNT(t)`."""
-        sources = self.analysis.sources
-        values = [entry[1] if isinstance(entry, tuple) else entry.whole(sources) for entry in visible.rows.entries]
-        label = visible.alias or ".".join(visible.parts)
-        whole = ColumnValue(combine((TRANSFORMATION, value) for value in values)).known_as(f"{label}.*")
-        rows = visible.rows
-        return whole.made_of(rows.value.fields if isinstance(rows, FunctionColumns) and not rows.declared else rows)
+        rows, label = visible.rows, visible.alias or ".".join(visible.parts)
+        fields = rows.value.fields if isinstance(rows, FunctionColumns) and not rows.declared else rows
+        return self._whole_of(rows.entries, f"{label}.*").made_of(fields)
 
     def _all_relations(self) -> ColumnValue:
         """The value that stands for all columns of all relations: STRUCT(*)."""
-        sources = self.analysis.sources
-        rows = QueryColumns(sources, self.all_entries())
-        values = [entry[1] if isinstance(entry, tuple) else entry.whole(sources) for entry in rows.entries]
-        return ColumnValue(combine((TRANSFORMATION, value) for value in values)).known_as("*").made_of(rows)
+        rows = QueryColumns(self.analysis.sources, self.all_entries())
+        return self._whole_of(rows.entries, "*").made_of(rows)
+
+    def _whole_of(self, entries: Sequence[Entry], text: str) -> ColumnValue:
+        values = values_of(entries, self.analysis.sources)
+        return ColumnValue(combine((TRANSFORMATION, value) for value in values)).known_as(text)
 
     def all_entries(self) -> list[Entry]:
         """What `*` stands for: columns merged by USING, then each relation's but the target's and semi joins'."""

@@ -7,7 +7,7 @@ import re
 from ingestion.analysis.clauses import act
 from ingestion.analysis.columns.fields import fields_of
 from ingestion.analysis.columns.relations import QueryColumns, spellings
-from ingestion.analysis.columns.values import NO_TABLE, ColumnValue, Entry, UnexpandedStar, combine, union_of
+from ingestion.analysis.columns.values import NO_TABLE, ColumnValue, Entry, UnexpandedStar, combine, union_of, values_of
 from ingestion.analysis.ctes import rename_columns
 from ingestion.analysis.expressions import evaluate
 from ingestion.analysis.scope_relations import ScopedRelation, entries_of
@@ -117,8 +117,7 @@ def pivot_rows(analysis: AnalysisContext, rows: QueryColumns, pivot: Pivot, alia
             if isinstance(entry, UnexpandedStar) or entry[0] not in consumed
         ]
     if pivot.keys:  # PIVOT groups by what is left
-        for entry in kept:
-            value = entry[1] if isinstance(entry, tuple) else entry.whole(analysis.sources)
+        for value in values_of(kept, analysis.sources):
             act(indirect, value, GROUP_BY)
     made: list[tuple[str, ColumnValue]] = []
     for column in pivot.columns:
@@ -133,8 +132,7 @@ def pivot_rows(analysis: AnalysisContext, rows: QueryColumns, pivot: Pivot, alia
         kept.append(UnexpandedStar(NO_TABLE, value=ColumnValue(keys).known_as(value.text())))
     if starred and made:
         name, last = made[-1]
-        values = [e[1] if isinstance(e, tuple) else e.whole(analysis.sources) for e in starred]
-        made[-1] = (name, union_of([*([last] if last.keys else []), *values]))
+        made[-1] = (name, union_of([*([last] if last.keys else []), *values_of(starred, analysis.sources)]))
         if any(isinstance(entry, UnexpandedStar) for entry in kept):  # which of its columns are left is not known
             analysis.problem(ProblemKind.UNSUPPORTED, "UNPIVOT over unknown columns")
             kept = [entry for entry in kept if not isinstance(entry, UnexpandedStar)]

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from ingestion.dialects import Dialect
 from ingestion.dialects.definition import Separator, keywords
 from ingestion.lexing.cursor import Code
+from ingestion.routines.assignments import assign, declare, fill_names, query_between, select_into
 from ingestion.routines.steps import DYNAMIC, RoutineStep, constant, routine_called_at, without_repetition
 from ingestion.routines.tsql_reader import transact_body
-from ingestion.routines.variables import Variables, column_queries, with_parameters
+from ingestion.routines.variables import Variables, with_parameters
 
 _DEPTH = 3
 _VERBS = keywords(
@@ -119,21 +120,12 @@ class _Reader:
         until = self.code.find(start, frozenset({"loop", "do", ";"}))
         inside = self.code.find(start, frozenset({"in"}), until)
         if inside < until:
-            query = self._query(inside + 1, until)
+            query = query_between(self.code, inside + 1, until, self.variables)
             if query is not None:
                 self.variables.record(name, query, replaces=True)
             else:
                 self.variables.declare(name)
         self.place = until + 1
-
-    def _query(self, first: int, last: int) -> str | None:
-        """A query from token to token, in parentheses or not, or the one of a cursor that is named there."""
-        while self.code.word(first) == "(" and self.code.closing(first) == last - 1:
-            first, last = first + 1, last - 1
-        if self.code.word(first) in ("select", "with"):
-            return with_parameters(self.code, first, last, self.variables)
-        named = self.code.name(first)
-        return self.variables.query_of(named) if named else None
 
     def _forall(self) -> None:
         """Oracle's FORALL i IN ... runs one statement."""
@@ -153,20 +145,7 @@ class _Reader:
         """One declaration, up to its semicolon: names with a type and a value, or a cursor with its query."""
         until = self._end(first)
         self.place = until + 1
-        if self.code.word(first) == "pragma":
-            return
-        cursor = "cursor" in (self.code.word(first), self.code.word(first + 1))
-        if cursor or "cursor" in self.code.words(first, 5):
-            named = self.code.name(first + 1 if self.code.word(first) == "cursor" else first)
-            start = self.code.find(first, frozenset({"select", "with"}))
-            if start < until:
-                self.variables.record(named, self.code.between(start, until), replaces=True)
-            return
-        value = next((p for p in range(first, until) if self.code.word(p) in ("=", "default")), until)
-        for begin, _end in self.code.items(first, value):
-            self.variables.declare(self.code.name(begin))
-        if value < until:
-            self._assign(first, value + 1)
+        declare(self.code, first, until, self.variables)
 
     def _set(self) -> None:
         """SET x = value, in the dialects whose variables are set so; anything else that is SET is no variable."""
@@ -183,13 +162,7 @@ class _Reader:
 
     def _assign(self, name_at: int, first: int) -> None:
         until = self._end(first)
-        name = self.code.name(name_at)
-        query = self._query(first, until)
-        if query is not None:
-            self.variables.fill(name, query)
-            self.variables.record(name, query)
-        else:
-            self.variables.set_constant(name, constant(self.code, first, until))
+        assign(self.code, self.code.name(name_at), (first, until), self.variables)
         self.place = until + 1
 
     def _select(self) -> None:
@@ -200,38 +173,16 @@ class _Reader:
         if called:
             self.steps.append(RoutineStep(calls=called))
         elif into < until and self.code.word(into) == "into":
-            self._select_into(into, until)
+            select_into(self.code, (self.place, into, until), self.variables)
         self.place = until + 1
-
-    def _select_into(self, into: int, until: int) -> None:
-        first = into + 2 if self.code.word(into + 1) == "strict" else into + 1
-        rest = self.code.find(first, frozenset({"from", "where", ";"}))
-        names = [self.code.name(end - 1) for _begin, end in self.code.items(first, min(rest, until))]
-        head = with_parameters(self.code, self.place, into, self.variables)
-        tail = with_parameters(self.code, rest, until, self.variables) if rest < until else ""
-        query = f"{head} {tail}".strip()
-        found: Mapping[str, str] = column_queries(query, names, self.code)
-        for name in names:
-            if name in found:
-                self.variables.fill(name, found[name])
-            elif len(names) == 1:
-                self.variables.record(name, query)
-            else:
-                self.variables.declare(name)
 
     def _fetch(self) -> None:
         """FETCH cursor INTO names: the cursor's columns by position, or its record."""
         until = self._end(self.place)
         into = self.code.find(self.place, frozenset({"into", ";"}))
         query = self.variables.query_of(self.code.name(into - 1))
-        names = [self.code.name(end - 1) for _begin, end in self.code.items(into + 1, until)]
         if query is not None and into < until:
-            found = column_queries(query, names, self.code)
-            for name in names:
-                if name in found:
-                    self.variables.fill(name, found[name])
-                elif len(names) == 1:
-                    self.variables.record(name, query)
+            fill_names(self.code, (into + 1, until), query, self.variables)
         self.place = until + 1
 
     def _open(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ingestion.analysis.columns.values import ROLE_MASK, ColumnValue, cut, union_of
+from ingestion.analysis.columns.values import ROLE_MASK, ColumnValue, cut, union_of, values_of
 from ingestion.dialects.types import field_type
 from ingestion.relational.form import POSITION
 from ingestion.relational.roles import ATOM, TRANSFORMED
@@ -41,9 +41,7 @@ def _built_field(value: ColumnValue, name: str) -> ColumnValue | None:
     known = fields.find(name) if name != POSITION else None
     if known is not None:
         return known
-    guesses = (fields.guesses(name) if name != POSITION else ()) or [
-        entry[1] if isinstance(entry, tuple) else entry.whole(fields.sources) for entry in fields.entries
-    ]
+    guesses = (fields.guesses(name) if name != POSITION else ()) or values_of(fields.entries, fields.sources)
     return guesses[0] if len(guesses) == 1 else fields.sources.one_of(guesses, f"{value.text()}.{POSITION}")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ingestion.analysis.columns.relations import QueryColumns, spellings
 from ingestion.analysis.columns.runs import star_column
-from ingestion.analysis.columns.values import ColumnSources, ColumnValue, Entry, UnexpandedStar, union_of
+from ingestion.analysis.columns.values import ColumnSources, ColumnValue, Entry, UnexpandedStar, union_of, values_of
 from ingestion.relational.form import SetOperation
 
 
@@ -77,7 +77,7 @@ def _misaligned_entries(sources: ColumnSources, middles: list[list[Entry]]) -> l
     first = middles[0]
     misaligned: list[UnexpandedStar | ColumnValue] = []
     for middle in middles[1:]:
-        candidates = [entry[1] if isinstance(entry, tuple) else entry.whole(sources) for entry in middle]
+        candidates = values_of(middle, sources)
         if not candidates:
             continue
         misaligned.append(sources.one_of(candidates, "?"))

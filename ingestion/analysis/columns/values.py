@@ -7,6 +7,7 @@ types are put together only for the values that reach an output.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol, TypeAlias
 
 from ingestion.dialects.types import rule_type, widest
@@ -192,6 +193,7 @@ def union_of(branches: Sequence[ColumnValue]) -> ColumnValue:
     return ColumnValue(keys, None, (), branches)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class UnexpandedStar:
     """All columns of a table of unknown schema but `excluded`; `renamed` is old name to new.
 
@@ -199,41 +201,21 @@ class UnexpandedStar:
     they play (ARRAY_AGG(t)[0].*). With `value` they are the fields of a value of unknown type, and not of the table.
     """
 
-    __slots__ = ("excluded", "others", "renamed", "role", "table", "value")
-
-    def __init__(
-        self,
-        table: TableName,
-        excluded: frozenset[str] = frozenset(),
-        renamed: tuple[tuple[str, str], ...] = (),
-        others: tuple[UnexpandedStar | ColumnValue, ...] = (),
-        value: ColumnValue | None = None,
-    ) -> None:
-        self.table = table
-        self.excluded = excluded
-        self.renamed = renamed
-        self.others = others
-        self.value = value
-        self.role = IDENTITY
-
-    def _like(self, other: UnexpandedStar) -> UnexpandedStar:
-        self.role = other.role
-        return self
-
-    def _alter(self, excluded: frozenset[str], renamed: tuple[tuple[str, str], ...]) -> UnexpandedStar:
-        return UnexpandedStar(self.table, excluded, renamed, self.others, self.value)._like(self)
+    table: TableName
+    excluded: frozenset[str] = frozenset()
+    renamed: tuple[tuple[str, str], ...] = ()
+    others: tuple[UnexpandedStar | ColumnValue, ...] = ()
+    value: ColumnValue | None = None
+    role: int = IDENTITY
 
     def beside(self, others: Iterable[UnexpandedStar | ColumnValue]) -> UnexpandedStar:
         """This run with more that runs beside it."""
-        beside = (*self.others, *others)
-        return UnexpandedStar(self.table, self.excluded, self.renamed, beside, self.value)._like(self)
+        return replace(self, others=(*self.others, *others))
 
     def playing(self, role: int) -> UnexpandedStar:
         """This run where its columns play a role."""
         value = None if self.value is None else ColumnValue(combine([(role, self.value)])).known_as(self.value.text())
-        run = UnexpandedStar(self.table, self.excluded, self.renamed, self.others, value)
-        run.role = COMPOSED[role][self.role]
-        return run
+        return replace(self, value=value, role=COMPOSED[role][self.role])
 
     def whole(self, sources: ColumnSources) -> ColumnValue:
         """The value that stands for all of its columns."""
@@ -253,14 +235,14 @@ class UnexpandedStar:
         back = {new: old for old, new in self.renamed}
         gone = frozenset(back.get(name, name) for name in names)
         kept = tuple(pair for pair in self.renamed if pair[1] not in names)
-        return self._alter(self.excluded | gone, kept)
+        return replace(self, excluded=self.excluded | gone, renamed=kept)
 
     def with_renamed(self, pairs: Sequence[tuple[str, str]]) -> UnexpandedStar:
         """This run with columns renamed."""
         back = {new: old for old, new in self.renamed}
         kept = dict(self.renamed)
         kept.update({back.get(old, old): new for old, new in pairs})
-        return self._alter(self.excluded, tuple(kept.items()))
+        return replace(self, renamed=tuple(kept.items()))
 
     def original(self, name: str) -> str | None:
         """The table's own name of a column, a of x after `* RENAME (a AS x)`; None where it is not in the run."""
@@ -273,6 +255,11 @@ class UnexpandedStar:
 
 
 Entry: TypeAlias = "tuple[str, ColumnValue] | UnexpandedStar"
+
+
+def values_of(entries: Iterable[Entry], sources: ColumnSources) -> list[ColumnValue]:
+    """The values of columns; of a run of unknown ones, that which stands for all of it."""
+    return [entry[1] if isinstance(entry, tuple) else entry.whole(sources) for entry in entries]
 
 
 class FieldColumns(Protocol):

@@ -21,8 +21,9 @@ from ingestion.parsing.sqlglot_tier.names.identifiers import Names
 from ingestion.parsing.sqlglot_tier.queries.table_functions import is_function
 from ingestion.parsing.sqlglot_tier.repairs.apply import needs_repair, repair_text
 from ingestion.parsing.sqlglot_tier.repairs.edits import REFUSALS
+from ingestion.parsing.sqlglot_tier.statements.column_changes import altered_table
 from ingestion.parsing.sqlglot_tier.statements.commands import read_command, without_lineage
-from ingestion.parsing.sqlglot_tier.statements.definitions import altered_table, defined_table
+from ingestion.parsing.sqlglot_tier.statements.definitions import defined_table
 from ingestion.parsing.sqlglot_tier.statements.dispatch import translate_statement
 from ingestion.parsing.sqlglot_tier.statements.tsql_output import (
     has_rows_beside,

@@ -1,4 +1,4 @@
-"""What CREATE TABLE and ALTER TABLE say of a table's columns, read off the tokens where sqlglot knows not all of them.
+"""What CREATE TABLE says of a table's columns, read off the tokens where sqlglot knows not all of them.
 
 Only names and types count. How a table is stored, indexed and checked changes with every release of every system and
 says nothing about lineage: it is passed over.
@@ -7,7 +7,7 @@ says nothing about lineage: it is passed over.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
@@ -21,9 +21,6 @@ from ingestion.parsing.sqlglot_tier.names.identifiers import Names
 from ingestion.parsing.sqlglot_tier.repairs.edits import at_depth_zero, matching, words
 
 _TEMPORARY = keywords("TEMP TEMPORARY VOLATILE")
-_KINDS_OF_RELATION = keywords(
-    "MATERIALIZED FOREIGN EXTERNAL DYNAMIC ICEBERG HYBRID EVENT STREAMING SECURE SNAPSHOT INTERACTIVE LIVE IGNORE"
-)
 _COPIES = keywords("LIKE CLONE COPY OF AS TEMPLATE")
 _QUERIES = keywords("SELECT SEL WITH VALUES TABLE FROM ( EXECUTE CLONE")
 _CONSTRAINTS = keywords("CONSTRAINT PRIMARY UNIQUE FOREIGN CHECK EXCLUDE SUPPLEMENTAL CONNECTION PROJECTION")
@@ -35,23 +32,12 @@ _TYPE_ENDS = keywords(
     "CODEC TTL MATERIALIZED ALIAS EPHEMERAL STORED VIRTUAL ON HIDDEN INLINE IMPLICITLY USING TAG POLICY SUM MAX MIN "
     "REPLACE HLL_UNION BITMAP_UNION ZEROFILL INCREMENT START COLUMN_FORMAT SORT ENCRYPT"
 )
-_NO_COLUMN = keywords("PARTITION SYSTEM PERIOD DEFAULT VERSIONING SUBPARTITION STATISTICS ROWDEPENDENCIES")
 _COLLECTIONS = keywords("ARRAY STRUCT MAP ROW RECORD NESTED TUPLE")
-_NO_OBJECT_KIND = keywords(
-    "ALTER MODIFY SET RESET ENABLE DISABLE WITH NOCHECK CHECK REBUILD COMMENT CLUSTER ATTACH DETACH VALIDATE "
-    "FORCE ORDER ENGINE CONVERT DISCARD IMPORT ANALYZE REPAIR OPTIMIZE OWNER REPLICA INHERIT NO MOVE SHRINK "
-    "LOGGING NOLOGGING PARALLEL NOPARALLEL COMPRESS NOCOMPRESS CACHE NOCACHE READ ALLOCATE DEALLOCATE TRUNCATE SPLIT "
-    "MERGE COALESCE REORGANIZE ACTIVATE DEACTIVATE RECLUSTER SUSPEND RESUME UNSET APPROVE TABLESPACE DATA LOCK "
-    "ALGORITHM AUTO_INCREMENT ROW_FORMAT DEFAULT CHARACTER COLLATE"
-)
-
-
-_LEAVING = keywords("COMMENT DROP SET TYPE FIRST AFTER")
 
 
 @dataclass(frozen=True, slots=True)
-class _Item:
-    """Tokens `first` to before `end`: what stands between two commas."""
+class TokenSpan:
+    """Tokens `first` to before `end`."""
 
     first: int
     end: int
@@ -68,18 +54,18 @@ def defined_table(tokens: list[Token], names: Names) -> TableChange | None:
     temporary = bool(_TEMPORARY & set(before[:place]))
     if words(tokens, place, "IF", "NOT", "EXISTS"):
         place += 3
-    end, name = _name_at(tokens, place, names)
+    end, name = name_at(tokens, place, names)
     opening = next((n for n in range(end, len(tokens)) if tokens[n].token_type is TokenType.L_PAREN), None)
     if name is None or opening is None or any(tokens[n].text.upper() in _COPIES for n in range(end, opening)):
         return None
     closing = matching(tokens, opening)
     if any(_copies_or_asks(tokens, n) for n in at_depth_zero(tokens, closing + 1)):
         return None
-    columns = [*_columns(tokens, _Item(opening + 1, closing), names)]
+    columns = [*columns_defined(tokens, TokenSpan(opening + 1, closing), names)]
     for number in at_depth_zero(tokens, closing + 1):
         if words(tokens, number, "PARTITIONED BY", "("):
             last = matching(tokens, number + 1)
-            columns += (column for column in _columns(tokens, _Item(number + 2, last), names) if column.type)
+            columns += (column for column in columns_defined(tokens, TokenSpan(number + 2, last), names) if column.type)
     if not columns:
         return None
     return TableChange(StatementKind.CREATE_TABLE, name, tuple(columns), None, temporary or name.table.startswith("#"))
@@ -91,7 +77,7 @@ def _copies_or_asks(tokens: list[Token], number: int) -> bool:
     return (word == "AS" and following in _QUERIES) or word in ("SELECT", "LIKE", "INHERITS")
 
 
-def _name_at(tokens: list[Token], place: int, names: Names) -> tuple[int, TableName | None]:
+def name_at(tokens: list[Token], place: int, names: Names) -> tuple[int, TableName | None]:
     """The place behind the relation's name that stands at `place`, and the name; None where there is none."""
     parts: list[exp.Identifier] = []
     while place < len(tokens) and _is_word(tokens[place]):
@@ -111,7 +97,8 @@ def _is_word(token: Token) -> bool:
     return token.token_type is TokenType.IDENTIFIER or token.text[:1].isalpha() or token.text[:1] in "_#@"
 
 
-def _items(tokens: list[Token], around: _Item) -> Iterator[_Item]:
+def list_items(tokens: list[Token], around: TokenSpan) -> Iterator[TokenSpan]:
+    """The items of a list: what stands between its commas outside of brackets."""
     first, angles = around.first, 0
     for number in at_depth_zero(tokens[: around.end], around.first):
         text = tokens[number].text
@@ -120,21 +107,23 @@ def _items(tokens: list[Token], around: _Item) -> Iterator[_Item]:
         elif angles and set(text) == {">"}:
             angles -= len(text)
         elif text == "," and not angles:
-            yield _Item(first, number)
+            yield TokenSpan(first, number)
             first = number + 1
     if first < around.end:
-        yield _Item(first, around.end)
+        yield TokenSpan(first, around.end)
 
 
-def _columns(tokens: list[Token], around: _Item, names: Names) -> Iterator[Column]:
-    for item in _items(tokens, around):
-        if item.first < item.end and not _is_constraint(tokens, item, names.dialect):
-            column = _column(tokens, item, names)
+def columns_defined(tokens: list[Token], around: TokenSpan, names: Names) -> Iterator[Column]:
+    """The columns that the items of a list define; constraints and options are passed over."""
+    for item in list_items(tokens, around):
+        if item.first < item.end and not is_constraint(tokens, item, names.dialect):
+            column = column_defined(tokens, item, names)
             if column is not None:
                 yield column
 
 
-def _is_constraint(tokens: list[Token], item: _Item, dialect: Dialect) -> bool:
+def is_constraint(tokens: list[Token], item: TokenSpan, dialect: Dialect) -> bool:
+    """Whether an item defines a constraint or an index, and no column."""
     first = tokens[item.first]
     if first.token_type is TokenType.IDENTIFIER or not _is_word(first):
         return not _is_word(first)
@@ -148,7 +137,7 @@ def _is_constraint(tokens: list[Token], item: _Item, dialect: Dialect) -> bool:
     )
 
 
-def _column(tokens: list[Token], item: _Item, names: Names) -> Column | None:
+def column_defined(tokens: list[Token], item: TokenSpan, names: Names) -> Column | None:
     """The column that an item defines, with its type in the standard set, "" where that is not known."""
     token = tokens[item.first]
     if not _is_word(token) or words(tokens, item.first + 1, "="):  # an option of a virtual table
@@ -186,121 +175,3 @@ def _type(tokens: list[Token], names: Names) -> str:
         return type_name(built).partition("(" if built.this is exp.DType.USERDEFINED else "\0")[0]
     except (SqlglotError, ValueError, AttributeError):
         return ""
-
-
-def altered_place(tokens: list[Token]) -> int | None:
-    """The place behind ALTER [MATERIALIZED, FOREIGN, …] TABLE or VIEW; None where something else is altered."""
-    if not words(tokens, 0, "ALTER"):
-        return None
-    place = next((n for n in range(1, len(tokens)) if tokens[n].text.upper() not in _KINDS_OF_RELATION), 1)
-    return place + 1 if words(tokens, place, "TABLE") or words(tokens, place, "VIEW") else None
-
-
-def altered_table(tokens: list[Token], names: Names) -> TableChange | None:
-    """The columns that an ALTER TABLE adds, drops and renames; None where it does what is not known here."""
-    place = altered_place(tokens)
-    if place is None:
-        return None
-    for word in ("IF", "EXISTS", "ONLY"):
-        place += words(tokens, place, word)
-    end, name = _name_at(tokens, place, names)
-    end += 3 if words(tokens, end, "ON", "CLUSTER") else 0
-    if name is None or end >= len(tokens):
-        return None
-    stop = len(tokens) - 1 if tokens[-1].token_type is TokenType.SEMICOLON else len(tokens)
-    change = _Changes(tokens, names)
-    if not all(change.take(item) for item in _items(tokens, _Item(end, stop))):
-        return None
-    return TableChange(
-        StatementKind.ALTER_TABLE,
-        name,
-        tuple(change.added),
-        dropped_columns=tuple(change.dropped),
-        renamed_columns=tuple(change.renamed),
-    )
-
-
-@dataclass(slots=True)
-class _Changes:
-    """The columns changed by the items of an ALTER TABLE so far; `verb` goes on from one item to the next."""
-
-    tokens: list[Token]
-    names: Names
-    verb: str = ""
-    of_columns: bool = False
-    added: list[Column] = field(default_factory=list)
-    dropped: list[str] = field(default_factory=list)
-    renamed: list[tuple[str, str]] = field(default_factory=list)
-
-    def take(self, item: _Item) -> bool:
-        """Takes one item; False where it is not known what it does."""
-        place = item.first
-        if place >= item.end:
-            return False
-        word = self._word(place)
-        if word in _VERBS and self._word(place + 1) != ".":
-            self.verb, self.of_columns = word, not self.names.dialect.drop_needs_column or word != "DROP"
-            place += 1
-        elif word in _NO_OBJECT_KIND:
-            self.verb = "" if word == "SET" and self._word(place + 1) == "SCHEMA" else word
-        if self.verb in _NO_OBJECT_KIND:
-            return True
-        if self._word(place) in ("COLUMN", "COLUMNS"):
-            self.of_columns = True
-            place += 1
-        while self._word(place) in ("IF", "NOT", "EXISTS"):
-            place += 1
-        return place < item.end and self.verb in _VERBS and _VERBS[self.verb](self, _Item(place, item.end))
-
-    def _word(self, place: int) -> str:
-        if place >= len(self.tokens) or self.tokens[place].token_type is TokenType.IDENTIFIER:
-            return ""
-        return self.tokens[place].text.upper()
-
-    def _is_no_column(self, item: _Item) -> bool:
-        return _is_constraint(self.tokens, item, self.names.dialect) or self._word(item.first) in _NO_COLUMN
-
-    def add(self, item: _Item) -> bool:
-        """ADD a type, ADD (a type, b type), ADD CONSTRAINT …."""
-        if self._word(item.first) == "(":
-            inner = _Item(item.first + 1, matching(self.tokens, item.first))
-            self.added += _columns(self.tokens, inner, self.names)
-        elif not self._is_no_column(item):
-            column = _column(self.tokens, item, self.names)
-            self.added += () if column is None else (column,)
-        return True
-
-    def drop(self, item: _Item) -> bool:
-        """DROP [COLUMN] a, DROP (a, b), DROP CONSTRAINT …."""
-        if self._word(item.first) == "(":
-            inner = _Item(item.first + 1, matching(self.tokens, item.first))
-            self.dropped += (self._name(each.first) for each in _items(self.tokens, inner))
-        elif self._is_no_column(item) or self._word(item.first) in ("INDEX", "KEY"):
-            self.of_columns = False
-        elif self.of_columns:
-            self.dropped.append(self._name(item.first))
-        return True
-
-    def rename(self, item: _Item) -> bool:
-        """RENAME [COLUMN] a TO b; a new name of the table itself is no column's."""
-        if self._word(item.first + 1) != "TO" or item.end < item.first + 3 or not self.of_columns:
-            return False
-        self.renamed.append((self._name(item.first), self._name(item.first + 2)))
-        return True
-
-    def change(self, item: _Item) -> bool:
-        """MySQL: CHANGE [COLUMN] a b type; Spark's CHANGE COLUMN a COMMENT, DROP, TYPE, … leaves the name."""
-        if item.end < item.first + 3:
-            return False
-        if self.tokens[item.first + 1].text.upper() in _LEAVING and self.names.dialect.change_keeps_names:
-            return True
-        old, new = self._name(item.first), self._name(item.first + 1)
-        self.renamed += ((old, new),) if old != new else ()
-        return True
-
-    def _name(self, place: int) -> str:
-        token = self.tokens[place]
-        return self.names.column(exp.Identifier(this=token.text, quoted=token.token_type is TokenType.IDENTIFIER))
-
-
-_VERBS = {"ADD": _Changes.add, "DROP": _Changes.drop, "RENAME": _Changes.rename, "CHANGE": _Changes.change}

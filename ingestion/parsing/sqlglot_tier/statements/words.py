@@ -9,7 +9,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from ingestion.model import StatementKind, TableChange, TableName, Target, WriteMode
 from ingestion.parsing.sqlglot_tier.names.identifiers import Names
-from ingestion.parsing.sqlglot_tier.statements.definitions import altered_place
+from ingestion.parsing.sqlglot_tier.statements.column_changes import altered_place
 from ingestion.parsing.sqlglot_tier.statements.writes import star_from
 from ingestion.relational.form import WriteForm
 
