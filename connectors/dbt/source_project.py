@@ -78,7 +78,7 @@ def _read(
             nodes[source.unique_id] = node
     queries, failures = queries_of(nodes, rendered, language, root)
     statements, refused = model_statements(queries, nodes, language)
-    columns = _seed_columns(found.files, nodes)
+    columns = {nodes[key].dotted: tuple(map(Column, one.columns)) for key, one in found.files.items() if one.columns}
     return DbtProject("", language, nodes, statements, columns, (*failures, *refused)), rendered
 
 
@@ -182,10 +182,6 @@ def _dbt_node(one: SourceFile, config: NodeConfig, rendered: RenderedModel | Non
         columns=one.properties.columns,
         config={name: config.config[name] for name in _SETTINGS if config.config.get(name)},
     )
-
-
-def _seed_columns(files: Mapping[str, SourceFile], nodes: Mapping[str, DbtNode]) -> dict[str, tuple[Column, ...]]:
-    return {nodes[key].dotted: tuple(Column(name) for name in one.columns) for key, one in files.items() if one.columns}
 
 
 def _notes(found: SourceFiles, scope: TemplateScope) -> tuple[str, ...]:

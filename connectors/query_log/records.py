@@ -207,17 +207,13 @@ def split_lines(text: str) -> list[str]:
     return io.StringIO(text, newline="\n").readlines()
 
 
-def _from(lines: list[str], at: int) -> Iterator[str]:
-    return map(lines.__getitem__, range(at, len(lines)))
-
-
 def _is_unfinished(record: _Single, lines: list[str], at: int) -> bool:
     """Whether it failed for want of lines, and may have more."""
     return record.end == len(lines) and _chars(lines, at) < MAX_RECORD_CHARS
 
 
 def _chars(lines: list[str], at: int) -> int:
-    return sum(map(len, _from(lines, at)))
+    return sum(len(lines[place]) for place in range(at, len(lines)))
 
 
 def _first_cut(lines: list[str]) -> int | None:

@@ -61,7 +61,8 @@ class PlanCache:
         key, ids = number_ids(descriptions, application)
         known = self._known.get(key)
         if known is None:
-            known = self._evaluate(descriptions, application, ids, _size_of(key))
+            characters = sum(len(part) for part in key if isinstance(part, str))
+            known = self._evaluate(descriptions, application, ids, characters)
             if known.characters <= self._known.maxsize and not _depends_on_numbers(known):
                 self._known[key] = known
             return known.lineage, known.written
@@ -119,8 +120,3 @@ def number_ids(descriptions: Sequence[str], application: Application) -> tuple[K
 def _depends_on_numbers(known: _CachedPlan) -> bool:
     """Whether a name or a path has a `#` in it: the number behind it is none of Spark's, and was taken for one."""
     return "#" in repr(known.lineage) or "#" in repr(known.made)
-
-
-def _size_of(key: Key) -> int:
-    """The characters of the texts in a key."""
-    return sum(len(part) for part in key if isinstance(part, str))

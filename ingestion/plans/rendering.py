@@ -13,7 +13,6 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from ingestion.model import (
-    Column,
     ColumnRef,
     Flow,
     NameKind,
@@ -113,7 +112,7 @@ def _change(change: TableChange) -> Json:
     return _without_defaults(
         kind=change.kind.value,
         name=_name(change.name),
-        columns=[_column(column) for column in change.columns],
+        columns=[[column.name, column.type] for column in change.columns],
         other=[] if change.other is None else [_name(change.other)],
         temporary=change.temporary,
         dropped_columns=list(change.dropped_columns),
@@ -123,10 +122,6 @@ def _change(change: TableChange) -> Json:
 
 def _problem(problem: Problem) -> Json:
     return [problem.kind.value, problem.subject]
-
-
-def _column(column: Column) -> Json:
-    return [column.name, column.type]
 
 
 def _column_ref(column: ColumnRef) -> Json:

@@ -66,11 +66,11 @@ class EntitySearch(Protocol):
 class RememberedSearch:
     """An EntitySearch that is asked each thing once, as long as the last 1,000 answers hold it."""
 
-    def __init__(self, search: EntitySearch, size: int = REMEMBERED) -> None:
+    def __init__(self, search: EntitySearch) -> None:
         self._search = search
-        self._hits: LRUCache[tuple[str, PartialName], Hits] = LRUCache(size)
-        self._entities: LRUCache[str, TableEntity | None] = LRUCache(size)
-        self._paths: LRUCache[str, tuple[TableEntity, ...]] = LRUCache(size)
+        self._hits: LRUCache[tuple[str, PartialName], Hits] = LRUCache(REMEMBERED)
+        self._entities: LRUCache[str, TableEntity | None] = LRUCache(REMEMBERED)
+        self._paths: LRUCache[str, tuple[TableEntity, ...]] = LRUCache(REMEMBERED)
         self._lock = Lock()
         self._field_searches = self._fqn_lookups = self._bulk_lookups = self._remembered = 0
 

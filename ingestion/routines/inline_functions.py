@@ -40,16 +40,12 @@ def function_as_view(text: str, dialect: str) -> str | None:
     header = read_header(text, rules)
     if header is None or header.kind != "function" or not header.readable:
         return None
-    query = _rows_of(header, rules) if header.returns_table else _value_of(header, rules)
+    query = _only_query(header.body, rules, _parameters(header)) if header.returns_table else _value_of(header, rules)
     if query is None:
         return None
     name = ".".join(quote_name(part, rules) for part in header.name)
     columns = ", ".join(quote_name(column, rules) for column in header.columns)
     return f"CREATE VIEW {name} {f'({columns}) ' if columns else ''}AS {query}"
-
-
-def _rows_of(header: Header, dialect: Dialect) -> str | None:
-    return _only_query(header.body, dialect, _parameters(header))
 
 
 def _value_of(header: Header, dialect: Dialect) -> str | None:

@@ -53,7 +53,7 @@ def read_trigger(code: Code, at: int) -> Trigger | None:
     if code.words(place, 3) == ("if", "not", "exists"):
         place += 3
     name, place = code.dotted_name(place)
-    on = _table_at(code, place)
+    on = code.find(place, frozenset({"on"})) + 1
     parts, after = code.dotted_name(on)
     if not name or not parts:
         return None
@@ -90,11 +90,6 @@ def function_steps(text: str, dialect: Dialect, table: str) -> tuple[RoutineStep
     for parameter in header.parameters:
         variables.declare(parameter)
     return _bind(header.body, dialect, variables, table)
-
-
-def _table_at(code: Code, place: int) -> int:
-    """The token after the ON of the table: that of INSTEAD OF, of UPDATE OF columns and of WHEN comes without one."""
-    return code.find(place, frozenset({"on"})) + 1
 
 
 def _row_names(code: Code, place: int) -> tuple[str, ...]:

@@ -32,7 +32,7 @@ class Stage(Protocol):
 class Progress(Protocol):
     """The stages of a run, one after the other."""
 
-    def stage(self, name: str, total: int | None = None) -> AbstractContextManager[Stage]:
+    def stage(self, name: str) -> AbstractContextManager[Stage]:
         """A stage that begins now and ends with the block; its seconds are kept, also when it fails."""
 
     @property
@@ -81,9 +81,9 @@ class LoggedProgress:
         self._clock = _Clock()
 
     @contextmanager
-    def stage(self, name: str, total: int | None = None) -> Iterator[Stage]:
+    def stage(self, name: str) -> Iterator[Stage]:
         logger.info("%s ...", name)
-        stage = _LoggedStage(name, total)
+        stage = _LoggedStage(name)
         with self._clock.running(name):
             yield stage
         logger.info("%s: %s in %.1f s", name, stage.state(), self._clock.seconds[name])
@@ -94,10 +94,10 @@ class LoggedProgress:
 
 
 class _LoggedStage:
-    def __init__(self, name: str, total: int | None) -> None:
+    def __init__(self, name: str) -> None:
         self._name = name
         self._done = 0
-        self._total = total
+        self._total: int | None = None
         self._note = ""
         self._last_line = time.monotonic()
 
@@ -127,8 +127,8 @@ class LiveProgress:
         self._clock = _Clock()
 
     @contextmanager
-    def stage(self, name: str, total: int | None = None) -> Iterator[Stage]:
-        task = self._bars.add_task(name, total=total, note="")
+    def stage(self, name: str) -> Iterator[Stage]:
+        task = self._bars.add_task(name, total=None, note="")
         with self._clock.running(name):
             yield _LiveStage(self._bars, task)
         done = self._bars.tasks[task].completed

@@ -10,7 +10,7 @@ from ingestion.errors import ConfigError
 from ingestion.model import Column
 from ingestion.names.namespaces import RelationKey, place_created
 from ingestion.parsing.parser_pool import Limits, ParseRequest, ThreadedParser
-from ingestion.statements import StatementText, classify, split
+from ingestion.statements import classify, split
 from ingestion.symbolic import loads
 from workflows.config import SchemaFile
 from workflows.config.namespaces import SourceSettings, namespace_of
@@ -44,14 +44,11 @@ def _schemas_of(
     path = (schema,) if schema else ()
     namespace = namespace_of(database, path, settings)
     schemas: dict[RelationKey, tuple[Column, ...]] = {}
-    for outcome in parser.parse(_requests(wanted, dialect)):
+    requests = (ParseRequest(str(statement.line), statement.text, dialect) for statement in wanted)
+    for outcome in parser.parse(requests):
         if outcome.symbolic is None:
             raise ConfigError(f"{file.path}:{outcome.key}: this CREATE TABLE cannot be read as {dialect}")
         for change in without_schema(loads(outcome.symbolic)).changes:
             if change.columns:
                 schemas[place_created(change.name, namespace, None)] = change.columns
     return schemas
-
-
-def _requests(statements: Iterable[StatementText], dialect: str) -> Iterable[ParseRequest]:
-    return (ParseRequest(str(statement.line), statement.text, dialect) for statement in statements)

@@ -69,7 +69,8 @@ def resolve_relations(
     resolved: dict[int, TableEntity] = {}
     statuses: dict[int, EntityStatus] = {}
     names: dict[EntityStatus, Counter[str]] = {}
-    stored = [log.relations[number] for number in sorted(wanted) if _is_stored(log.relations[number])]
+    relations = [log.relations[number] for number in sorted(wanted)]
+    stored = [relation for relation in relations if relation.key.kind is not NameKind.FUNCTION]
     found = _resolutions(stored, resolver, registers=registers)
     statuses.update(dict.fromkeys(wanted, EntityStatus.NOT_STORED))
     for relation, resolution in zip(stored, found, strict=True):
@@ -88,10 +89,6 @@ def _status_of(resolution: Ambiguous | Unresolved) -> EntityStatus:
     if isinstance(resolution, Ambiguous):
         return EntityStatus.AMBIGUOUS
     return EntityStatus.FAILED if resolution.reason is Missing.LOOKUP_FAILED else EntityStatus.UNRESOLVED
-
-
-def _is_stored(relation: Relation) -> bool:
-    return relation.key.kind is not NameKind.FUNCTION
 
 
 def _is_allowed(entity: TableEntity, filters: Filters) -> bool:

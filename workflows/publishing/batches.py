@@ -9,7 +9,6 @@ from dataclasses import replace
 
 from connectors.sink import TargetBatch
 from ingestion.contribution import Contribution
-from ingestion.lineage_request import AddLineageRequest
 from workflows.state.acknowledgements import ContributionDigest, ContributionKey, PublishedState
 
 _SIGHTING = frozenset({"firstSeen", "lastSeen", "records", "count", "jobs"})
@@ -36,7 +35,8 @@ def without_orders(batch: TargetBatch) -> TargetBatch:
 
 def published_state(batch: TargetBatch) -> PublishedState:
     """What to remember of a batch once the target has taken it."""
-    contents = sorted(json.dumps(_content(request), sort_keys=True) for request in batch.requests)
+    told = ([request.to_json(), [one.to_json() for one in request.contributions]] for request in batch.requests)
+    contents = sorted(json.dumps(one, sort_keys=True) for one in told)
     contents += sorted(json.dumps(replacement.to_json(), sort_keys=True) for replacement in batch.replacements)
     return PublishedState(batch.target.type, _digest(contents), contribution_digests(batch))
 
@@ -58,10 +58,6 @@ def _contribution_digest(found: Sequence[tuple[str, Contribution]]) -> Contribut
     last = [c.last_seen for _source, c in found if c.last_seen is not None]
     timed = len(first) == len(last) == len(found)
     return ContributionDigest(digest, min(first) if timed else None, max(last) if timed else None)
-
-
-def _content(request: AddLineageRequest) -> object:
-    return [request.to_json(), [contribution.to_json() for contribution in request.contributions]]
 
 
 def _meaning(contribution: Contribution) -> str:

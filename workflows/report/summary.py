@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from workflows.report.counts import AGREE, ONLY_ENGINE, ONLY_LOG, RunCounts, RunSummary, Tally, most_frequent
+from workflows.report.counts import AGREE, ONLY_ENGINE, ONLY_LOG, RunSummary, Tally, most_frequent
 
 _NAMES_SHOWN = 5
 
@@ -41,7 +41,8 @@ def _rows(summary: RunSummary) -> Iterator[tuple[str, str, str]]:
     yield "  skipped", f"{counts.skipped_total:,}", _list_text(counts.skipped)
     yield "  dead", f"{counts.dead_total:,}", _list_text(counts.dead)
     yield "success", f"{counts.success_percent:.1f} %", ""
-    yield "templates", f"{counts.templates:,}", _list_text({**counts.parsed_by_tier, **_known_counts(counts)})
+    known = {"known": counts.templates_known} if counts.templates_known else {}
+    yield "templates", f"{counts.templates:,}", _list_text({**counts.parsed_by_tier, **known})
     yield "timed out", f"{counts.timed_out:,}", ""
     yield "names resolved", f"{counts.resolved:,}", ""
     yield "  unresolved", f"{counts.unresolved:,}", _list_text(counts.unresolved_names, _NAMES_SHOWN)
@@ -55,17 +56,9 @@ def _rows(summary: RunSummary) -> Iterator[tuple[str, str, str]]:
     yield "column edges", f"{counts.edges.column_edges:,}", ""
     for label, tally in (("engine edges", counts.engine_edges), ("engine columns", counts.engine_columns)):
         if tally:
-            yield label, f"{_edges_of_engine(tally):,}", _agreement(tally)
+            yield label, f"{tally.get(AGREE, 0) + tally.get(ONLY_ENGINE, 0):,}", _agreement(tally)
     stages = ", ".join(f"{stage} {seconds:.1f}" for stage, seconds in summary.seconds_by_stage.items())
     yield "seconds", f"{summary.ended - summary.started:.1f}", stages
-
-
-def _known_counts(counts: RunCounts) -> Tally:
-    return {"known": counts.templates_known} if counts.templates_known else {}
-
-
-def _edges_of_engine(tally: Tally) -> int:
-    return tally.get(AGREE, 0) + tally.get(ONLY_ENGINE, 0)
 
 
 def _agreement(tally: Tally) -> str:

@@ -225,9 +225,7 @@ class TemplateRenderer:
         database, schema, identifier = rendering.place
 
         def is_incremental() -> bool:
-            rendering.asked_incremental = (
-                rendering.asked_incremental or rendering.config.get("materialized") == "incremental"
-            )
+            rendering.asked_incremental |= rendering.config.get("materialized") == "incremental"
             return rendering.incremental
 
         model = {

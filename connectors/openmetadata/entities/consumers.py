@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Container
 from dataclasses import dataclass
-from typing import Any
 
 from connectors.openmetadata.entities.crud import Collection, find_reference, pages, put
 from connectors.openmetadata.transport.http import Call, Http, Params, path_of
@@ -47,12 +46,8 @@ def _known_sources(http: Http, entity: EntityReference, source: EdgeSource) -> s
     return {
         str(edge["fromEntity"])
         for edge in graph.get("upstreamEdges") or ()
-        if edge["toEntity"] == entity.id and _source_of(edge) == source
+        if edge["toEntity"] == entity.id and (edge.get("lineageDetails") or {}).get("source") == source
     }
-
-
-def _source_of(edge: Mapping[str, Any]) -> object:
-    return (edge.get("lineageDetails") or {}).get("source")
 
 
 def delete_others(http: Http, collection: Collection, params: Params, kept: Container[str], mark: Json) -> int:

@@ -47,13 +47,8 @@ def stored_routines(platform: Platform, service: str) -> Iterator[Definition]:
             _seconds(entity.get("updatedAt")),
             done=bool(entity.get("processedLineage")),
             own=FILED_FROM_LOG in (entity.get("extension") or {}),
-            language=_language(code),
+            language=str(code.get("language") or "").lower(),
         )
-
-
-def _language(code: Json) -> str:
-    """ "" where the platform does not say: `External` says only that it is no SQL."""
-    return str(code.get("language") or "").lower()
 
 
 def _place(entity: Json, service: str) -> tuple[str, str, str] | None:

@@ -159,7 +159,8 @@ def _texts(columns: Columns, statuses: list[str | None], reading: ColumnReading)
                 texts[row] = text
                 if limit is not None and statuses[row] is None and limit.cuts(text):
                     statuses[row] = CUT
-    texts = [clean_text(text, reading.profile) for text in texts] if _needs_cleaning(reading.profile) else texts
+    if reading.profile.escaped or reading.profile.noise is not None:
+        texts = [clean_text(text, reading.profile) for text in texts]
     for rewrite in reading.profile.rewrites:
         at = reading.position(rewrite.column)
         for row, kind in enumerate(columns[at] if at is not None else ()):
@@ -171,10 +172,6 @@ def _texts(columns: Columns, statuses: list[str | None], reading: ColumnReading)
 
 def _texts_of(values: Column) -> list[str | None]:
     return [value if value not in _NULLS and value.strip() else None for value in values]
-
-
-def _needs_cleaning(profile: ExportProfile) -> bool:
-    return profile.escaped or profile.noise is not None
 
 
 def clean_text(text: str | None, profile: ExportProfile) -> str | None:
@@ -196,7 +193,7 @@ def _statuses(columns: Columns, count: int, reading: ColumnReading) -> list[str 
     for name, states in reading.profile.states.items():
         at = reading.position(name)
         if at is not None:
-            known = {value: _state_of(value, states) for value in set(columns[at])}
+            known = {value: states.get(value.strip().lower(), states.get(OTHERWISE)) for value in set(columns[at])}
             statuses = [status or known[value] for status, value in zip(statuses, columns[at], strict=True)]
     for position in reading.fields.get("status", ()):
         known = {value: parse_state(value) for value in set(columns[position])}
@@ -205,7 +202,3 @@ def _statuses(columns: Columns, count: int, reading: ColumnReading) -> list[str 
         flags = [parse_flag(value or "") for value in _named_columns("failure", columns, reading)]
         statuses = [status or flag for status, flag in zip(statuses, flags, strict=True)]
     return statuses
-
-
-def _state_of(value: str, states: Mapping[str, str | None]) -> str | None:
-    return states.get(value.strip().lower(), states.get(OTHERWISE))

@@ -73,15 +73,12 @@ class QueryReader:
                 raise NotFollowed("brackets")
             segment = inner
         if segment.is_type("with_compound_statement"):
-            return self._with(segment)
+            return replace_common(self.query(code(segment)[-1]), self.common_tables(segment))
         if segment.is_type("set_expression"):
             return self._set_operation(segment)
         if segment.is_type("select_statement"):
             return self._select(segment)
         raise NotFollowed(segment.get_type())
-
-    def _with(self, segment: BaseSegment) -> Query:
-        return replace_common(self.query(code(segment)[-1]), self.common_tables(segment))
 
     def common_tables(self, segment: BaseSegment) -> tuple[CommonTable, ...]:
         """The WITH items of a statement."""

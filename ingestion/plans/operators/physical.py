@@ -73,7 +73,7 @@ def photon_aggregate(step: PlanNodeInput) -> PlanRelation:
 
     Each stage names what it makes, so that the next one's ids tell all.
     """
-    lists = _bracketed_lists(step.node.args)
+    lists = [part for part in arguments(step.node.args) if part.startswith("[")]
     if len(lists) < 3:
         return step.evaluation.unknown_relation(step.node, "Agg", step.inputs)
     keys = lists[0] if len(lists) > 3 else "[]"
@@ -83,11 +83,6 @@ def photon_aggregate(step: PlanNodeInput) -> PlanRelation:
     results = named_attributes(element_list(lists[-1], visible), AttributeScope(visible, known=step.evaluation.known))
     found = read_influences(keys, step.scope, Subtype.GROUP_BY)
     return step.below.with_attributes(results, found, cut(step.node.args))
-
-
-def _bracketed_lists(args: str) -> list[str]:
-    """The lists of an argument text, in their order."""
-    return [part for part in arguments(args) if part.startswith("[")]
 
 
 def _passed_results(results: str, scope: dict[int, Attribute], step: PlanNodeInput) -> list[Attribute]:

@@ -15,7 +15,8 @@ def test_without_a_terminal_each_stage_is_two_lines(caplog: pytest.LogCaptureFix
     stream = io.StringIO()
 
     with caplog.at_level(logging.INFO, "workflows"), open_progress(Console(file=stream)) as progress:
-        with progress.stage("read", 2_000) as stage:
+        with progress.stage("read") as stage:
+            stage.expect(2_000)
             stage.advance(1_500)
             stage.note("two files")
         with progress.stage("parse") as stage:
@@ -36,7 +37,8 @@ def test_in_a_terminal_each_stage_is_a_bar() -> None:
     stream = io.StringIO()
 
     with open_progress(Console(file=stream, force_terminal=True, width=100)) as progress:
-        with progress.stage("read records", 10) as stage:
+        with progress.stage("read records") as stage:
+            stage.expect(10)
             stage.advance(4)
             stage.note("log.csv")
         with progress.stage("publish"):

@@ -76,7 +76,7 @@ def test_lines_appear_above_live_progress() -> None:
     start_logging(LogFormat.TEXT, "INFO", "r1", Redactor())
     stream = io.StringIO()
 
-    with open_progress(Console(file=stream, force_terminal=True, width=100)) as progress, progress.stage("read", 1):
+    with open_progress(Console(file=stream, force_terminal=True, width=100)) as progress, progress.stage("read"):
         LOG.warning("look here")
 
     assert "look here" in stream.getvalue()

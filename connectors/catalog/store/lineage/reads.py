@@ -122,11 +122,9 @@ def jobs_in(written: str | None) -> tuple[str, ...]:
 _WIRE_FIRST = case((contributions.c.kind == "wire", 0), else_=1)
 
 
-def contributions_between(
-    connection: Connection, edge: tuple[str, str], moment: Moment = NOW
-) -> list[ContributionView]:
-    """What is said about one edge."""
-    return read_contributions(connection, and_(intervals.c.from_id == edge[0], intervals.c.to_id == edge[1]), moment)
+def contributions_between(connection: Connection, edge: tuple[str, str]) -> list[ContributionView]:
+    """What is said about one edge now."""
+    return read_contributions(connection, and_(intervals.c.from_id == edge[0], intervals.c.to_id == edge[1]), NOW)
 
 
 def contributions_around(

@@ -186,10 +186,8 @@ def _taken_values(node: exp.Expr, this: exp.Expr) -> Iterator[_Value]:
         yield _arguments(this)
     elif isinstance(node, _AS_THEY_ARE):
         yield _Value(this, TRANSFORMATION)
-    elif type(node) is exp.Bracket:
+    elif type(node) is exp.Bracket or type(node) in _AROUND:
         yield _Value(this, IDENTITY)
-    elif type(node) in _AROUND:
-        yield from _values_or_itself(this)
     elif type(node) is exp.Window:
         keys = [*(node.args.get("partition_by") or ())]
         order = node.args.get("order")
@@ -199,10 +197,6 @@ def _taken_values(node: exp.Expr, this: exp.Expr) -> Iterator[_Value]:
         yield from _values_after(this, ((node.expression.this, FILTER),))
     elif type(node) is exp.WithinGroup:
         yield from _values_after(this, tuple((key, SORT) for key in node.expression.expressions))
-
-
-def _values_or_itself(node: exp.Expr) -> Iterator[_Value]:
-    yield _Value(node, IDENTITY)
 
 
 def _values_after(node: exp.Expr, acting: tuple[tuple[exp.Expr, int], ...]) -> Iterator[_Value]:

@@ -25,16 +25,10 @@ def output_name(names: Names, node: exp.Expr, expression: Expression, number: in
     return fold_column(plain_text(expression), names.dialect, quoted=False)
 
 
-def plain_text(expression: Expression, limit: int = 200) -> str:
-    """The expression's text over the names as written, cut at `limit` characters."""
-    words = []
-    for part in expression.parts:
-        if isinstance(part, str):
-            words.append(part)
-        else:
-            slot = expression.slots[part]
-            words.append(_slot_text(slot))
-    return "".join(words)[:limit]
+def plain_text(expression: Expression) -> str:
+    """The expression's text over the names as written, cut at 200 characters."""
+    slots = expression.slots
+    return "".join(part if isinstance(part, str) else _slot_text(slots[part]) for part in expression.parts)[:200]
 
 
 def _slot_text(slot: AnySlot) -> str:

@@ -194,16 +194,16 @@ class QueryTranslator:
     def values(self, node: exp.Expr) -> Values:
         """VALUES; a row without brackets is one column."""
         rows = tuple(
-            tuple(self._value(item) for item in (row.expressions if type(row) is exp.Tuple else [row]))
+            tuple(
+                _NO_EXPRESSION if type(item) is exp.Placeholder else self.expression(item)
+                for item in (row.expressions if type(row) is exp.Tuple else [row])
+            )
             for row in _distinct_rows(node.expressions)
         )
         width = max((len(row) for row in rows), default=0)
         dialect = self.names.dialect
         numbers = range(dialect.values_column_first, dialect.values_column_first + width)
         return Values(rows, tuple(dialect.values_column.format(number) for number in numbers))
-
-    def _value(self, node: exp.Expr) -> Expression:
-        return _NO_EXPRESSION if type(node) is exp.Placeholder else self.expression(node)
 
 
 def _has_own_clauses(node: exp.Expr) -> bool:

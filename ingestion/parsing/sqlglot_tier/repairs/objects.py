@@ -22,16 +22,12 @@ def end_of_name(tokens: list[Token], first: int) -> int:
     return last
 
 
-def _after_exists(tokens: list[Token], number: int) -> int:
-    return number + 3 if words(tokens, number, "IF", "NOT", "EXISTS") else number
-
-
 def streams(text: str, tokens: list[Token]) -> Iterator[Edit]:
     """Snowflake: CREATE STREAM s ON TABLE t is a view of t's rows, with three columns that say how they changed."""
     place = next((n for n, token in enumerate(tokens[:5]) if token.text.upper() == "STREAM"), None)
     if place is None or not words(tokens, 0, "CREATE"):
         return
-    first = _after_exists(tokens, place + 1)
+    first = place + (4 if words(tokens, place + 1, "IF", "NOT", "EXISTS") else 1)
     last = end_of_name(tokens, first)
     for number in at_depth_zero(tokens, last + 1):
         word = tokens[number].text.upper()
