@@ -13,7 +13,7 @@ from connectors.catalog.store.lineage import reads
 from connectors.catalog.store.lineage.reads import Moment
 from connectors.catalog.store.queries import explore, history
 from connectors.catalog.store.queries.window import Window
-from connectors.catalog.store.schema import contributions, entities, intervals, versions
+from connectors.catalog.store.schema import dated_contributions, entities, intervals, versions
 from ingestion.model import Json
 
 _BEGINNINGS = 12
@@ -78,12 +78,9 @@ def _reach(connection: Connection, start: str, way: tuple[int, bool], moment: Mo
 
 def beginnings(connection: Connection, window: Window) -> Json:
     """How much there is to see, and the tables with the most neighbours: where to begin for want of a better idea."""
-    joined = intervals.join(versions, versions.c.id == intervals.c.version_id).join(
-        contributions, contributions.c.id == versions.c.contribution_id
-    )
     pairs = (
         select(intervals.c.from_id, intervals.c.to_id)
-        .select_from(joined)
+        .select_from(dated_contributions)
         .where(window.moment.holds())
         .distinct()
         .subquery()
@@ -97,7 +94,9 @@ def beginnings(connection: Connection, window: Window) -> Json:
     rows = any_rows_of(connection, set(ranked))
     tables = select(func.count()).select_from(entities)
     held = entities.c.type.in_(("table", "container")), entities.c.deleted.is_(False)
-    column_edges = select(func.sum(versions.c.column_edges)).select_from(joined).where(window.moment.holds())
+    column_edges = (
+        select(func.sum(versions.c.column_edges)).select_from(dated_contributions).where(window.moment.holds())
+    )
     return {
         "tables": connection.scalar(tables.where(*held)) or 0,
         "columnEdges": connection.scalar(column_edges) or 0,

@@ -246,3 +246,7 @@ intervals = Table(
     Index("intervals_start", "start"),
     Index("intervals_end", "end"),
 )
+
+dated_versions = intervals.join(versions, versions.c.id == intervals.c.version_id)
+dated_contributions = dated_versions.join(contributions, contributions.c.id == versions.c.contribution_id)
+"""What is said of edges, and when it held."""

@@ -11,7 +11,14 @@ from sqlalchemy import ColumnElement, Connection, and_, case, func, or_, select
 from connectors.catalog.store.chunking import chunks_of
 from connectors.catalog.store.database import loads
 from connectors.catalog.store.entities import column_events
-from connectors.catalog.store.schema import contribution_jobs, contributions, intervals, sightings, versions
+from connectors.catalog.store.schema import (
+    contribution_jobs,
+    contributions,
+    dated_contributions,
+    intervals,
+    sightings,
+    versions,
+)
 from ingestion.contribution import JOBS_KEPT
 from ingestion.model import Json
 
@@ -83,15 +90,12 @@ def read_contributions(
     connection: Connection, where: ColumnElement[bool], moment: Moment = NOW
 ) -> list[ContributionView]:
     """Everything in force at `moment` where the intervals match, in an order that does not change."""
-    joined = intervals.join(versions, versions.c.id == intervals.c.version_id).join(
-        contributions, contributions.c.id == versions.c.contribution_id
-    )
     columns = (versions.c.id, contributions.c.id, intervals.c.from_id, intervals.c.to_id)
     subject = (contributions.c.kind, contributions.c.key, contributions.c.source, versions.c.content)
     order = (intervals.c.from_id, intervals.c.to_id, _WIRE_FIRST, intervals.c.last_seen.desc(), versions.c.digest)
     rows = connection.execute(
         select(*columns, *subject, intervals.c.start, intervals.c.last_seen, JOBS)
-        .select_from(joined)
+        .select_from(dated_contributions)
         .where(and_(where, moment.holds()))
         .order_by(*order)
     )
@@ -144,12 +148,9 @@ def neighbours(
 ) -> set[tuple[str, str]]:
     """The edges into (upstream) or out of `entities`, without what is said about them."""
     column = intervals.c.to_id if upstream else intervals.c.from_id
-    joined = intervals.join(versions, versions.c.id == intervals.c.version_id).join(
-        contributions, contributions.c.id == versions.c.contribution_id
-    )
     found: set[tuple[str, str]] = set()
     for chunk in chunks_of(sorted(set(entities))):
-        pairs = select(intervals.c.from_id, intervals.c.to_id).select_from(joined)
+        pairs = select(intervals.c.from_id, intervals.c.to_id).select_from(dated_contributions)
         rows = connection.execute(pairs.where(column.in_(chunk), moment.holds()).distinct())
         found.update((row[0], row[1]) for row in rows)
     return found

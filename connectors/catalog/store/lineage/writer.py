@@ -17,7 +17,7 @@ from connectors.catalog.store.lineage import inserts
 from connectors.catalog.store.lineage.inserts import ContributionRow, Edge
 from connectors.catalog.store.lineage.intervals import Retraction
 from connectors.catalog.store.lineage.projection import project
-from connectors.catalog.store.schema import contributions, endings, intervals, versions
+from connectors.catalog.store.schema import contributions, dated_versions, endings, intervals, versions
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,16 +68,16 @@ class LineageWriter:
             where = [intervals.c[name] == value for name, value in columns.items() if value is not None]
             if ending.pipeline_id is not None:
                 where.append(versions.c.pipeline_id == ending.pipeline_id)
-            joined = intervals.join(versions, versions.c.id == intervals.c.version_id)
-            found.update(self.connection.scalars(select(versions.c.id).select_from(joined).where(*where)))
+            found.update(self.connection.scalars(select(versions.c.id).select_from(dated_versions).where(*where)))
         return found
 
     def _open(self, identifiers: Iterable[int]) -> set[int]:
         found: set[int] = set()
         for chunk in chunks_of(sorted(identifiers)):
             where = and_(intervals.c.version_id.in_(chunk), intervals.c.end.is_(None))
-            joined = intervals.join(versions, versions.c.id == intervals.c.version_id)
-            found.update(self.connection.scalars(select(versions.c.contribution_id).select_from(joined).where(where)))
+            found.update(
+                self.connection.scalars(select(versions.c.contribution_id).select_from(dated_versions).where(where))
+            )
         return found
 
 

@@ -14,7 +14,14 @@ from connectors.catalog.store.lineage import reads
 from connectors.catalog.store.lineage.reads import ContributionView
 from connectors.catalog.store.queries import explore
 from connectors.catalog.store.queries.window import Window
-from connectors.catalog.store.schema import contributions, entities, intervals, name_events, versions
+from connectors.catalog.store.schema import (
+    contributions,
+    dated_contributions,
+    entities,
+    intervals,
+    name_events,
+    versions,
+)
 from ingestion.model import Json
 
 
@@ -44,9 +51,6 @@ def of_entity(connection: Connection, row: EntityRow) -> Json:
 def of_edge(connection: Connection, ends: tuple[EntityRow, EntityRow]) -> Json:
     """Every version of every contribution to an edge, with its intervals."""
     names = ends[0].fqn, ends[1].fqn
-    joined = intervals.join(versions, versions.c.id == intervals.c.version_id).join(
-        contributions, contributions.c.id == versions.c.contribution_id
-    )
     where = and_(intervals.c.from_id == ends[0].id, intervals.c.to_id == ends[1].id)
     rows = connection.execute(
         select(
@@ -61,7 +65,7 @@ def of_edge(connection: Connection, ends: tuple[EntityRow, EntityRow]) -> Json:
             intervals.c.last_seen,
             reads.JOBS,
         )
-        .select_from(joined)
+        .select_from(dated_contributions)
         .where(where)
         .order_by(intervals.c.start, versions.c.id)
     ).all()
@@ -80,14 +84,17 @@ def overview(connection: Connection, span: Window) -> Json:
     """Counts of entities by type, of edges and column edges in force, of producers, and the window of reads."""
     counted = select(entities.c.type, func.count()).where(entities.c.deleted.is_(False)).group_by(entities.c.type)
     by_type = {row[0]: row[1] for row in connection.execute(counted)}
-    joined = intervals.join(versions, versions.c.id == intervals.c.version_id).join(
-        contributions, contributions.c.id == versions.c.contribution_id
-    )
     holds = span.moment.holds()
-    pairs = select(intervals.c.from_id, intervals.c.to_id).select_from(joined).where(holds).distinct().subquery()
+    pairs = (
+        select(intervals.c.from_id, intervals.c.to_id)
+        .select_from(dated_contributions)
+        .where(holds)
+        .distinct()
+        .subquery()
+    )
     producers = (
         select(contributions.c.kind, func.count(), func.sum(versions.c.column_edges))
-        .select_from(joined)
+        .select_from(dated_contributions)
         .where(holds)
         .group_by(contributions.c.kind)
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, func, select
 
 from connectors.catalog.store.lineage.reads import OBSERVED, Moment
-from connectors.catalog.store.schema import contributions, intervals, versions
+from connectors.catalog.store.schema import contributions, dated_contributions, intervals
 from ingestion.model import Json
 
 DAY = 86_400_000
@@ -40,9 +40,10 @@ def window(connection: Connection, as_of: int | None, days: int | None) -> Windo
 
 
 def _newest(connection: Connection) -> int:
-    joined = intervals.join(versions, versions.c.id == intervals.c.version_id).join(
-        contributions, contributions.c.id == versions.c.contribution_id
+    newest = (
+        select(func.max(intervals.c.last_seen))
+        .select_from(dated_contributions)
+        .where(contributions.c.kind.in_(OBSERVED))
     )
-    newest = select(func.max(intervals.c.last_seen)).select_from(joined).where(contributions.c.kind.in_(OBSERVED))
     found = connection.scalar(newest)
     return found if found is not None else time.time_ns() // 1_000_000
