@@ -10,7 +10,7 @@ _QUERY = frozenset({"select", "with"})
 
 
 def query_between(code: Code, first: int, last: int, variables: Variables) -> str | None:
-    """A query from token to token, in parentheses or not, or the one of a cursor that is named there."""
+    """A query from `first` to `last`, in parentheses or not, or the one of a cursor that is named there."""
     while code.word(first) == "(" and code.closing(first) == last - 1:
         first, last = first + 1, last - 1
     if code.word(first) in _QUERY:
@@ -20,7 +20,7 @@ def query_between(code: Code, first: int, last: int, variables: Variables) -> st
 
 
 def declare(code: Code, first: int, until: int, variables: Variables) -> None:
-    """One declaration, up to its semicolon: names with a type and a value, or a cursor with its query."""
+    """One declaration, from `first` to its semicolon: names with a type and a value, or a cursor with its query."""
     if code.word(first) == "pragma":
         return
     if "cursor" in code.words(first, 5):
@@ -37,7 +37,7 @@ def declare(code: Code, first: int, until: int, variables: Variables) -> None:
 
 
 def assign(code: Code, name: str, value: tuple[int, int], variables: Variables) -> None:
-    """`name := value`, whose tokens these are: a query, a cursor's name, or perhaps a constant text."""
+    """`name := value`, the tokens of a query, a cursor's name, or perhaps a constant text."""
     query = query_between(code, *value, variables)
     if query is not None:
         variables.fill(name, query)
@@ -47,7 +47,7 @@ def assign(code: Code, name: str, value: tuple[int, int], variables: Variables) 
 
 
 def select_into(code: Code, places: tuple[int, int, int], variables: Variables) -> None:
-    """`SELECT a, b INTO x, y FROM t`, given where SELECT and INTO stand and where the statement ends."""
+    """`SELECT a, b INTO x, y FROM t`; `places` are those of SELECT, of INTO and of the statement's end."""
     select, into, until = places
     first = into + 2 if code.word(into + 1) == "strict" else into + 1
     rest = code.find(first, frozenset({"from", "where", ";"}))
@@ -57,7 +57,7 @@ def select_into(code: Code, places: tuple[int, int, int], variables: Variables) 
 
 
 def fill_names(code: Code, listed: tuple[int, int], query: str, variables: Variables) -> None:
-    """Fills the variables of a list with the columns of a query by position; one alone may be a record of it."""
+    """Fills the variables `listed` with the columns of a query by position; one alone may be a record of it."""
     names = [code.name(end - 1) for _begin, end in code.items(*listed)]
     found = column_queries(query, names, code)
     for name in names:

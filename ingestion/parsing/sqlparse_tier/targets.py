@@ -121,24 +121,16 @@ def _as_query(stream: TokenStream, position: int) -> int:
     raise Unparsable("CREATE has no query")
 
 
-def _update(stream: TokenStream, position: int, dialect: Dialect) -> TargetAt:
-    start = position
-    position += 1 + (stream.word(position + 1) == "ONLY")
+def _changed_table(stream: TokenStream, position: int, dialect: Dialect) -> TargetAt:
+    """UPDATE [ONLY] t …, MERGE [INTO] t …."""
+    start, verb = position, stream.word(position)
+    position += 1 + (stream.word(position + 1) in ("ONLY", "INTO"))
     named = relation_at(stream, position, dialect)
     if named is None or stream.word(position) in NO_TARGET:
-        raise Unparsable("UPDATE names no table")
+        raise Unparsable(f"{verb} names no table")
     target = Target(table_name(named.parts, dialect), WriteMode.UPDATE)
-    return TargetAt(StatementKind.UPDATE, target, range(start, named.end))
-
-
-def _merge(stream: TokenStream, position: int, dialect: Dialect) -> TargetAt:
-    start = position
-    position += 1 + (stream.word(position + 1) == "INTO")
-    named = relation_at(stream, position, dialect)
-    if named is None or stream.word(position) in NO_TARGET:
-        raise Unparsable("MERGE names no table")
-    target = Target(table_name(named.parts, dialect), WriteMode.UPDATE)
-    return TargetAt(StatementKind.MERGE, target, range(start, named.end))
+    kind = StatementKind.UPDATE if verb == "UPDATE" else StatementKind.MERGE
+    return TargetAt(kind, target, range(start, named.end))
 
 
 def _refuse(stream: TokenStream, position: int, dialect: Dialect) -> TargetAt:
@@ -150,8 +142,8 @@ _VERBS = {
     "REPLACE": _insert,
     "UPSERT": _insert,
     "CREATE": _create,
-    "UPDATE": _update,
-    "MERGE": _merge,
+    "UPDATE": _changed_table,
+    "MERGE": _changed_table,
     "DELETE": _refuse,
 }
 

@@ -255,3 +255,10 @@ def _path(node: exp.Expr) -> str | None:
     if db is None and ("://" in text or text.startswith(("@", "/")) or text.lower().endswith(_FILE_SUFFIXES)):
         return text
     return None
+
+
+def renamed_table(old: TableName, new: TableName) -> TableName:
+    """The new name of a table; bare, it stays in the schema of the old one."""
+    if len(new.parts) == 1 and len(old.parts) > 1:
+        return TableName((*old.parts[:-1], *new.parts), f"{str(old).rpartition('.')[0]}.{new}")
+    return new

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ingestion.model import StatementKind, TableChange, TableName
-from ingestion.parsing.sqlglot_tier.names.identifiers import Names
+from ingestion.parsing.sqlglot_tier.names.identifiers import Names, renamed_table
 from ingestion.parsing.sqlglot_tier.statements.words import Command, Words, move_rows
 
 
@@ -37,9 +37,8 @@ def alter(words: Words, names: Names) -> Command | None:
         other = words.name()
         if other is None or words.word:
             return None
-        if len(other.parts) == 1 and len(table.parts) > 1:
-            other = TableName((*table.parts[:-1], *other.parts), other.written)
-        return Command(StatementKind.RENAME, (), (TableChange(StatementKind.RENAME, table, other=other),))
+        change = TableChange(StatementKind.RENAME, table, other=renamed_table(table, other))
+        return Command(StatementKind.RENAME, (), (change,))
     for read in (_exchange_partition, _switch, _append, _clickhouse_partition):
         found = read(words, names, table)
         if found is not None:

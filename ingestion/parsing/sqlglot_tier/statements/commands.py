@@ -9,7 +9,7 @@ from sqlglot.tokenizer_core import Token
 from ingestion.dialects.definition import keywords
 from ingestion.model import StatementKind, TableChange, TableName, Target, WriteMode
 from ingestion.names.storage_paths import location
-from ingestion.parsing.sqlglot_tier.names.identifiers import Names
+from ingestion.parsing.sqlglot_tier.names.identifiers import Names, renamed_table
 from ingestion.parsing.sqlglot_tier.statements.alterations import alter
 from ingestion.parsing.sqlglot_tier.statements.words import Command, Words, move_rows
 from ingestion.parsing.sqlglot_tier.statements.writes import star_from
@@ -61,9 +61,7 @@ def _renames(words: Words) -> Iterator[TableChange]:
         new = words.name()
         if new is None:
             return
-        if len(new.parts) == 1 and len(old.parts) > 1:
-            new = TableName((*old.parts[:-1], *new.parts), new.written)
-        yield TableChange(StatementKind.RENAME, old, other=new)
+        yield TableChange(StatementKind.RENAME, old, other=renamed_table(old, new))
         if not words.take(","):
             return
 
@@ -147,26 +145,22 @@ def _import(words: Words, names: Names) -> Command | None:
     """Exasol: IMPORT INTO t FROM … FILE 'location'."""
     if not words.take("IMPORT", "INTO"):
         return None
-    table = words.name()
-    if table is None or not words.find("FILE"):
-        return None
-    path = words.string()
-    if path is None:
-        return None
-    return Command(StatementKind.COPY, (move_rows(location(path), table),))
+    found = _table_and_file(words)
+    return None if found is None else Command(StatementKind.COPY, (move_rows(found[1], found[0]),))
 
 
 def _export(words: Words, names: Names) -> Command | None:
     """Exasol: EXPORT t INTO … FILE 'location'."""
     words.take("EXPORT")
+    found = _table_and_file(words)
+    return None if found is None else Command(StatementKind.COPY, (move_rows(*found, WriteMode.OVERWRITE),))
+
+
+def _table_and_file(words: Words) -> tuple[TableName, TableName] | None:
+    """The table that stands here and the FILE 'location' that comes behind it."""
     table = words.name()
-    if table is None or not words.find("FILE"):
-        return None
-    path = words.string()
-    if path is None:
-        return None
-    target = location(path)
-    return Command(StatementKind.COPY, (move_rows(table, target, WriteMode.OVERWRITE),))
+    path = words.string() if table is not None and words.find("FILE") else None
+    return None if table is None or path is None else (table, location(path))
 
 
 def _create(words: Words, names: Names) -> Command | None:

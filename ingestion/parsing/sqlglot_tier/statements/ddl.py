@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from ingestion.model import Column, StatementKind, TableChange, TableName
 from ingestion.parsing.sqlglot_tier.expressions.types import type_name
-from ingestion.parsing.sqlglot_tier.names.identifiers import Names
+from ingestion.parsing.sqlglot_tier.names.identifiers import Names, renamed_table
 from ingestion.parsing.sqlglot_tier.queries.table_functions import is_function
 
 _TEMPORARY = (exp.TemporaryProperty, exp.VolatileProperty)
@@ -95,7 +95,7 @@ def alter_changes(names: Names, node: exp.Expr) -> Iterator[TableChange]:
     for action in node.args.get("actions") or ():
         kind = type(action)
         if kind is exp.AlterRename:
-            yield TableChange(StatementKind.RENAME, name, other=_new_name(names, name, action.this))
+            yield TableChange(StatementKind.RENAME, name, other=renamed_table(name, names.table(action.this)))
         elif kind is exp.SwapTable:
             yield TableChange(StatementKind.SWAP, name, other=names.table(action.this))
         elif kind is exp.ModifyColumn and action.args.get("rename_from") is not None:
@@ -120,14 +120,6 @@ def alter_changes(names: Names, node: exp.Expr) -> Iterator[TableChange]:
             dropped_columns=tuple(dropped),
             renamed_columns=tuple(renamed),
         )
-
-
-def _new_name(names: Names, old: TableName, node: exp.Expr) -> TableName:
-    """The new name; bare, it stays in the schema of the old one."""
-    new = names.table(node)
-    if len(new.parts) == 1 and len(old.parts) > 1:
-        return TableName((*old.parts[:-1], *new.parts), f"{str(old).rpartition('.')[0]}.{new}")
-    return new
 
 
 def _name(names: Names, node: exp.Expr) -> str:

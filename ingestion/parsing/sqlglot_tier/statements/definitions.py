@@ -114,7 +114,7 @@ def list_items(tokens: list[Token], around: TokenSpan) -> Iterator[TokenSpan]:
 
 
 def columns_defined(tokens: list[Token], around: TokenSpan, names: Names) -> Iterator[Column]:
-    """The columns that the items of a list define; constraints and options are passed over."""
+    """The columns that the items of a list, the tokens `around` them, define; constraints are passed over."""
     for item in list_items(tokens, around):
         if item.first < item.end and not is_constraint(tokens, item, names.dialect):
             column = column_defined(tokens, item, names)
@@ -123,7 +123,7 @@ def columns_defined(tokens: list[Token], around: TokenSpan, names: Names) -> Ite
 
 
 def is_constraint(tokens: list[Token], item: TokenSpan, dialect: Dialect) -> bool:
-    """Whether an item defines a constraint or an index, and no column."""
+    """Whether an `item` defines a constraint or an index, and no column."""
     first = tokens[item.first]
     if first.token_type is TokenType.IDENTIFIER or not _is_word(first):
         return not _is_word(first)
@@ -138,7 +138,7 @@ def is_constraint(tokens: list[Token], item: TokenSpan, dialect: Dialect) -> boo
 
 
 def column_defined(tokens: list[Token], item: TokenSpan, names: Names) -> Column | None:
-    """The column that an item defines, with its type in the standard set, "" where that is not known."""
+    """The column that an `item` defines, with its type in the standard set, "" where that is not known."""
     token = tokens[item.first]
     if not _is_word(token) or words(tokens, item.first + 1, "="):  # an option of a virtual table
         return None

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
 from ingestion.model import StatementKind, TableChange, TableName, Target, WriteMode
 from ingestion.parsing.sqlglot_tier.names.identifiers import Names
+from ingestion.parsing.sqlglot_tier.repairs.edits import matching
 from ingestion.parsing.sqlglot_tier.statements.column_changes import altered_place
+from ingestion.parsing.sqlglot_tier.statements.definitions import name_at
 from ingestion.parsing.sqlglot_tier.statements.writes import star_from
 from ingestion.relational.form import WriteForm
 
@@ -66,36 +67,19 @@ class Words:
 
     def name(self) -> TableName | None:
         """The relation's name that stands here."""
-        parts: list[str] = []
-        written: list[str] = []
-        while self._place < len(self._tokens):
-            token = self._tokens[self._place]
-            if token.token_type in (TokenType.STRING, TokenType.NUMBER) or not token.text.strip("(),"):
-                break
-            quoted = token.token_type is TokenType.IDENTIFIER
-            node = exp.Identifier(this=token.text, quoted=quoted)
-            parts.append(self._names.relation(node))
-            written.append(token.text)
-            self._place += 1
-            if self.word != ".":
-                break
-            self._place += 1
-        return TableName(tuple(parts), ".".join(written)) if parts else None
+        self._place, name = name_at(self._tokens, self._place, self._names)
+        return name
 
     def brackets(self, text: str) -> str | None:
         """The text inside the next brackets."""
-        depth, start = 0, 0
-        for place in range(self._place, len(self._tokens)):
-            token = self._tokens[place]
-            if token.token_type is TokenType.L_PAREN:
-                depth += 1
-                start = start or token.end + 1
-            elif token.token_type is TokenType.R_PAREN:
-                depth -= 1
-                if depth == 0:
-                    self._place = place + 1
-                    return text[start : token.start]
-        return None
+        tokens = self._tokens
+        places = range(self._place, len(tokens))
+        opening = next((place for place in places if tokens[place].token_type is TokenType.L_PAREN), None)
+        closing = matching(tokens, opening) if opening is not None else 0
+        if opening is None or tokens[closing].token_type is not TokenType.R_PAREN:
+            return None
+        self._place = closing + 1
+        return text[tokens[opening].end + 1 : tokens[closing].start]
 
     def place(self) -> str | None:
         """The path that stands here: a string, or what has no space in it (@stage/path)."""
