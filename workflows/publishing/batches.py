@@ -35,8 +35,8 @@ def without_orders(batch: TargetBatch) -> TargetBatch:
 
 def published_state(batch: TargetBatch) -> PublishedState:
     """What to remember of a batch once the target has taken it."""
-    told = ([request.to_json(), [one.to_json() for one in request.contributions]] for request in batch.requests)
-    contents = sorted(json.dumps(one, sort_keys=True) for one in told)
+    rendered = ([request.to_json(), [one.to_json() for one in request.contributions]] for request in batch.requests)
+    contents = sorted(json.dumps(one, sort_keys=True) for one in rendered)
     contents += sorted(json.dumps(replacement.to_json(), sort_keys=True) for replacement in batch.replacements)
     return PublishedState(batch.target.type, _digest(contents), contribution_digests(batch))
 
