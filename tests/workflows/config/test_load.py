@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+import yaml
 
 from ingestion.names.engine_names import EngineNameRules
 from ingestion.names.jdbc_urls import JdbcUrl
@@ -463,6 +464,20 @@ def test_sparks_names_are_for_spark_history_only(workflow_file: Write, minimal: 
     [problem] = problems(workflow_file(minimal + "headwater:\n  sparkNames: {catalogs: {spark_catalog: shop}}\n"))
 
     assert "headwater.sparkNames: only the source type spark-history-lineage" in problem
+
+
+@pytest.mark.parametrize("place", ["http", "s3", "gcs", "azure", "cloud"])
+def test_artifacts_of_dbt_elsewhere_are_refused_in_one_line(workflow_file: Write, minimal: str, place: str) -> None:
+    other = {
+        "dbtConfigType": place,
+        "dbtPrefixConfig": {"dbtBucketName": "b"},
+        "dbtManifestHttpPath": "https://a.example",
+    }
+    content = yaml.safe_load(minimal)
+    content["source"] |= {"type": "dbt", "sourceConfig": {"config": {"type": "DBT", "dbtConfigSource": other}}}
+    lines = [line for line in problems(workflow_file(yaml.safe_dump(content))) if "dbtConfig" in line]
+    assert len(lines) == 1
+    assert f"dbtConfigSource: dbtConfigType {place} is not read: download the artifacts before the run" in lines[0]
 
 
 def test_every_connection_type_is_a_source_type(workflow_file: Write, minimal: str) -> None:

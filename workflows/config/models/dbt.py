@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from workflows.config.models.fields import Bool, Model, OrEmpty, Text
 from workflows.config.models.headwater import Workflow
@@ -16,9 +16,23 @@ from workflows.config.models.openmetadata import (
     SparkHistoryLineageConfig,
 )
 
+_ELSEWHERE = frozenset({"http", "s3", "gcs", "azure", "cloud"})
+"""The other places that OpenMetadata reads artifacts from."""
+
 
 class DbtConfigSource(Model):
     """`dbtConfigSource`: where dbt's artifacts are."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_other_places(cls, given: Any) -> Any:
+        """One line for all keys of a place that is not read."""
+        place = given.get("dbtConfigType") if isinstance(given, dict) else None
+        if place in _ELSEWHERE:
+            raise ValueError(
+                f"dbtConfigType {place} is not read: download the artifacts before the run, and name the files"
+            )
+        return given
 
     dbt_config_type: Literal["local"] = Field(default="local", description="Files that this machine can read.")
     dbt_manifest_file_path: Text | None = Field(
