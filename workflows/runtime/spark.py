@@ -26,6 +26,8 @@ from workflows.runtime.spark_failures import meaning_of, spark_lost
 
 logger = logging.getLogger(__name__)
 _GONE_SECONDS = 2.0
+_CONNECT_KEYS = ("spark.remote", "spark.connect.url")
+_CONNECT_VARIABLES = ("SPARK_REMOTE", "SPARK_CONNECT_MODE_ENABLED")
 _OWN_PACKAGES = ("ingestion", "connectors", "workflows")
 _DEFAULTS = {
     "spark.app.name": "headwater",
@@ -61,6 +63,7 @@ def spark_session(settings: SparkSettings, drain: GracefulShutdown) -> Iterator[
     Raises ConfigError where Java is missing or too old, before Spark is started, and where Spark refuses its settings;
     SparkLost where it breaks down in the block; where a signal tore it down, Interrupted.
     """
+    _refuse_spark_connect(settings)
     active = SparkSession.getActiveSession()
     if active is not None:
         with explained_breakdowns(drain):
@@ -87,6 +90,21 @@ def spark_session(settings: SparkSettings, drain: GracefulShutdown) -> Iterator[
         finally:
             for spark in started:
                 _stop(spark)
+
+
+def _refuse_spark_connect(settings: SparkSettings) -> None:
+    """Raises ConfigError where the session would be one of Spark Connect: it has no SparkContext to work with."""
+    named = {
+        "headwater.spark.master": settings.master.startswith("sc://"),
+        **{f"headwater.spark.conf, {key}": key in settings.conf for key in _CONNECT_KEYS},
+        **{f"the environment, {name}": name in os.environ for name in _CONNECT_VARIABLES},
+    }
+    where = next((place for place, is_connect in named.items() if is_connect), None)
+    if where is not None:
+        raise ConfigError(
+            f"{where}: Spark Connect (Databricks serverless too) has no driver that a run can work in; "
+            "set headwater.spark.master to local[*], spark://…, yarn or k8s://…"
+        )
 
 
 def quiet_py4j() -> None:

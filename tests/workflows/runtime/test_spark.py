@@ -21,9 +21,10 @@ from pyspark.errors import PySparkRuntimeError, PythonException
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
-from ingestion.errors import Interrupted, ParserUnavailable, SparkLost
+from ingestion.errors import ConfigError, Interrupted, ParserUnavailable, SparkLost
+from workflows.config import SparkSettings
 from workflows.control.signals import GracefulShutdown, interrupted_by_signals
-from workflows.runtime.spark import explained_breakdowns, explained_start, quiet_py4j
+from workflows.runtime.spark import explained_breakdowns, explained_start, quiet_py4j, spark_session
 
 
 def test_a_signal_that_breaks_off_an_answer_is_told_and_not_what_came_of_it() -> None:
@@ -176,3 +177,22 @@ def test_each_way_spark_fails_is_told_with_the_setting_that_mends_it(said: str, 
     with pytest.raises(SparkLost, match=re.escape(key)) as caught, explained_breakdowns(GracefulShutdown()):
         raise Py4JError(f"{trace}\tat org.apache.spark.Somewhere")
     assert "canary" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("settings", "variable", "place"),
+    [
+        (SparkSettings("sc://spark:15002"), None, "headwater.spark.master"),
+        (SparkSettings(conf={"spark.remote": "sc://spark"}), None, "headwater.spark.conf, spark.remote"),
+        (SparkSettings(), "SPARK_REMOTE", "the environment, SPARK_REMOTE"),
+        (SparkSettings(), "SPARK_CONNECT_MODE_ENABLED", "the environment, SPARK_CONNECT_MODE_ENABLED"),
+    ],
+)
+def test_spark_connect_is_refused_before_anything_is_started(
+    settings: SparkSettings, variable: str | None, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if variable is not None:
+        monkeypatch.setenv(variable, "sc://spark")
+    expected = f"{place}: Spark Connect .* set headwater.spark.master to "
+    with pytest.raises(ConfigError, match=expected), spark_session(settings, GracefulShutdown()):
+        pytest.fail("a session was started")
