@@ -17,9 +17,9 @@ _CLOCK = r"(?:[01]\d|2[0-3])(?:[:_-]?[0-5]\d(?:[:_-]?[0-5]\d(?:[.,]\d+)?)?)?(?:Z
 _MOMENT = rf"{_DATE}(?:[ T_-]?{_CLOCK})?"
 _RUN_KIND = r"(?:scheduled|manual|backfill|dataset_triggered|asset_triggered|asset_materialization)__"
 _COUNTED = r"(?:try(?:[_ -]?number)?|attempt|retry|(?:dag[_ -]?)?run(?:[_ -]?id)?|pid|invocation(?:[_ -]?id)?)"
-_ADDRESS = r"[\w.+-]+@[\w-]+\.[\w.-]+"
-_KEY = r"(?=\w*\d)(?=\w*[A-Za-z])[A-Za-z0-9]{20,}"
-_HEX = r"(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{8,}"
+_ADDRESS = r"[\w.+-]{1,99}+@[\w-]++\.[\w.-]++"
+_KEY = r"(?=[A-Za-z]*+\d|\d++[A-Za-z])[A-Za-z0-9]{20,}+"
+_HEX = r"(?=[a-f]*+\d|\d++[a-f])[0-9a-f]{8,}+"
 _OF_A_RUN = rf"{_ADDRESS}|(?:{_RUN_KIND})?(?:{_UUID}|{_MOMENT})|{_COUNTED}[ _=:#-]*\d+|{_KEY}|{_HEX}"
 
 

@@ -19,7 +19,7 @@ _COMMENT = re.compile(r"/\*|--")
 """What begins one."""
 # A word is entered once, at its start: what stands before its first letter is passed over there.
 _PAIR = re.compile(r"(?<![\w.-])(?:[^\WA-Za-z_]|[.-])*+([A-Za-z_][\w.-]*+)\s*+=\s*+'((?:[^'\\]|\\.)*+)'")
-_TAG_PAIR = re.compile(r"([A-Za-z_][\w-]*+)[=:]([^;,=:]*+)")
+_TAG_PAIR = re.compile(r"(?<![\w-])(?:[^\WA-Za-z_]|-)*+([A-Za-z_][\w-]*+)[=:]([^;,=:]*+)")
 _BAND_KEY = re.compile(r"(?<!\w)[^\WA-Za-z]*+([A-Za-z]\w*+)=")
 _LOOKED_AT = 4096
 """Characters at either end of a statement, where such comments stand."""
