@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.support.dbt_project import BUILT, PROJECT
+from tests.support.dbt_project import BUILT, FRESHNESS, PROJECT
 from workflows.config import load_config
 
 DOCUMENT = (Path(__file__).parents[1] / "docs/dbt.md").read_text(encoding="utf-8")
@@ -27,9 +27,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project as a person has it, and two manifests of a pull request."""
     folder = tmp_path_factory.mktemp("docs")
     shutil.copytree(PROJECT, folder / "my_project")
-    (folder / "my_project/target").mkdir()
-    for name in ("manifest.json", "run_results.json", "catalog.json"):
-        shutil.copy(BUILT / name, folder / "my_project/target")
+    write_artifacts(folder / "my_project/target")
     manifest = json.loads((BUILT / "manifest.json").read_text())
     (folder / "base.json").write_text(json.dumps(manifest))
     sales, prices = (manifest["nodes"][f"model.roastery.{name}"] for name in ("daily_sales", "prices.v1"))
@@ -38,6 +36,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "head.json").write_text(json.dumps(manifest))
     (folder / "dbt.yaml").write_text(WORKFLOW)
     return folder
+
+
+def write_artifacts(target: Path) -> None:
+    target.mkdir()
+    for name in ("manifest.json", "run_results.json", "catalog.json"):
+        shutil.copy(BUILT / name, target)
+    (target / "sources.json").write_text(json.dumps(FRESHNESS))
 
 
 def carry_out(command: str, folder: Path) -> str:
@@ -57,7 +62,11 @@ def printed(folder: Path) -> str:
     (folder / "my_project/models/marts/pivoted.sql").write_text("select 1\n\n{{ run_query('x') }}")
     shutil.rmtree(folder / "my_project/target")
     texts.append(carry_out("ingest lineage my_project || test $? = 1", folder))
-    shutil.copytree(BUILT, folder / "my_project/target")
+    macro = folder / "my_project/macros/names.sql"
+    macro.write_text("{% macro generate_schema_name(own, node) %}{{ env_var('STAGE') }}{% endmacro %}")
+    texts.append(carry_out("ingest lineage my_project || test $? = 1", folder))
+    macro.unlink()
+    write_artifacts(folder / "my_project/target")
     return "\n".join(texts)
 
 

@@ -14,7 +14,7 @@ import yaml
 from pyspark.sql import SparkSession
 
 from tests.support.catalog_contents import Catalog, opened
-from tests.support.dbt_project import BUILT
+from tests.support.dbt_project import BUILT, FRESHNESS
 from workflows.config import load_config
 from workflows.control.options import RunOptions
 from workflows.control.progress import LoggedProgress
@@ -41,17 +41,6 @@ SEMANTIC_MODEL = {
     ],
     "dimensions": [{"name": "ordered_on", "type": "time"}, {"name": "city", "type": "categorical"}],
     "depends_on": {"nodes": ["model.roastery.orders"]},
-}
-FRESHNESS = {
-    "metadata": {"dbt_schema_version": "https://schemas.getdbt.com/dbt/sources/v3.json"},
-    "results": [
-        {
-            "unique_id": "source.roastery.shop.orders",
-            "status": "error",
-            "max_loaded_at": "2026-01-04T10:00:00Z",
-            "snapshotted_at": "2026-01-05T00:00:00Z",
-        }
-    ],
 }
 
 
