@@ -232,9 +232,11 @@ def seconds_of(each: Used, start: str, unit: str, length: int) -> float:
         else:
             for _ in each.pattern.finditer(text):
                 pass
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
     except TakesTooLong:
         pass
     finally:
+        signal.signal(signal.SIGVTALRM, signal.SIG_IGN)  # it may come between the text's end and this
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         signal.signal(signal.SIGVTALRM, before)
     return time.process_time() - begun

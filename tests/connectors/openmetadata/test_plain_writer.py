@@ -38,7 +38,7 @@ def catalog(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         http = Http(Connection(address.url))
         tables = [
             {"name": name, "databaseSchema": "s.d.p", "columns": [{"name": c, "dataType": "INT"} for c in "ab"]}
-            for name in ("source", *(f"t{number}" for number in range(ROUNDS * EDGES)))
+            for name in ("source", "mended", "other", *(f"t{number}" for number in range(ROUNDS * EDGES)))
         ]
         parents = {
             "services": [{"name": "s", "serviceType": "Postgres"}],
@@ -97,16 +97,16 @@ def test_no_column_is_lost_to_another_writer(catalog: str, monkeypatch: pytest.M
 
 def test_what_another_put_in_its_place_over_http_is_mended(catalog: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plain_writer, "SETTLING_SECONDS", 0.05)
-    theirs = {"columnsLineage": [{"fromColumns": ["s.d.p.source.b"], "toColumn": "s.d.p.t0.b"}]}
+    theirs = {"columnsLineage": [{"fromColumns": ["s.d.p.source.b"], "toColumn": "s.d.p.mended.b"}]}
     writer = Writer(catalog, "a")
-    put = "/api/v1/lineage/table/name/s.d.p.source/table/name/s.d.p.t0"
-    patch = f"/api/v1/lineage/table/{writer.entity('source').id}/table/{writer.entity('t0').id}"
+    put = "/api/v1/lineage/table/name/s.d.p.source/table/name/s.d.p.mended"
+    patch = f"/api/v1/lineage/table/{writer.entity('source').id}/table/{writer.entity('mended').id}"
     plan = Plan(lambda path, number: followed_by(put, theirs) if path in (put, patch) and number == 1 else None)
     with misbehaving(catalog, plan) as url:
-        written = Writer(url, "a").write(["t0", "t1"])
+        written = Writer(url, "a").write(["mended", "other"])
     assert (plan.calls[put], plan.calls[patch]) == (1, 2)
     assert [result.outcome for result in written.results] == [Outcome.NEW, Outcome.NEW]
-    assert (writer.stored("t0"), writer.stored("t1")) == ({"a", "b"}, {"a"})
+    assert (writer.stored("mended"), writer.stored("other")) == ({"a", "b"}, {"a"})
 
 
 @dataclass

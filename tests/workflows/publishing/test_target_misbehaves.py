@@ -43,7 +43,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """The client's patience, scaled down."""
 
     def quickly(connection: Connection) -> Platform:
-        return connect(replace(connection, read_seconds=1.0, answer_seconds=2.0), IMPATIENT)
+        return connect(replace(connection, read_seconds=2.0, answer_seconds=3.0), IMPATIENT)
 
     monkeypatch.setattr("workflows.target.connect", quickly)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -44,15 +45,24 @@ _HALVES = re.compile(r"(?<!\\)((?:\\\\)*+)(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][
 
 # libyaml reads ten times as fast; PyYAML may have been built without it.
 _SafeLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_LITTLE = 20_000
+"""Characters that PyYAML itself reads in a moment, however hostile they are."""
+_RESOLVERS = {
+    first: [(tag, pattern) for tag, pattern in resolvers if tag != _TIMESTAMP]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
 
 
 class _Loader(_SafeLoader):  # type: ignore[misc, valid-type]
     """SafeLoader whose dates stay text."""
 
-    yaml_implicit_resolvers = {
-        first: [(tag, pattern) for tag, pattern in resolvers if tag != _TIMESTAMP]
-        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
-    }
+    yaml_implicit_resolvers = _RESOLVERS
+
+
+class _PatientLoader(yaml.SafeLoader):
+    """The same in Python: it reads `{key:}`, which libyaml refuses."""
+
+    yaml_implicit_resolvers = _RESOLVERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +96,20 @@ def parse_document(text: str, origin: str) -> Document:
     text = _whole_characters(text)
     if control := next(yaml.reader.Reader.NON_PRINTABLE.finditer(text), None):
         raise _invalid(origin, text.count("\n", 0, control.start()) + 1, "a control character")
-    loader = _Loader(text)
     try:
-        _check_size(text, origin)
+        return _read_document(text, origin, _Loader)
+    except InvalidConfig:
+        if len(text) > _LITTLE:
+            raise
+        with suppress(InvalidConfig):
+            return _read_document(text, origin, _PatientLoader)
+        raise
+
+
+def _read_document(text: str, origin: str, loader_class: type[_Loader | _PatientLoader]) -> Document:
+    loader = loader_class(text)
+    try:
+        _check_size(text, origin, loader_class)
         root = loader.get_single_node()
         if root is None:
             raise _invalid(origin, None, "the file is empty; `ingest init` writes one to start from")
@@ -105,10 +126,10 @@ def parse_document(text: str, origin: str) -> Document:
     return Document(origin, content, reading.lines, frozenset(reading.looks_like_text))
 
 
-def _check_size(text: str, origin: str) -> None:
+def _check_size(text: str, origin: str, loader_class: type[_Loader | _PatientLoader]) -> None:
     """Raises InvalidConfig where the text holds more than a loader takes in a moment. Raises YAMLError."""
     depth = values = line = 0
-    for event in yaml.parse(text, Loader=_SafeLoader):
+    for event in yaml.parse(text, Loader=loader_class):
         if isinstance(event, yaml.CollectionStartEvent):
             depth += 1
         elif isinstance(event, yaml.CollectionEndEvent):
@@ -138,7 +159,7 @@ def _whole_characters(text: str) -> str:
 class _DocumentReading:
     """One walk over a node tree: values out, lines kept."""
 
-    def __init__(self, loader: _Loader, origin: str) -> None:
+    def __init__(self, loader: _Loader | _PatientLoader, origin: str) -> None:
         self.loader = loader
         self.origin = origin
         self.lines: dict[Path, int] = {}
@@ -210,7 +231,7 @@ class _DocumentReading:
             raise _invalid(self.origin, _line(node), "half a character", path) from None
 
 
-def _scalar_value(loader: _Loader, node: yaml.Node) -> Any:
+def _scalar_value(loader: _Loader | _PatientLoader, node: yaml.Node) -> Any:
     """The value of a scalar. Raises ValueError, for a number of more digits than one has too."""
     if len(node.value) > _LONGEST_NUMBER and node.tag in _NUMBERS:
         raise ValueError("a number of so many digits")
@@ -219,7 +240,7 @@ def _scalar_value(loader: _Loader, node: yaml.Node) -> Any:
 
 def parse_scalar(text: str) -> Any:
     """A number, a boolean or null where YAML reads the bare text as one; otherwise the text itself."""
-    candidates = _Loader.yaml_implicit_resolvers.get(text[:1], [])
+    candidates = _RESOLVERS.get(text[:1], [])
     tag = next((tag for tag, pattern in candidates if pattern.match(text)), "")
     if tag.rpartition(":")[2] not in {"null", "bool", "int", "float"}:
         return text

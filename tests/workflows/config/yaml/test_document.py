@@ -123,7 +123,7 @@ def test_as_many_keys_as_anybody_writes_are_read_in_a_moment() -> None:
     begun = time.process_time()
     document = parse_document(MANY[: MANY.index("k9000")], "f.yaml")
     assert len(document.content["source"]) == 9_000
-    assert time.process_time() - begun < 1
+    assert time.process_time() - begun < 4
 
 
 def test_json_with_characters_beyond_16_bits_is_yaml() -> None:
