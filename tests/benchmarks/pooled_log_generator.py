@@ -9,7 +9,6 @@ again, and says USE now and then. The same arguments give the same files.
 
 from __future__ import annotations
 
-import argparse
 import csv
 import random
 from collections.abc import Iterator
@@ -17,7 +16,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-from query_log_generator import DATABASE, DAY, DEFAULT_SCHEMA, Answer, base_tables, literal, schema_sql
+from query_log_generator import DATABASE, DAY, DEFAULT_SCHEMA, Answer, base_tables, literal, run_generator, schema_sql
 from query_log_shapes import Pair, Table, Template
 
 HEADER = ("query_text", "start_time", "end_time", "user_name", "database_name", "schema_name", "status")
@@ -155,15 +154,5 @@ def generate(out: Path, rows: int, templates: int, seed: int) -> None:
     (out / "answers.jsonl").write_text("".join(answer.to_json() + "\n" for answer in known))
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", type=int, default=20_000)
-    parser.add_argument("--templates", type=int, default=400)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--out", type=Path, required=True)
-    arguments = parser.parse_args()
-    generate(arguments.out, arguments.rows, arguments.templates, arguments.seed)
-
-
 if __name__ == "__main__":
-    main()
+    run_generator(generate, __doc__, rows=20_000, templates=400)

@@ -150,10 +150,13 @@ def generate(out: Path, rows: int, templates: int, seed: int) -> None:
     (out / "answers.jsonl").write_text("".join(answer.to_json() + "\n" for answer in log.answers if answer.rows))
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", type=int, default=100_000)
-    parser.add_argument("--templates", type=int, default=2_000)
+def run_generator(
+    generate: Callable[[Path, int, int, int], None], description: str | None, rows: int, templates: int
+) -> None:
+    """Calls `generate` with what the command line says: folder, rows, templates, seed."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=rows)
+    parser.add_argument("--templates", type=int, default=templates)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, required=True)
     arguments = parser.parse_args()
@@ -161,4 +164,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_generator(generate, __doc__, rows=100_000, templates=2_000)
