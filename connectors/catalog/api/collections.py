@@ -122,7 +122,7 @@ def _add_writes(kind: EntityType, path: str) -> None:
     def restore(store: Store, request: models.Restore) -> Response:
         """Takes a soft deletion back."""
         with store.write() as connection:
-            return reply(entities.answer(entities.restore(connection, request.id, kind.type)))
+            return reply(deletion.restore(connection, kind, request.id))
 
 
 def _add_reads(kind: EntityType, path: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,7 @@ from connectors.catalog.store.schema import attributes
 from ingestion.model import Json
 from ingestion.names import fqn
 
+_OF_CARDS = ("exists", "shape", "description", "owners", "tableType")
 _ENTITY_ATTRIBUTES = ("description", "owners", "tableType", "schemaDefinition", "displayName")
 
 
@@ -40,10 +42,11 @@ def entity_changes(identifier: str, before: Json, after: Json, at: int) -> list[
         old, new = before.get(name), after.get(name)
         if old != new:
             changes.append(Change(identifier, "", name, None if new is None else dumps(new), at))
-    return changes + _column_changes(identifier, before, after, at)
+    return changes + column_changes(identifier, before, after, at)
 
 
-def _column_changes(identifier: str, before: Json, after: Json, at: int) -> list[Change]:
+def column_changes(identifier: str, before: Json, after: Json, at: int) -> list[Change]:
+    """The events that lead from the columns of the answer `before` to those of `after`."""
     old = {path: (position, column) for path, position, column in columns_of.walk(columns_of.of_document(before))}
     new = {path: (position, column) for path, position, column in columns_of.walk(columns_of.of_document(after))}
     changes = []
@@ -91,23 +94,37 @@ def history(connection: Connection, identifier: str) -> list[dict[str, Any]]:
     return [{"column": r.column_path, "name": r.name, "value": r.value, "at": r.at} for r in rows]
 
 
-def columns_at(connection: Connection, identifiers: list[str], moment: int | None) -> dict[str, list[Json]]:
-    """The columns each entity had at a moment, in their order then; entities without any known then are left out."""
+@dataclass(frozen=True, slots=True)
+class PastEntity:
+    """What was known of an entity at a moment: whether it was there, its attributes, its columns in their order."""
+
+    there: bool
+    attributes: Json
+    columns: list[Json]
+
+
+def entities_at(connection: Connection, identifiers: list[str], moment: int | None) -> dict[str, PastEntity]:
+    """What was known of each entity at a moment; entities of which nothing was are left out."""
     if moment is None:
         return {}
-    shapes: dict[str, dict[str, Json]] = {identifier: {} for identifier in identifiers}
+    known: dict[str, dict[str, dict[str, str]]] = {}
     for chunk in chunks_of(identifiers):
-        where = (attributes.c.entity_id.in_(chunk), attributes.c.name == "shape", attributes.c.at <= moment)
+        where = (attributes.c.entity_id.in_(chunk), attributes.c.name.in_(_OF_CARDS), attributes.c.at <= moment)
         for row in connection.execute(select(attributes).where(*where).order_by(attributes.c.at, attributes.c.seq)):
+            values = known.setdefault(row.entity_id, {}).setdefault(row.column_path, {})
             if row.value is None:
-                shapes[row.entity_id].pop(row.column_path, None)
+                values.pop(row.name, None)
             else:
-                shapes[row.entity_id][row.column_path] = loads(row.value)
-    return {
-        identifier: [
-            {"path": path, "name": fqn.split(path)[-1], **shape}
-            for path, shape in sorted(known.items(), key=lambda item: (item[1]["position"], item[0]))
-        ]
-        for identifier, known in shapes.items()
-        if known
-    }
+                values[row.name] = row.value
+    return {identifier: _past_entity(paths) for identifier, paths in known.items()}
+
+
+def _past_entity(paths: Mapping[str, Mapping[str, str]]) -> PastEntity:
+    own = {name: json.loads(value) for name, value in paths.get("", {}).items()}
+    columns = []
+    for path, values in paths.items():
+        if path and "shape" in values:
+            described = {"description": json.loads(values["description"])} if "description" in values else {}
+            columns.append({"path": path, "name": fqn.split(path)[-1], **loads(values["shape"]), **described})
+    columns.sort(key=lambda column: (column["position"], column["path"]))
+    return PastEntity(bool(own.pop("exists", False)), own, columns)

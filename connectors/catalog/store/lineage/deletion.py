@@ -26,6 +26,15 @@ def remove(connection: Connection, kind: EntityType, identifier: str, *, hard: b
     return document
 
 
+def restore(connection: Connection, kind: EntityType, identifier: str) -> Json:
+    """Takes the soft deletion of one entity back, and answers it. Raises ApiError (404) for what is not there."""
+    gone = entities.get_id(connection, kind.type, identifier, "all").deleted
+    row = entities.restore(connection, identifier, kind.type)
+    if gone:
+        record(connection, [Change(row.id, "", "exists", "true", tick(connection))])
+    return entities.answer(row)
+
+
 def remove_stale(connection: Connection, kind: EntityType, scope: str, seen: set[str]) -> Json:
     """Soft-deletes the entities of a collection under `scope` whose names are not in `seen`."""
     where = (rows.c.type == kind.type, rows.c.deleted.is_(False), *entities.lies_under(scope))

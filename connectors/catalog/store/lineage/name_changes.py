@@ -13,7 +13,7 @@ from connectors.catalog.contract.errors import bad_request, not_found
 from connectors.catalog.store.database import dumps, loads, tick
 from connectors.catalog.store.entities import columns as columns_of
 from connectors.catalog.store.entities import name_events
-from connectors.catalog.store.entities.attributes import Change, record
+from connectors.catalog.store.entities.attributes import Change, column_changes, record
 from connectors.catalog.store.entities.column_events import insert_column_events
 from connectors.catalog.store.entities.entities import EntityRow, find_id
 from connectors.catalog.store.entities.registration import Registration
@@ -109,8 +109,7 @@ def _column_event(connection: Connection, event: bulk_models.DdlEvent) -> int:
     if known is None or _later(connection, row.id, known["name"], event.at):
         return 0
     path = columns_of.path_of(known["name"])
-    position = columns.index(known) + 1
-    changes = [Change(row.id, path, "shape", None, event.at)]
+    moved: list[Change] = []
     if event.kind == "dropColumn":
         kept = [column for column in columns if column is not known]
         insert_column_events(connection, row.id, [(path, None)], event.at)
@@ -119,12 +118,10 @@ def _column_event(connection: Connection, event: bulk_models.DdlEvent) -> int:
         renamed = {**known, "name": event.to}
         kept = [renamed if column is known else column for column in columns if column["name"] != event.to]
         new_path = columns_of.path_of(event.to)
-        shape = dumps(columns_of.shape(position, renamed))
-        changes.append(Change(row.id, new_path, "shape", shape, event.at))
-        changes.append(Change(row.id, new_path, "renamedFrom", dumps(path), event.at))
+        moved = [Change(row.id, new_path, "renamedFrom", dumps(path), event.at)]
         insert_column_events(connection, row.id, [(path, new_path)], event.at)
         index_names(connection, {(row.id, new_path): event.to})
-    record(connection, changes)
+    record(connection, [*column_changes(row.id, {"columns": columns}, {"columns": kept}, event.at), *moved])
     _store_columns(connection, row, document, kept)
     return 1
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from sqlalchemy import ColumnElement, Connection, and_, case, func, or_, select
+from sqlalchemy import ColumnElement, Connection, and_, case, exists, func, or_, select
 
 from connectors.catalog.store.chunking import chunks_of
 from connectors.catalog.store.database import loads
@@ -42,8 +42,20 @@ class Moment:
             open_now = and_(intervals.c.start <= self.as_of, later)
         if self.since is None:
             return open_now
-        fresh = or_(contributions.c.kind.not_in(OBSERVED), intervals.c.last_seen >= self.since)
-        return and_(open_now, fresh)
+        recent = intervals.c.last_seen >= self.since
+        if self.as_of is not None:  # what was seen after it says nothing of how old an observation was then
+            in_time = and_(sightings.c.first_seen <= self.as_of, sightings.c.last_seen >= self.since)
+            recent = exists().where(sightings.c.version_id == intervals.c.version_id, in_time).correlate(intervals)
+        return and_(open_now, or_(contributions.c.kind.not_in(OBSERVED), recent))
+
+    def last_seen(self) -> ColumnElement[int]:
+        """When a version had been seen last by then."""
+        if self.as_of is None:
+            return intervals.c.last_seen
+        known = select(func.max(func.min(sightings.c.last_seen, self.as_of))).where(
+            sightings.c.version_id == intervals.c.version_id, sightings.c.first_seen <= self.as_of
+        )
+        return func.coalesce(known.correlate(intervals).scalar_subquery(), intervals.c.start)
 
 
 NOW = Moment()
@@ -92,9 +104,10 @@ def read_contributions(
     """Everything in force at `moment` where the intervals match, in an order that does not change."""
     columns = (versions.c.id, contributions.c.id, intervals.c.from_id, intervals.c.to_id)
     subject = (contributions.c.kind, contributions.c.key, contributions.c.source, versions.c.content)
-    order = (intervals.c.from_id, intervals.c.to_id, _WIRE_FIRST, intervals.c.last_seen.desc(), versions.c.digest)
+    last_seen = moment.last_seen().label("seen_then")
+    order = (intervals.c.from_id, intervals.c.to_id, _WIRE_FIRST, last_seen.desc(), versions.c.digest)
     rows = connection.execute(
-        select(*columns, *subject, intervals.c.start, intervals.c.last_seen, JOBS)
+        select(*columns, *subject, intervals.c.start, last_seen, JOBS)
         .select_from(dated_contributions)
         .where(and_(where, moment.holds()))
         .order_by(*order)

@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 
 from connectors.catalog.store.database import loads
 from connectors.catalog.store.entities import columns as columns_of
-from connectors.catalog.store.entities.attributes import columns_at
+from connectors.catalog.store.entities.attributes import PastEntity, entities_at
 from connectors.catalog.store.entities.entities import EntityRow, any_rows_of
 from connectors.catalog.store.entities.tests import tests_of
 from connectors.catalog.store.entities.usage import uses
@@ -20,6 +20,7 @@ from connectors.catalog.store.queries.window import Window
 from ingestion.model import Json
 
 MAX_CARDS = 5_000
+_CHANGING = ("description", "owners", "tableType")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +45,10 @@ def explore(connection: Connection, roots: Sequence[EntityRow], reach: Reach, wi
     times = reads.sights_of(connection, identifiers, window.moment.as_of)
     usage = uses(connection, sorted(inside))
     tests = tests_of(connection, sorted(inside), window.moment.as_of)
-    past = columns_at(connection, sorted(inside), window.moment.as_of)
+    past = entities_at(connection, sorted(inside), window.moment.as_of)
     nodes = []
     for row in sorted(rows.values(), key=lambda row: row.fqn):
-        node = _card(row, past.get(row.id))
+        node = _card(row, past.get(row.id), window.moment.as_of)
         node["hidden"] = neighbours.get(row.id, {"upstream": 0, "downstream": 0})
         node["usage"] = usage.get(row.id, {"reads": 0})
         if row.id in tests:
@@ -106,10 +107,12 @@ def _hidden_neighbours(connection: Connection, inside: set[str], moment: Moment)
     return counts
 
 
-def _card(row: EntityRow, past: list[Json] | None) -> Json:
+def _card(row: EntityRow, past: PastEntity | None, as_of: int | None) -> Json:
     document = loads(row.document)
+    if past is not None:
+        document = {key: value for key, value in document.items() if key not in _CHANGING} | past.attributes
     card: Json = {"id": row.id, "type": row.type, "name": document["name"], "fullyQualifiedName": row.fqn}
-    for key in ("description", "owners", "tableType", "fullPath", "serviceType", "sourceUrl", "dashboardType"):
+    for key in (*_CHANGING, "fullPath", "serviceType", "sourceUrl", "dashboardType"):
         if document.get(key) is not None:
             card[key] = document[key]
     if document.get("tags"):
@@ -117,12 +120,13 @@ def _card(row: EntityRow, past: list[Json] | None) -> Json:
     for key in ("service", "database", "databaseSchema"):
         if document.get(key) is not None:
             card[key] = document[key]["name"]
-    if row.deleted:
+    # a log may be older than what it speaks of is known: then it was there, and is taken to have been as it is
+    if row.deleted if as_of is None else past is not None and not past.there:
         card["deleted"] = True
     if past is None:
         card["columns"] = _columns(row.fqn, columns_of.of_document(document))
     else:
-        card["columns"] = [{**column, "fullyQualifiedName": f"{row.fqn}.{column['path']}"} for column in past]
+        card["columns"] = [{**column, "fullyQualifiedName": f"{row.fqn}.{column['path']}"} for column in past.columns]
     return card
 
 

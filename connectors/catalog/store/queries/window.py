@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, func, select
 
 from connectors.catalog.store.lineage.reads import OBSERVED, Moment
-from connectors.catalog.store.schema import contributions, dated_contributions, intervals
+from connectors.catalog.store.schema import contributions, dated_contributions, intervals, sightings, versions
 from ingestion.model import Json
 
 DAY = 86_400_000
@@ -31,19 +31,24 @@ class Window:
 def window(connection: Connection, as_of: int | None, days: int | None) -> Window:
     """The window a client asks for: `days` 0 is any age.
 
-    Without a moment the window ends at the newest observation, so that an old log is not an empty one.
+    The window ends at the newest observation of that moment, so that an old log is not an empty one.
     """
-    until = as_of if as_of is not None else min(_newest(connection), time.time_ns() // 1_000_000)
+    now = time.time_ns() // 1_000_000
+    until = min(_newest(connection, as_of), now if as_of is None else as_of)
     days = DEFAULT_DAYS if days is None else days
     since = until - days * DAY if days else None
     return Window(Moment(as_of, since), since, until)
 
 
-def _newest(connection: Connection) -> int:
-    newest = (
-        select(func.max(intervals.c.last_seen))
-        .select_from(dated_contributions)
-        .where(contributions.c.kind.in_(OBSERVED))
-    )
-    found = connection.scalar(newest)
-    return found if found is not None else time.time_ns() // 1_000_000
+def _newest(connection: Connection, as_of: int | None) -> int:
+    """When anything was observed last, by `as_of` (None: at all); that moment, or now, where nothing was."""
+    if as_of is None:
+        newest = select(func.max(intervals.c.last_seen)).select_from(dated_contributions)
+    else:
+        seen = dated_contributions.join(sightings, sightings.c.version_id == versions.c.id)
+        newest = select(func.max(func.min(sightings.c.last_seen, as_of))).select_from(seen)
+        newest = newest.where(sightings.c.first_seen <= as_of)
+    found = connection.scalar(newest.where(contributions.c.kind.in_(OBSERVED)))
+    if found is not None:
+        return found
+    return time.time_ns() // 1_000_000 if as_of is None else as_of
