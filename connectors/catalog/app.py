@@ -10,6 +10,7 @@ from fastapi.responses import JSONResponse
 from sqlalchemy.exc import OperationalError
 from starlette.exceptions import HTTPException
 
+from connectors.catalog import page_calls
 from connectors.catalog.api import ROUTERS
 from connectors.catalog.api.openlineage import DEFAULT_ENDPOINT
 from connectors.catalog.contract.errors import ApiError
@@ -30,7 +31,7 @@ def create_app(database: Database, version: str, *, openlineage: bool = False) -
 
     With `openlineage` it takes run events at the default endpoint of OpenLineage's clients too.
     """
-    routers = (*ROUTERS, DEFAULT_ENDPOINT) if openlineage else ROUTERS
+    routers = (*page_calls.ROUTERS, *ROUTERS, *((DEFAULT_ENDPOINT,) if openlineage else ()))
     app = FastAPI(
         title="Headwater catalog",
         version=version,

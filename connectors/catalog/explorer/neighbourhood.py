@@ -33,25 +33,51 @@ def picture(connection: Connection, steps: Sequence[NeighbourhoodStep], limit: i
 
     Steps whose entity is not there are left out. Raises ApiError (404) when that leaves none.
     """
+    walked = _walk(connection, steps, limit, window.moment)
+    return {**graph_document(connection, list(walked.inside), window), "roots": walked.roots, "truncated": walked.cut}
+
+
+def difference(
+    connection: Connection, steps: Sequence[NeighbourhoodStep], limit: int, windows: tuple[Window, Window]
+) -> Json:
+    """The documents of a picture `before` and `after`: of the same cards, those that are near at either moment.
+
+    Raises ApiError (404) when no step's entity is there.
+    """
+    walks = [_walk(connection, steps, limit, window.moment) for window in windows]
+    inside = list(dict.fromkeys(one for walked in walks for one in walked.inside))
+    more = {"roots": walks[1].roots, "truncated": walks[0].cut or walks[1].cut or len(inside) > limit}
+    before, after = (graph_document(connection, inside[:limit], window) | more for window in windows)
+    return {"before": before, "after": after}
+
+
+@dataclass(frozen=True, slots=True)
+class _Walked:
+    """The cards of a picture, nearest first; `cut`: there are more."""
+
+    inside: dict[str, None]
+    roots: list[str]
+    cut: bool
+
+
+def _walk(connection: Connection, steps: Sequence[NeighbourhoodStep], limit: int, moment: Moment) -> _Walked:
     inside: dict[str, None] = {}
-    root = None
-    truncated = False
+    roots: list[str] = []
+    cut = False
     for step in steps:
         row = history.by_name(connection, step.entity)
         if row is None:
             continue
-        root = root or row.id
+        roots = roots or [row.id]
         inside[row.id] = None
         for upstream, hops in ((True, step.upstream), (False, step.downstream)):
-            reached = _reach(connection, row.id, (hops, upstream), window.moment)
-            for identifier in reached:
-                truncated = truncated or (len(inside) >= limit and identifier not in inside)
+            for identifier in _reach(connection, row.id, (hops, upstream), moment):
+                cut = cut or (len(inside) >= limit and identifier not in inside)
                 if len(inside) < limit:
                     inside[identifier] = None
-    if root is None:
+    if not roots:
         raise not_found("entity", steps[0].entity)
-    document = graph_document(connection, list(inside), window)
-    return {**document, "roots": [root], "truncated": truncated}
+    return _Walked(inside, roots, cut)
 
 
 def graph_document(connection: Connection, identifiers: Sequence[str], window: Window) -> Json:

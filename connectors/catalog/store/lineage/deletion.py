@@ -27,7 +27,10 @@ def remove(connection: Connection, kind: EntityType, identifier: str, *, hard: b
 
 
 def restore(connection: Connection, kind: EntityType, identifier: str) -> Json:
-    """Takes the soft deletion of one entity back, and answers it. Raises ApiError (404) for what is not there."""
+    """Takes the soft deletion of the entity `identifier` of a `kind` back, and answers it.
+
+    Raises ApiError (404) for what is not there.
+    """
     gone = entities.get_id(connection, kind.type, identifier, "all").deleted
     row = entities.restore(connection, identifier, kind.type)
     if gone:

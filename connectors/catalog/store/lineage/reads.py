@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, and_, case, exists, func, or_, select
 
@@ -106,13 +107,13 @@ def read_contributions(
     subject = (contributions.c.kind, contributions.c.key, contributions.c.source, versions.c.content)
     last_seen = moment.last_seen().label("seen_then")
     order = (intervals.c.from_id, intervals.c.to_id, _WIRE_FIRST, last_seen.desc(), versions.c.digest)
-    rows = connection.execute(
+    rows: Sequence[Any] = connection.execute(
         select(*columns, *subject, intervals.c.start, last_seen, JOBS)
         .select_from(dated_contributions)
         .where(and_(where, moment.holds()))
         .order_by(*order)
-    )
-    found = [ContributionView(*row[0:7], loads(row[7]), row[8], row[9], jobs_in(row[10])) for row in rows.all()]
+    ).all()
+    found = [_view(row) for row in rows]
     events = column_events.column_events_of(connection, {end for one in found for end in one.edge})
     if not events:
         return found
@@ -120,6 +121,14 @@ def read_contributions(
         replace(one, content=column_events.rewrite(events, one.edge, one.content, one.last_seen, moment.as_of))
         for one in found
     ]
+
+
+def _view(row: Any) -> ContributionView:
+    version, contribution, source, target, kind, key, origin, content, start, last_seen, jobs = row
+    who = kind, key, origin
+    return ContributionView(
+        version, contribution, source, target, *who, loads(content), start, last_seen, jobs_in(jobs)
+    )
 
 
 JOBS = (

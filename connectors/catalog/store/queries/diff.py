@@ -50,7 +50,7 @@ def diff(connection: Connection, start: int, end: int) -> Json:
         walk = after if change.kind in {"columnAdded", "entityAdded"} else before
         changes.append(_answer(connection, change, rows[change.entity], walk))
     for item in lineage:
-        walk = after if item["kind"].endswith("Added") else before
+        walk = before if item["kind"].endswith("Removed") else after
         item["reaches"] = _reaches(connection, walk, item.pop("node"), itself=True)
     return {
         "from": start,
@@ -179,24 +179,29 @@ def _lineage_changes(connection: Connection, start: int, end: int) -> list[Json]
     rows = any_rows_of(connection, {identifier for edge in touched for identifier in edge})
     changes: list[Json] = []
     for edge in touched:
-        old, new = _column_keys(before.get(edge, ())), _column_keys(after.get(edge, ()))
+        old, new = _expressions(before.get(edge, ())), _expressions(after.get(edge, ()))
         if bool(before.get(edge)) != bool(after.get(edge)):
             kind = "edgeAdded" if after.get(edge) else "edgeRemoved"
             changes.append({**_named_edge(kind, edge, rows), "node": (edge[1], None)})
         else:
-            for key in sorted(old ^ new, key=str):
+            for key in sorted(old.keys() ^ new.keys(), key=str):
                 kind = "columnEdgeAdded" if key in new else "columnEdgeRemoved"
                 changes.append(_column_edge(kind, edge, key, rows))
+            for key in sorted((one for one in old.keys() & new.keys() if old[one] != new[one]), key=str):
+                texts = {"before": sorted(old[key]), "after": sorted(new[key])}
+                changes.append(_column_edge("columnEdgeChanged", edge, key, rows) | texts)
     return changes
 
 
-def _column_keys(views: Iterable[ContributionView]) -> set[_ColumnKey]:
-    return {
-        (source, column.get("to") or "", column.get("type", "DIRECT"), column.get("subtype"))
-        for one in views
-        for column in one.content.get("columns") or ()
-        for source in column["from"]
-    }
+def _expressions(views: Iterable[ContributionView]) -> dict[_ColumnKey, set[str]]:
+    """The column edges of an edge, each with the expressions that make it; "" is the column as it is."""
+    found: dict[_ColumnKey, set[str]] = {}
+    for one in views:
+        for column in one.content.get("columns") or ():
+            for source in column["from"]:
+                key = source, column.get("to") or "", column.get("type", "DIRECT"), column.get("subtype")
+                found.setdefault(key, set()).add(column.get("expression") or "")
+    return found
 
 
 def _named_edge(kind: str, edge: tuple[str, str], rows: dict[str, EntityRow]) -> Json:

@@ -124,6 +124,8 @@ def _card(row: EntityRow, past: PastEntity | None, as_of: int | None) -> Json:
     if row.deleted if as_of is None else past is not None and not past.there:
         card["deleted"] = True
     if past is None:
+        if as_of is not None:
+            card["assumed"] = True
         card["columns"] = _columns(row.fqn, columns_of.of_document(document))
     else:
         card["columns"] = [{**column, "fullyQualifiedName": f"{row.fqn}.{column['path']}"} for column in past.columns]

@@ -48,7 +48,7 @@ def _newest(connection: Connection, as_of: int | None) -> int:
         seen = dated_contributions.join(sightings, sightings.c.version_id == versions.c.id)
         newest = select(func.max(func.min(sightings.c.last_seen, as_of))).select_from(seen)
         newest = newest.where(sightings.c.first_seen <= as_of)
-    found = connection.scalar(newest.where(contributions.c.kind.in_(OBSERVED)))
+    found: int | None = connection.scalar(newest.where(contributions.c.kind.in_(OBSERVED)))
     if found is not None:
         return found
     return time.time_ns() // 1_000_000 if as_of is None else as_of

@@ -147,10 +147,10 @@ def test_after_any_changes_the_state_as_of_a_moment_is_what_it_was_then(shop: Cl
         way()
         time.sleep(0.002)
         states.append((now(), way.__name__, state(shop)))
-    for at, way, then in states:
+    for at, name, then in states:
         cards, edges = state(shop, at)
-        assert cards == then[0], way
-        assert edges == then[1], way
+        assert cards == then[0], name
+        assert edges == then[1], name
     assert len({repr(then) for _, _, then in states}) > STEPS // 2, "the changes change something"
 
 
@@ -182,3 +182,54 @@ def test_a_column_was_called_then_what_it_had_been_called_when_it_was_seen_last(
         graph(shop, target, asOf=at + 5)["edges"][0]["contributions"][0]["columns"]
         == before[0]["contributions"][0]["columns"]
     )
+
+
+class TestDifference:
+    """Two moments side by side."""
+
+    def told(self, client: Client, start: int, end: int) -> dict[str, Any]:
+        body = client.get("/headwater/diff", **{"from": start, "to": end})[1]
+        return {one["kind"]: one for one in body["lineageChanges"]}
+
+    def test_another_expression_is_a_change_with_both_and_what_it_reaches(self, shop: Client) -> None:
+        one, two, three = (shop.table(name) for name in ("one", "two", "three"))
+        send(shop, said(two, three, "a>a", firstSeen=9))
+        for at, expression in ((10, "x + ?"), (20, "x * ?")):
+            edge = said(one, two, "a>a b>b", producer="view:two", firstSeen=at)
+            edge["contribution"]["columns"][0]["expression"] = expression
+            send(shop, edge, replace=[redefinition(two, "view:two")])
+        (change,) = self.told(shop, 15, 25).values()
+        assert (change["kind"], change["before"], change["after"]) == ("columnEdgeChanged", ["x + ?"], ["x * ?"])
+        assert change["toColumn"] == f"{SCHEMA}.two.a"
+        assert [one["name"] for one in change["reaches"]["named"]] == [f"{SCHEMA}.two.a", f"{SCHEMA}.three.a"]
+        assert self.told(shop, 10, 15) == self.told(shop, 20, 25) == {}
+
+    def test_both_pictures_have_the_cards_that_are_near_at_either_moment(self, shop: Client) -> None:
+        one, two, three = (shop.table(name) for name in ("one", "two", "three"))
+        send(shop, said(one, two, "a>a", producer="view:two", firstSeen=10))
+        send(
+            shop,
+            said(three, two, "a>a", producer="view:two", firstSeen=20),
+            replace=[redefinition(two, "view:two")],
+        )
+        send(shop, said(one, three, "a>a", firstSeen=5))
+        body = {"steps": [{"entity": f"{SCHEMA}.two", "upstream": 1, "downstream": 1}], "from": 15, "to": 25}
+        status, answer = shop.post("/headwater/picture/difference", body)
+        assert status == 200, answer
+        assert edges_of(answer["before"]) == {("one", "two"), ("one", "three")}
+        assert edges_of(answer["after"]) == {("three", "two"), ("one", "three")}
+        assert [node["id"] for node in answer["before"]["nodes"]] == [node["id"] for node in answer["after"]["nodes"]]
+        assert {node["name"] for node in answer["before"]["nodes"]} == {"one", "two", "three"}
+        assert shop.post("/headwater/picture/difference", {**body, "to": 14})[0] == 400
+        assert shop.post("/headwater/picture/difference", {**body, "steps": [{"entity": "no"}]})[0] == 404
+
+    def test_the_moments_are_those_at_which_anything_changed(self, shop: Client) -> None:
+        one, two = shop.table("one"), shop.table("two")
+        send(shop, said(one, two, "a>a", producer="view:two", firstSeen=10))
+        send(shop, said(one, two, "b>b", producer="view:two", firstSeen=20), replace=[redefinition(two, "view:two")])
+        found = shop.get("/headwater/moments")[1]["moments"]
+        assert [(one["at"], one["changes"]) for one in found[:2]] == [(10, 1), (20, 2)]
+        assert sum(one["changes"] for one in found) == 3 + 2 * 3 + 4  # edges; tables and columns; what they lie in
+        few = shop.get("/headwater/moments", limit=2)[1]["moments"]
+        assert sum(one["changes"] for one in few) == sum(one["changes"] for one in found)
+        assert [one["at"] for one in few] == [found[(len(found) - 1) // 2]["at"], found[-1]["at"]]
