@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import pickle
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
 
+from tests.support import class_archive
 from tests.support.side_by_side import ByFile, given_time, longest_first
 
 if TYPE_CHECKING:
@@ -23,6 +26,15 @@ if TYPE_CHECKING:
 # how long an example takes is a matter of what else runs on the machine
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Where several processes share the tests, the JVMs that they start share an archive of their classes."""
+    if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
+        folder = tempfile.TemporaryDirectory(prefix="classes")
+        archiving = class_archive.begin(Path(folder.name, "spark.jsa"))
+        config.add_cleanup(folder.cleanup)
+        config.add_cleanup(archiving.kill)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByFile:
@@ -68,9 +80,9 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 @pytest.fixture(scope="session")
 def history(tmp_path_factory: pytest.TempPathFactory) -> History:
     """Event logs of real applications, made once."""
-    from tests.connectors.spark_history.conftest import KINDS, made_history  # the other tests must not pay for it
+    from tests.connectors.spark_history.conftest import GROUPS, made_history  # the other tests must not pay for it
 
-    return made_history(KINDS, tmp_path_factory.mktemp("history"))
+    return made_history(GROUPS, tmp_path_factory.mktemp("history"))
 
 
 @pytest.fixture(scope="session")
@@ -78,7 +90,15 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> History:
     """The event log of an application over Hive, JDBC, files, views and DDL: the folder "sources"."""
     from tests.connectors.spark_history.conftest import made_history
 
-    return made_history(("sources",), tmp_path_factory.mktemp("history"))
+    return made_history((("sources",),), tmp_path_factory.mktemp("history"))
+
+
+@pytest.fixture(scope="session")
+def formats(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What applications over table formats left, and one log in every form: folders of `spark_jobs.formats`."""
+    from tests.support.spark_jobs.formats import made_formats
+
+    return made_formats(tmp_path_factory.mktemp("formats"))
 
 
 @pytest.fixture

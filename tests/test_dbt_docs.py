@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import yaml
+from pyspark.sql import SparkSession
 
 from tests.support.dbt_project import BUILT, FRESHNESS, PROJECT
+from tests.support.served_runs import carry_out
 from workflows.config import load_config
 
 DOCUMENT = (Path(__file__).parents[1] / "docs/dbt.md").read_text(encoding="utf-8")
@@ -45,16 +44,6 @@ def write_artifacts(target: Path) -> None:
     (target / "sources.json").write_text(json.dumps(FRESHNESS))
 
 
-def carry_out(command: str, folder: Path) -> str:
-    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
-    done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", command],
-        cwd=folder, env=environment, capture_output=True, text=True, timeout=280, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return done.stdout + done.stderr
-
-
 @pytest.fixture(scope="module")
 def printed(folder: Path) -> str:
     """What all commands print that need no Spark, and a model that asks the warehouse."""
@@ -77,7 +66,7 @@ def test_a_line_that_is_shown_is_printed(line: str, printed: str) -> None:
 
 @pytest.mark.spark
 @pytest.mark.parametrize("command", [command for command in COMMANDS if " run " in command])
-def test_a_run_of_the_documentation_works(command: str, folder: Path, printed: str) -> None:
+def test_a_run_of_the_documentation_works(spark: SparkSession, command: str, folder: Path, printed: str) -> None:
     assert "100.0 %" in carry_out(command, folder)
 
 

@@ -1,15 +1,15 @@
 """One log in every form that Spark and its packages write, read as records and, from some, into catalogs.
 
-python -m tests.support.log_forms FOLDER JARS: writes FOLDER/records.json, and a catalog in FOLDER/<form> each.
+python log_forms.py --root FOLDER --jars a.jar,b.jar: writes FOLDER/records.json, and a catalog in FOLDER/<form> each.
 Needs a Spark that the jars are built for.
 """
 
 from __future__ import annotations
 
+import argparse
 import csv
 import json
 import sqlite3
-import sys
 import uuid
 from collections.abc import Sequence
 from pathlib import Path
@@ -47,7 +47,7 @@ ROWS = [
     for minute, (text, status, job) in enumerate(STATEMENTS)
 ]  # fmt: skip
 BOGUS = (*ROWS[0][:5], 99, *ROWS[0][6:])
-RUN = ("csv", "iceberg", "sqlite")
+RUN = ("iceberg", "sqlite")
 """The forms from which a catalog is made as well."""
 
 Source = dict[str, object]
@@ -134,9 +134,10 @@ def _frame(spark: SparkSession, rows: Sequence[tuple[object, ...]]) -> DataFrame
     return frame.withColumn("START_TIME", F.col("START_TIME").cast(NAMES["START_TIME"]))
 
 
-def _session_file(folder: Path, jars: Path) -> Path:
+def _session_file(folder: Path, jars: str) -> Path:
     conf = {
-        "spark.jars": ",".join(map(str, sorted(jars.glob("*.jar")))),
+        "spark.jars": jars,
+        "spark.eventLog.enabled": "false",
         "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
         "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
         "spark.sql.catalog.lake": "org.apache.iceberg.spark.SparkCatalog",
@@ -151,8 +152,13 @@ def _session_file(folder: Path, jars: Path) -> Path:
 
 
 if __name__ == "__main__":
-    place, jar_folder = (Path(argument).absolute() for argument in sys.argv[1:3])
-    with spark_session(load_config(_session_file(place, jar_folder), may_lack_log=True).spark, GracefulShutdown()):
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--root", required=True, type=Path)
+    parser.add_argument("--jars", required=True)
+    options = parser.parse_args()
+    place: Path = options.root
+    configured = load_config(_session_file(place, options.jars), may_lack_log=True)
+    with spark_session(configured.spark, GracefulShutdown()):
         session = SparkSession.active()
         sources = {**write_texts(place), **write_tables(session, place), **write_databases(session, place)}
         read = {form: records(session, source) for form, source in sources.items()}

@@ -6,7 +6,7 @@ import pytest
 from xdist.scheduler import LoadScopeScheduling
 
 COSTLY = "spark_history"
-_COSTLY_PATHS = (COSTLY, "ingestion/plans")
+_COSTLY_PATHS = (COSTLY, "ingestion/plans", "reading/test_log_forms")
 """In the paths of files whose logs of real applications take so long to make that one process makes them."""
 
 

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -38,8 +39,8 @@ CHEAP = (
 )
 """For a few rows, compiling costs more than it saves; the plans stay as they are."""
 
-LONGEST_RUN = 280
-"""Seconds after which an application is given up on."""
+LONGEST_RUN = 600
+"""Seconds after which a group of applications is given up on."""
 
 
 @dataclass(frozen=True)
@@ -70,15 +71,17 @@ def conf_arguments(kind: str, logs: Path) -> list[str]:
     return [argument for conf in confs for argument in ("--conf", conf)]
 
 
-def command(kind: str, root: Path) -> list[str]:
-    """The command line of an application of this kind."""
-    confs = conf_arguments(kind, root / "logs")
-    if kind in ("sql", "dataframe"):
-        killed = ["--kill"] if kind == "dataframe" else []
-        script = [str(GENERATOR / "application.py"), "--jobs", kind, "--truth", str(root / "truth.json"), *killed]
-        return [sys.executable, *script, "--root", str(root), *confs]
-    if kind != "cli":
-        return [sys.executable, str(GENERATOR / f"{kind}_application.py"), "--root", str(root), *confs]
+def script(kind: str, root: Path) -> list[str]:
+    """The script of an application of this kind, with its arguments."""
+    place = ["--root", str(root), *conf_arguments(kind, root / "logs")]
+    if kind not in ("sql", "dataframe"):
+        return [f"{kind}_application.py", *place]
+    killed = ["--kill"] if kind == "dataframe" else []
+    return ["application.py", "--jobs", kind, "--truth", str(root / "truth.json"), *killed, *place]
+
+
+def cli_command(root: Path) -> list[str]:
+    """Spark's own command line, over a file of statements."""
     import pyspark
 
     home = Path(pyspark.__file__).parent
@@ -91,45 +94,55 @@ def command(kind: str, root: Path) -> list[str]:
         f"spark.driver.extraJavaOptions={options} -Dderby.system.home={root}",
         f"spark.hadoop.javax.jdo.option.ConnectionURL={connection}",
     ]
+    confs = conf_arguments("cli", root / "logs")
     confs += [argument for conf in more for argument in ("--conf", conf)]
     submit = [str(home / "bin" / "spark-submit"), "--master", "local[2]", "--driver-memory", "1g"]
     program = ["--class", "org.apache.spark.sql.hive.thriftserver.SparkSQLCLIDriver", "spark-internal"]
     return [*submit, *confs, *program, "--hiveconf", "hive.cli.errors.ignore=true", "-f", str(GENERATOR / "cli.sql")]
 
 
-KINDS = ("sql", "dataframe", "cli", "thrift", "connect", "streaming")
-"""The applications that plain tables of the session catalog are enough for."""
+GROUPS = (("sql", "streaming", "dataframe"), ("cli",), ("thrift",), ("connect",))
+"""The applications that plain tables of the session catalog are enough for; those of one group share a JVM, and
+the last of the first one is killed."""
+
+KINDS = tuple(kind for group in GROUPS for kind in group)
 
 
-def made_history(kinds: tuple[str, ...], folder: Path) -> History:
-    """The logs of applications, two at a time; HEADWATER_SPARK_HISTORY names a folder to keep them in."""
+def made_history(groups: Sequence[tuple[str, ...]], folder: Path) -> History:
+    """The logs of applications, two groups at a time; HEADWATER_SPARK_HISTORY names a folder to keep them in."""
     kept = os.environ.get("HEADWATER_SPARK_HISTORY")
     root = Path(kept) if kept else folder
-    waiting = [kind for kind in kinds if not (root / kind / "done").exists()]
-    running: dict[str, subprocess.Popen[bytes]] = {}
+    waiting = [group for group in groups if not all((root / kind / "done").exists() for kind in group)]
+    running: dict[tuple[str, ...], subprocess.Popen[bytes]] = {}
     try:
         while waiting or running:
             while waiting and len(running) < 2:
-                kind = waiting.pop(0)
-                running[kind] = started(kind, root / kind)
-            kind, process = next(iter(running.items()))
+                group = waiting.pop(0)
+                running[group] = started(group, root)
+            group, process = next(iter(running.items()))
             process.wait(LONGEST_RUN)
-            if process.returncode != 0 and kind not in ("dataframe", "cli"):
-                output_text = (root / kind / "output.txt").read_text()[-3000:]
-                pytest.fail(f"the {kind} application failed: {output_text}")
-            (root / kind / "done").touch()
-            del running[kind]
+            if group == ("cli",) or (group[-1] == "dataframe" and (root / "dataframe" / "truth.json").exists()):
+                (root / group[-1] / "done").touch()
+            unfinished = [kind for kind in group if not (root / kind / "done").exists()]
+            if unfinished:
+                output_text = (root / group[0] / "output.txt").read_text()[-3000:]
+                pytest.fail(f"the {unfinished[0]} application failed: {output_text}")
+            del running[group]
     finally:
         for process in running.values():
             process.kill()
     return History(root)
 
 
-def started(kind: str, root: Path) -> subprocess.Popen[bytes]:
-    shutil.rmtree(root, ignore_errors=True)
-    (root / "logs").mkdir(parents=True)
-    with (root / "output.txt").open("wb") as output:
-        return subprocess.Popen(command(kind, root), cwd=root, env=environment(), stdout=output, stderr=output)
+def started(group: tuple[str, ...], root: Path) -> subprocess.Popen[bytes]:
+    for kind in group:
+        shutil.rmtree(root / kind, ignore_errors=True)
+        (root / kind / "logs").mkdir(parents=True)
+    first = root / group[0]
+    scripts = json.dumps([script(kind, root / kind) for kind in group])
+    command = cli_command(first) if group == ("cli",) else [sys.executable, str(GENERATOR / "sequence.py"), scripts]
+    with (first / "output.txt").open("wb") as output:
+        return subprocess.Popen(command, cwd=first, env=environment(), stdout=output, stderr=output)
 
 
 def log_files(directory: Path) -> list[EventLogFile]:

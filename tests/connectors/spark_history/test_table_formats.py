@@ -1,15 +1,11 @@
 """Delta Lake and Apache Iceberg: the logs of a real application over each, beside the truth of its jobs.
 
-Their jars are built for one Spark each, often not the newest: HEADWATER_FORMATS names a folder that
-generator/fetch_formats.sh filled with one that they fit. Kept logs of the same jobs are read without it.
+Kept logs of the same jobs are read where there is no folder with the jars.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,14 +14,11 @@ import pytest
 
 from connectors.spark_history.records import Row
 from ingestion.model import LineageType, StatementKind
-from tests.connectors.spark_history.conftest import CHEAP, GENERATOR, LONGEST_RUN, environment, read_directory
+from tests.connectors.spark_history.conftest import read_directory
 from tests.support.spark_jobs.comparison import by_target, compare, direct_edges, indirect_edges, lineages
+from tests.support.spark_jobs.formats import LIVE, MODES
 from tests.support.spark_jobs.older_logs import kept, write_log
 
-MODES = {
-    "default": (),
-    "extended": ("spark.sql.ui.explainMode=extended", "spark.sql.debug.maxToStringFields=2000"),
-}
 FEWEST = {"delta": 20, "iceberg": 20}
 KINDS = {
     **dict.fromkeys(("f09", "f10", "f11", "f26", "f28", "m09", "m10"), StatementKind.MERGE),
@@ -53,35 +46,17 @@ class Jobs:
         return INCOMPLETE.get((self.form, self.mode), set())
 
 
-def run(form: str, mode: str, which: str, folder: Path) -> Jobs:
-    """An application over a table format, in a Spark of its own."""
-    place = os.environ.get("HEADWATER_FORMATS")
-    if not place:
-        pytest.skip("set HEADWATER_FORMATS to a folder that generator/fetch_formats.sh filled")
-    logs = folder / "logs"
-    logs.mkdir()
-    jars = ",".join(str(jar) for jar in sorted(Path(place, "jars").glob(f"*{form}*.jar")))
-    confs = [f"spark.eventLog.dir={logs.as_uri()}", "spark.eventLog.rolling.enabled=false", *CHEAP, *MODES[mode]]
-    command = [sys.executable, str(GENERATOR / "format_application.py"), "--format", form, "--jobs", which]
-    command += ["--jars", jars, "--root", str(folder), "--truth", str(folder / "truth.json")]
-    command += [argument for conf in confs for argument in ("--conf", conf)]
-    spark = {"SPARK_HOME": f"{place}/spark/deps", "PYTHONPATH": f"{place}/spark"}
-    subprocess.run(
-        command, cwd=folder, env={**environment(), **spark}, check=True, timeout=LONGEST_RUN, capture_output=True
-    )
-    return Jobs(form, mode, json.loads((folder / "truth.json").read_text()), read_directory(logs, through_views=True))
-
-
-LIVE = [("delta", "extended", "frames"), ("iceberg", "default", "statements")]
 KEPT = [(form, mode) for form in FEWEST for mode in MODES]
 
 
 @pytest.fixture(scope="module", params=[*KEPT, *LIVE], ids="-".join)
 def jobs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Jobs:
-    form, mode, *which = request.param
+    form, mode, *live = request.param
+    if live:
+        folder: Path = request.getfixturevalue("formats") / form
+        truth = json.loads((folder / "truth.json").read_text())
+        return Jobs(form, mode, truth, read_directory(folder / "logs", through_views=True))
     folder = tmp_path_factory.mktemp(form)
-    if which:
-        return run(form, mode, which[0], folder)
     said = kept(f"4.0-{form}-{mode}")
     for number, events in enumerate(said["logs"]):
         write_log(events, folder, f"local-{number}")

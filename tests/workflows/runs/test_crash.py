@@ -16,6 +16,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from ingestion.errors import Interrupted, SparkLost
+from tests.support import class_archive
 from tests.support.forked_run import in_a_fork
 from tests.support.growing_log import SHOP, Said, configuration, contributions_in, rows_of, write_log
 from tests.support.run_in_session import run
@@ -71,7 +72,8 @@ def test_what_was_parsed_and_acknowledged_before_a_kill_costs_nothing_again(
 
 
 def command(folder: Path, failpoint: str = "") -> subprocess.Popen[bytes]:
-    environment = {"PATH": os.environ["PATH"], "HOME": str(folder), **({VARIABLE: failpoint} if failpoint else {})}
+    environment = {name: os.environ[name] for name in ("PATH", class_archive.OPTIONS) if name in os.environ}
+    environment |= {"HOME": str(folder), **({VARIABLE: failpoint} if failpoint else {})}
     ingest = str(Path(sys.executable).with_name("ingest"))
     with (folder / "shown.txt").open("wb") as shown:
         arguments = [ingest, "run", "-c", str(folder / "lineage.yaml")]

@@ -1,0 +1,80 @@
+"""Shell commands whose `ingest run` and `validate` are carried out in the process and Spark session of the tests.
+
+A JVM of its own for each would cost most of what the command costs; whole processes are the matter of test_readme
+and of test_crash. All else that a command calls is the installed `ingest`, in a process of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.support.run_in_session import command_line
+
+SECONDS = 280
+CLIENT = """#!{python} -ES
+import json, os, socket, sys
+if not sys.argv[1:] or sys.argv[1] not in ("run", "validate"):
+    os.execv({ingest!r}, [{ingest!r}, *sys.argv[1:]])
+server = socket.socket(socket.AF_UNIX)
+server.connect({address!r})
+server.sendall(json.dumps([os.getcwd(), sys.argv[1:]]).encode() + b"\\n")
+code, out, err = json.loads(server.makefile(encoding="utf-8").readline())
+sys.stdout.write(out)
+sys.stderr.write(err)
+sys.exit(code)
+"""
+
+
+def carry_out(commands: str, folder: Path) -> str:
+    """What commands of a shell print, in the folder, with `ingest` on the path and under .venv/bin; they succeed."""
+    with _listening(folder) as (server, programs):
+        environment = {**os.environ, "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"}
+        shell = subprocess.Popen(
+            ["bash", "-euo", "pipefail", "-c", commands],
+            cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        server.settimeout(0.1)
+        with shell:
+            while shell.poll() is None:
+                try:
+                    connection, _ = server.accept()
+                except TimeoutError:
+                    continue
+                with connection:
+                    _answer(connection)
+            out, err = shell.communicate(timeout=SECONDS)
+    assert shell.returncode == 0, err
+    return out + err
+
+
+@contextmanager
+def _listening(folder: Path) -> Iterator[tuple[socket.socket, Path]]:
+    programs = folder / ".venv" / "bin"
+    with tempfile.TemporaryDirectory() as short, socket.socket(socket.AF_UNIX) as server:
+        address = str(Path(short, "runs"))
+        server.bind(address)
+        server.listen()
+        programs.mkdir(parents=True, exist_ok=True)
+        ingest = str(Path(sys.executable).with_name("ingest"))
+        client = programs / "ingest"
+        client.write_text(CLIENT.format(python=sys.executable, ingest=ingest, address=address))
+        client.chmod(0o755)
+        python = programs / "python"
+        if not python.exists():
+            python.symlink_to(sys.executable)
+        yield server, programs
+
+
+def _answer(connection: socket.socket) -> None:
+    connection.setblocking(True)
+    folder, arguments = json.loads(connection.makefile(encoding="utf-8").readline())
+    done = command_line(Path(folder), *arguments)
+    connection.sendall(json.dumps([done.exit_code, done.stdout, done.stderr]).encode() + b"\n")
