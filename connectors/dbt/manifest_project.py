@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from connectors.dbt.model_statements import DbtProject, ModelFailure, ModelQuery, adapter_dialect, model_statements
-from connectors.dbt.project.packages import PROJECT_FILE, read_package, target_of, text_of
+from connectors.dbt.project.packages import PROJECT_FILE, Package, read_package, target_of, text_of
 from connectors.dbt.rendering.sandboxed import RenderingProcess
 from connectors.dbt.rendering.scope import TemplateMacro, TemplateNode, TemplateScope, TemplateSource
 from connectors.dbt.source_project import queries_of
@@ -30,7 +30,8 @@ def project_from_manifest(file: Path, dialect: str | None, limits: Limits, catal
     manifest = read_manifest(file)
     language = adapter_dialect(dialect or manifest.adapter)
     nodes = dict(manifest.nodes)
-    root = file.parent.parent if (file.parent.parent / PROJECT_FILE).is_file() else file.parent
+    package = read_package(file.parent.parent) if (file.parent.parent / PROJECT_FILE).is_file() else None
+    root = package.root if package is not None else Path()
     queries: list[ModelQuery] = []
     without: dict[str, str] = {}
     for unique_id, node in nodes.items():
@@ -43,7 +44,7 @@ def project_from_manifest(file: Path, dialect: str | None, limits: Limits, catal
             without[unique_id] = node.raw
     failures: list[ModelFailure] = []
     if any(not nodes[unique_id].ephemeral for unique_id in without):
-        scope = _scope(file, manifest, root, language)
+        scope = _scope(file, manifest, package, language)
         texts = {
             key: node.raw or without.get(key, "") for key, node in nodes.items() if key in without or node.ephemeral
         }
@@ -81,9 +82,8 @@ def _columns(nodes: Mapping[str, DbtNode], catalog: Path | None) -> dict[str, tu
     return {nodes[key].dotted: columns for key, columns in known.items() if key in nodes}
 
 
-def _scope(file: Path, manifest: Manifest, root: Path, language: str) -> TemplateScope:
+def _scope(file: Path, manifest: Manifest, package: Package | None, language: str) -> TemplateScope:
     """What templates see, told by the manifest; variables are in the project's own file alone."""
-    package = read_package(root) if (root / PROJECT_FILE).is_file() else None
     target = target_of(package, manifest.adapter) if package is not None else {"name": "default"}
     macros = tuple(
         TemplateMacro(artifact_text(one.get("package_name")), artifact_text(one.get("name")), text)

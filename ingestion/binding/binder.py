@@ -15,8 +15,9 @@ import networkx as nx
 
 from ingestion.analysis.analyzer import analyze
 from ingestion.binding.name_events import NameEvent
+from ingestion.binding.relations import Relation
 from ingestion.binding.restored_names import Order
-from ingestion.binding.timeline import Occurrence, Relation, SchemaProvider, Timeline, read_timeline
+from ingestion.binding.timeline import Occurrence, SchemaProvider, Timeline, read_timeline
 from ingestion.isolation import Failure, FailureStage, Isolation
 from ingestion.model import Column, Flow, StatementLineage, TableChange, TableName, WriteMode
 

@@ -34,7 +34,8 @@ def _last_names(log: BoundLog) -> dict[int, TableName]:
                 continue
             number = statement.meaning[change.name]
             if change.kind is StatementKind.RENAME:
-                found[number] = _beside(change.name, change.other)
+                replaced = log.relations[number].replaced
+                found[number] = change.name if replaced else _beside(change.name, change.other)
             elif change.kind is StatementKind.SWAP and change.other in statement.meaning:
                 found[number], found[statement.meaning[change.other]] = change.other, change.name
     return found

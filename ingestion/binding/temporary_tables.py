@@ -23,8 +23,9 @@ from ingestion.binding.composition import (
     merge_contents,
     read_through,
 )
+from ingestion.binding.relations import Relation
 from ingestion.binding.restored_names import Order
-from ingestion.binding.timeline import Occurrence, Relation, SchemaProvider
+from ingestion.binding.timeline import Occurrence, SchemaProvider
 from ingestion.isolation import FailureStage, Isolation
 from ingestion.model import ColumnRef, Flow, NameKind, Reference, TableName, WriteMode
 from ingestion.names.namespaces import RelationKey

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ingestion.binding.name_events import NameEvent, NameEventKind, with_final_events
+from ingestion.binding.relations import Relation
 from ingestion.binding.restored_names import Alterations, NameStates, Order, RestoredNames
 from ingestion.binding.statement_names import CREATING_KINDS, TableUsageNames, names_in, without_schema
 from ingestion.isolation import FailureStage, Isolation
@@ -37,25 +38,6 @@ class Occurrence:
     def last(self) -> Order:
         """When it ran the last time."""
         return self.order if self.states is None else self.states.last
-
-
-@dataclass(slots=True)
-class Relation:
-    """A relation over its life. Filled while the timeline is read, never after."""
-
-    number: int
-    key: RelationKey  # where it stands now; `born` is where it first stood
-    born: RelationKey
-    mention: tuple[TableName, Namespace]  # the name that first led to it, and where it was said
-    creator: int | None = None  # the occurrence that created it; None: it was there before the log begins
-    declared: TableChange | None = None
-    like: int | None = None
-    alterations: list[tuple[Order, TableChange]] = field(default_factory=list)
-    created: Order | None = None
-    dropped: Order | None = None
-    temporary: bool = False
-    vacated: bool = False  # dropped, and nothing took its name again by the end of the log
-    superseded: bool = False  # another relation was created under its name
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,12 +166,14 @@ class _TimelineReader:
         final = tuple(self._restored.leave_as_at_the_end())
         self.events = [*with_final_events(self.events, final)]
         replaced = {state.place for state in final if state.relation is None}
-        made = sorted((order, number) for number, order in self._last_made.items())
-        last = {self.relations[number].key: number for _order, number in made}
+        stands = {number: place for place, number in self._in_force.items()}
         for relation in self.relations:
             gone = relation.dropped is not None or (relation.created is not None and relation.key in replaced)
             if gone and relation.key not in self._in_force:
-                relation.vacated = True
+                relation.end(stands.get(relation.number), self._in_force)
+        made = sorted((order, number) for number, order in self._last_made.items())
+        last = {self.relations[number].key: number for _order, number in made}
+        for relation in self.relations:
             if relation.created is not None and last[relation.key] != relation.number:
                 relation.superseded = True
 
@@ -217,6 +201,7 @@ class _TimelineReader:
             place = self._renamed_place(relation, change.other, occurrence)
             self._note(NameEventKind.RENAME, relation.key, occurrence, place)
             self._in_force.pop(relation.key, None)
+            relation.left = relation.key
             self._stand(relation, place)
         elif change.other is not None and kind is StatementKind.SWAP:
             other = self.relations[self._relation_of(change.other, occurrence, may_come=False)]

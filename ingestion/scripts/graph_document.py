@@ -11,9 +11,9 @@ from typing import Any
 
 from ingestion.binding.binder import BoundLog
 from ingestion.binding.composition import RelationReference
+from ingestion.binding.relations import Relation
 from ingestion.binding.restored_names import Order
 from ingestion.binding.temporary_tables import PersistedFlow
-from ingestion.binding.timeline import Relation
 from ingestion.contribution import Producer, ProducerKind
 from ingestion.isolation import FailureStage, Isolation
 from ingestion.model import Column, Json, NameKind

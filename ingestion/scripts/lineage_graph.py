@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ingestion.binding.relations import Relation
 from ingestion.binding.restored_names import Order
 from ingestion.binding.temporary_tables import bind_and_fold, is_transient
-from ingestion.binding.timeline import Occurrence, Relation
+from ingestion.binding.timeline import Occurrence
 from ingestion.dialects import Dialect, dialect_of
 from ingestion.errors import ConfigError, Unparsable
 from ingestion.explorer import self_contained_page

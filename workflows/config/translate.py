@@ -12,7 +12,7 @@ from ingestion.dialects.connection_types import CONNECTION_TYPES
 from ingestion.names.suggestions import nearest_name
 from ingestion.parsing.parser_pool import Limits, Parser
 from workflows.config.checks import Checks
-from workflows.config.dbt import adapter_type, dbt_artifacts
+from workflows.config.dbt import adapter_connection, dbt_artifacts
 from workflows.config.models.headwater import Headwater, Workflow
 from workflows.config.models.openmetadata import FilterPattern as FilterPatternModel
 from workflows.config.models.openmetadata import LineageConfig, QuerySource, ServerConfig, SparkHistoryLineageConfig
@@ -95,7 +95,9 @@ def translate(workflow: Workflow, checks: Checks, secrets: Sequence[str]) -> Run
 
 def _source(model: QuerySource, dbt: DbtArtifacts | None, checks: Checks) -> Source:
     kind, implied = _kind(model.type, checks)
-    implied = adapter_type(dbt) if dbt is not None else implied
+    if dbt is not None:
+        adapter = adapter_connection(dbt)
+        implied = adapter.type if adapter is not None else None
     given = model.service_connection.config if model.service_connection else None
     name = implied
     if given is not None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
+from connectors.dbt.download.places import ArtifactPlace
 from connectors.log_columns import LogColumn
 from ingestion.names.engine_names import EngineNameRules
 from ingestion.parsing.parser_pool import Limits, Parser
@@ -123,15 +124,19 @@ class SparkHistory:
 
 @dataclass(frozen=True, slots=True)
 class DbtArtifacts:
-    """`project` is a manifest.json or a project's folder; `classification` is that of dbt's tags, None for no tags."""
+    """`project` is a manifest.json or a project's folder; `classification` is that of dbt's tags, None for no tags.
 
-    project: Path
+    Where they lie `elsewhere`, there are no files before they are copied.
+    """
+
+    project: Path = Path()
     catalog: Path | None = None
     run_results: Path | None = None
     sources: Path | None = None
     overwrite_descriptions: bool = False
     overwrite_owners: bool = False
     classification: str | None = "dbtTags"
+    elsewhere: ArtifactPlace | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ingestion.binding.binder import BoundLog, BoundStatement
+from ingestion.binding.relations import Relation
 from ingestion.binding.restored_names import Order
 from ingestion.binding.temporary_tables import PersistedFlow, bind_and_fold, is_transient
-from ingestion.binding.timeline import Occurrence, Relation, SchemaProvider
+from ingestion.binding.timeline import Occurrence, SchemaProvider
 from ingestion.isolation import Failure, Isolation, Probe, no_probe
 from ingestion.model import ProblemKind
 from workflows.config.namespaces import SourceSettings, namespace_of

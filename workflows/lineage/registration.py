@@ -9,8 +9,8 @@ from connectors.openmetadata.entities.crud import COLUMNS_COMPLETE, TableDefinit
 from connectors.openmetadata.entities.data_types import column_request
 from ingestion.binding.binder import BoundLog
 from ingestion.binding.composition import FlowSources, RelationColumn
+from ingestion.binding.relations import Relation
 from ingestion.binding.temporary_tables import PersistedFlow
-from ingestion.binding.timeline import Relation
 from ingestion.dialects.connection_types import OTHER_DATABASE
 from ingestion.entities import TableEntity
 from ingestion.isolation import FailureStage, Isolation

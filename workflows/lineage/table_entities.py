@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from ingestion.binding.binder import BoundLog
+from ingestion.binding.relations import Relation
 from ingestion.binding.temporary_tables import PersistedFlow
-from ingestion.binding.timeline import Relation
 from ingestion.entities import TableEntity
 from ingestion.model import NameKind
 from ingestion.resolution.resolver import Ambiguous, FoundBy, Missing, Resolution, Resolved, Resolver, Unresolved

@@ -5,16 +5,44 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 
+from connectors.dbt.download.artifacts import download_artifacts
 from connectors.dbt.model_statements import DbtProject, ModelStatement
 from connectors.dbt.opening import open_project
 from ingestion.errors import Templated
 from ingestion.model import Column
 from ingestion.routines.definition import Definition, DefinitionKind
 from workflows.config import RunConfig
+from workflows.config.dbt import adapter_connection
+from workflows.control.scratch import scratch_folder
 from workflows.reading.stored_definitions import FailedDefinition
 
 _LINE = re.compile(r":\d+$")
+
+
+@contextmanager
+def local_artifacts(config: RunConfig) -> Iterator[RunConfig]:
+    """The configuration with dbt's artifacts on this machine's disk, for the block.
+
+    Raises ConfigError where they are refused or missing, TargetDown where what has them does not answer.
+    """
+    if config.dbt is None or config.dbt.elsewhere is None:
+        yield config
+        return
+    with scratch_folder("dbt") as folder:
+        found = download_artifacts(config.dbt.elsewhere, folder)
+        dbt = replace(
+            config.dbt,
+            project=found["manifest"],
+            catalog=found.get("catalog"),
+            run_results=found.get("run_results"),
+            sources=found.get("sources"),
+            elsewhere=None,
+        )
+        connection = config.source.connection or adapter_connection(dbt)
+        yield replace(config, dbt=dbt, source=replace(config.source, connection=connection))
 
 
 def open_dbt(config: RunConfig) -> DbtProject | None:

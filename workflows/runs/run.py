@@ -12,7 +12,7 @@ from workflows.control.options import RunOptions
 from workflows.control.progress import Progress
 from workflows.control.scratch import scratch_folder
 from workflows.publishing.warnings import warnings_of
-from workflows.reading.dbt_definitions import open_dbt
+from workflows.reading.dbt_definitions import local_artifacts, open_dbt
 from workflows.reading.live_sources import open_database
 from workflows.report.counts import Pointer, RunCounts, RunSummary, report
 from workflows.runs.pipeline import Pipeline, RunContext
@@ -34,7 +34,8 @@ def run_workflow(config: RunConfig, options: RunOptions, progress: Progress) -> 
         with store.write() as connection:
             begin_run(connection, run.workflow, run.run_id, run.started)
         try:
-            summary = _carried_out(config, options, progress, (store, lease))
+            with local_artifacts(config) as whole:
+                summary = _carried_out(whole, options, progress, (store, lease))
         except BaseException as error:
             message = str(error) if isinstance(error, LineageError) else type(error).__name__
             with suppress(StateLost):  # what ended the run is what to tell

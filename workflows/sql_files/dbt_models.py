@@ -69,7 +69,7 @@ def undeclared_reads(project: DbtProject, read: TableEdges) -> UndeclaredReads:
     An ephemeral model stands for what it reads itself.
     """
     by_name = {node.dotted.lower(): node for node in project.nodes.values() if node.relation}
-    declared = {node.dotted.lower(): _declared_names(project, node) for node in project.nodes.values() if node.relation}
+    declared = {node.dotted.lower(): declared_names(project, node) for node in project.nodes.values() if node.relation}
     models = {statement.node.dotted.lower() for statement in project.statements}
     found: dict[str, set[str]] = {}
     for source, target in read:
@@ -88,7 +88,8 @@ def undeclared_reads(project: DbtProject, read: TableEdges) -> UndeclaredReads:
     return UndeclaredReads(tuple(hard_coded), tuple(unused))
 
 
-def _declared_names(project: DbtProject, node: DbtNode) -> set[str]:
+def declared_names(project: DbtProject, node: DbtNode) -> set[str]:
+    """The tables that a node depends on as dbt was told, in lower case; an ephemeral model stands for what it reads."""
     names: set[str] = set()
     waiting = list(node.depends_on)
     for unique_id in waiting:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.support.captured_logs import bound, edges, table_edges
 
 
@@ -68,3 +70,28 @@ def test_what_happens_to_names_is_told_in_order_and_without_temporary_ones() -> 
         ("drop", "db.public.report", "", 2.0),
         ("rename", "db.public.report_new", "db.public.report", 3.0),
     ]
+
+
+BUILT = [
+    "CREATE TABLE report__new AS SELECT a FROM src",
+    "ALTER TABLE report RENAME TO report__old",
+    "ALTER TABLE report__new RENAME TO report",
+    "DROP TABLE report__old",
+    "INSERT INTO mart (a) SELECT a FROM report",
+]
+"""As dbt and others build a table: beside the one that stands, which goes once the new one has its place."""
+
+
+@pytest.mark.parametrize("times", [1, 2, 3])
+@pytest.mark.parametrize("columns", [{}, {"report": ["a"]}])
+def test_a_table_that_gives_its_place_to_another_and_goes_is_what_its_readers_read(
+    times: int, columns: dict[str, list[str]]
+) -> None:
+    log = bound(["INSERT INTO mart (a) SELECT a FROM report", *BUILT * times], columns)
+    assert set(table_edges(log)) == {("src", "report"), ("report", "mart")}
+    assert edges(log) == {("src.a", "report.a"), ("report.a", "mart.a")}
+
+
+def test_a_table_that_is_set_aside_and_kept_has_its_own_name() -> None:
+    log = bound(["INSERT INTO mart (a) SELECT a FROM report", *BUILT[:3]])
+    assert edges(log) == {("src.a", "report.a"), ("report__old.a", "mart.a")}

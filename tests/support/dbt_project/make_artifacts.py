@@ -6,7 +6,9 @@ packages and what dbt keeps for itself are left out; of the warehouse the answer
 
 from __future__ import annotations
 
+import csv
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -17,6 +19,7 @@ HERE = Path(__file__).parent
 PROJECT, BUILT = HERE / "roastery", HERE / "built"
 LEFT_OUT = ("docs", "disabled", "parent_map", "child_map", "group_map", "selectors", "saved_queries")
 DBTS_OWN = ("dbt", "dbt_duckdb")
+WRITING = re.compile(r"^\s*(create|alter|drop|insert|update|delete)\b", re.MULTILINE)
 DESCRIBE = """
 import duckdb, json, sys
 rows = duckdb.connect(sys.argv[1]).execute(
@@ -34,6 +37,7 @@ def main(dbt: Path) -> None:
             subprocess.run([dbt, *step, "--no-send-anonymous-usage-stats", "-q"], cwd=project, check=True)
             if step == ["build"]:
                 shutil.copy(project / "target/run_results.json", BUILT)
+                write_query_log(dbt, project)
         target = project / "target"
         manifest = json.loads((target / "manifest.json").read_text())
         (BUILT / "manifest.json").write_text(_written(_trimmed(manifest), scratch))
@@ -50,6 +54,23 @@ def main(dbt: Path) -> None:
         for table, column in json.loads(described_tables.stdout):
             described.setdefault(table, []).append(column)
         (BUILT / "described.json").write_text(json.dumps(described, indent=1) + "\n")
+
+
+def write_query_log(dbt: Path, project: Path) -> None:
+    """What the warehouse was sent by two builds, an incremental one the second, as an export of its log."""
+    log = project / "logs" / "dbt.log"
+    log.unlink()
+    for _build in range(2):
+        settings = ["--log-level-file", "debug", "--log-format-file", "json", "--no-send-anonymous-usage-stats", "-q"]
+        subprocess.run([dbt, "build", *settings], cwd=project, check=True)
+    sent = [json.loads(line) for line in log.read_text().splitlines()]
+    with (BUILT / "query_log.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["query_text", "start_time", "database_name", "session_id"])
+        for event in sent:
+            text = event["data"].get("sql", "")
+            if event["info"]["name"] == "SQLQuery" and WRITING.search(text):
+                writer.writerow([text.strip(), event["info"]["ts"], "roastery", event["data"]["conn_name"]])
 
 
 def _trimmed(manifest: dict[str, object]) -> dict[str, object]:

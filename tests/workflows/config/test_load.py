@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import io
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from connectors.dbt.download.places import BucketArtifacts, HttpArtifacts
 from ingestion.names.engine_names import EngineNameRules
 from ingestion.names.jdbc_urls import JdbcUrl
 from ingestion.parsing.parser_pool import Limits, Parser
@@ -466,18 +468,60 @@ def test_sparks_names_are_for_spark_history_only(workflow_file: Write, minimal: 
     assert "headwater.sparkNames: only the source type spark-history-lineage" in problem
 
 
-@pytest.mark.parametrize("place", ["http", "s3", "gcs", "azure", "cloud"])
-def test_artifacts_of_dbt_elsewhere_are_refused_in_one_line(workflow_file: Write, minimal: str, place: str) -> None:
-    other = {
-        "dbtConfigType": place,
-        "dbtPrefixConfig": {"dbtBucketName": "b"},
-        "dbtManifestHttpPath": "https://a.example",
-    }
+def dbt_file(minimal: str, **place: object) -> str:
     content = yaml.safe_load(minimal)
-    content["source"] |= {"type": "dbt", "sourceConfig": {"config": {"type": "DBT", "dbtConfigSource": other}}}
-    lines = [line for line in problems(workflow_file(yaml.safe_dump(content))) if "dbtConfig" in line]
+    content["source"] |= {"type": "dbt", "sourceConfig": {"config": {"type": "DBT", "dbtConfigSource": place}}}
+    return yaml.safe_dump(content)
+
+
+@pytest.mark.parametrize("place", ["azure", "cloud"])
+def test_artifacts_of_dbt_elsewhere_are_refused_in_one_line(workflow_file: Write, minimal: str, place: str) -> None:
+    text = dbt_file(minimal, dbtConfigType=place, dbtPrefixConfig={"dbtBucketName": "b"}, dbtCloudAccountId="1")
+    lines = [line for line in problems(workflow_file(text)) if "dbtConfig" in line]
     assert len(lines) == 1
     assert f"dbtConfigSource: dbtConfigType {place} is not read: download the artifacts before the run" in lines[0]
+
+
+def test_artifacts_of_dbt_behind_addresses(workflow_file: Write, minimal: str) -> None:
+    place = {"dbtManifestHttpPath": "https://ci.example/m.json?sig=hunter2", "dbtHttpHeaders": {"X-Key": "hunter3"}}
+    config = load_config(workflow_file(dbt_file(minimal, dbtConfigType="http", **place)))
+    assert config.dbt is not None
+    urls = {"manifest": "https://ci.example/m.json?sig=hunter2"}
+    assert config.dbt.elsewhere == HttpArtifacts(urls, {"X-Key": "hunter3"})
+    assert {"sig=hunter2", "hunter3"} <= set(config.secrets)
+    assert not re.search("hunter", repr(config))
+
+
+def test_artifacts_of_dbt_in_a_bucket(workflow_file: Write, minimal: str) -> None:
+    security = {"awsAccessKeyId": "id", "awsSecretAccessKey": "hunter2", "awsRegion": "eu-west-1"}
+    security["endPointURL"] = "http://minio:9000"
+    folder = {"dbtBucketName": "lake", "dbtObjectPrefix": "dbt/target/"}
+    place = {"dbtConfigType": "s3", "dbtSecurityConfig": security, "dbtPrefixConfig": folder}
+    config = load_config(workflow_file(dbt_file(minimal, **place)))
+    assert config.dbt is not None
+    bucket = config.dbt.elsewhere
+    assert isinstance(bucket, BucketArtifacts)
+    assert (bucket.address, bucket.options["secret_key"]) == ("s3://lake/dbt/target", "hunter2")
+    assert (bucket.options["scheme"], bucket.options["endpoint_override"]) == ("http", "minio:9000")
+    assert "hunter2" in config.secrets
+    assert "hunter2" not in repr(config)
+
+
+@pytest.mark.parametrize(
+    ("place", "expected"),
+    [
+        ({"dbtConfigType": "http"}, "dbtManifestHttpPath: needed by dbtConfigType http"),
+        ({"dbtConfigType": "http", "dbtManifestHttpPath": "ftp://a"}, "expected a URL such as https://ci.example"),
+        ({"dbtConfigType": "s3"}, "dbtBucketName: needed by dbtConfigType s3"),
+        ({"dbtConfigType": "s3", "dbtSecurityConfig": {"awsAccessKeyId": "a"}}, "belong together"),
+        ({"dbtConfigType": "gcs", "dbtSecurityConfig": {"gcpConfig": "none.json"}}, "no such file"),
+        ({"dbtConfigType": "gcs", "dbtSecurityConfig": {"gcpConfig": {"privateKey": "k"}}}, "read from a file alone"),
+    ],
+)
+def test_a_place_of_artifacts_that_is_not_whole(
+    workflow_file: Write, minimal: str, place: dict[str, object], expected: str
+) -> None:
+    assert any(expected in line for line in problems(workflow_file(dbt_file(minimal, **place))))
 
 
 def test_every_connection_type_is_a_source_type(workflow_file: Write, minimal: str) -> None:

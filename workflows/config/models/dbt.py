@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
-from workflows.config.models.fields import Bool, Model, OrEmpty, Text
+from workflows.config.models.fields import Bool, Model, OrEmpty, Secret, Text
 from workflows.config.models.headwater import Workflow
 from workflows.config.models.openmetadata import (
     NO_EFFECT,
@@ -16,8 +16,55 @@ from workflows.config.models.openmetadata import (
     SparkHistoryLineageConfig,
 )
 
-_ELSEWHERE = frozenset({"http", "s3", "gcs", "azure", "cloud"})
+_NOT_READ = frozenset({"azure", "cloud"})
 """The other places that OpenMetadata reads artifacts from."""
+
+
+def _path_as_config(given: Any) -> Any:
+    return {"path": given} if isinstance(given, str) else given
+
+
+class GcpConfig(Model):
+    """Who asks Google: a service account whose key is in a file, or what the environment has."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_values(cls, given: Any) -> Any:
+        """A key among the settings would have to be written to a file to be used."""
+        if isinstance(given, dict) and "privateKey" in given:
+            raise ValueError("keys are read from a file alone: put the service account's JSON there, and name its path")
+        return given
+
+    type: Literal["gcp_credential_path", "gcp_adc"] = Field(
+        default="gcp_credential_path", description="gcp_adc: the environment's own credentials."
+    )
+    path: Text | None = Field(default=None, description="The JSON file of a service account.")
+
+
+class DbtSecurityConfig(Model):
+    """`dbtSecurityConfig`: left out, the credentials are those of the environment."""
+
+    aws_access_key_id: Text | None = Field(default=None, description="S3: the id of an access key.")
+    aws_secret_access_key: Secret | None = Field(default=None, description="S3: the access key itself.")
+    aws_session_token: Secret | None = Field(default=None, description="S3: the token of a temporary key.")
+    aws_region: Text | None = Field(default=None, description="S3: the region of the bucket.")
+    end_point_url: Text | None = Field(
+        default=None, alias="endPointURL", description="S3: the address of a store other than Amazon's."
+    )
+    assume_role_arn: Text | None = Field(default=None, description="S3: the role to take on.")
+    assume_role_session_name: Text | None = Field(default=None, description="S3: the name of that session.")
+    gcp_config: Annotated[GcpConfig, BeforeValidator(_path_as_config)] | None = Field(
+        default=None, description="Google Cloud Storage: who asks."
+    )
+
+
+class DbtPrefixConfig(Model):
+    """`dbtPrefixConfig`: the folder of a bucket."""
+
+    dbt_bucket_name: Text | None = Field(default=None, description="The bucket.")
+    dbt_object_prefix: str = Field(
+        default="", description="The folder with the artifacts; where it has no manifest.json, the only one below."
+    )
 
 
 class DbtConfigSource(Model):
@@ -28,13 +75,15 @@ class DbtConfigSource(Model):
     def _refuse_other_places(cls, given: Any) -> Any:
         """One line for all keys of a place that is not read."""
         place = given.get("dbtConfigType") if isinstance(given, dict) else None
-        if place in _ELSEWHERE:
+        if place in _NOT_READ:
             raise ValueError(
                 f"dbtConfigType {place} is not read: download the artifacts before the run, and name the files"
             )
         return given
 
-    dbt_config_type: Literal["local"] = Field(default="local", description="Files that this machine can read.")
+    dbt_config_type: Literal["local", "http", "s3", "gcs"] = Field(
+        default="local", description="Files of this machine, addresses, or a bucket."
+    )
     dbt_manifest_file_path: Text | None = Field(
         default=None, description="manifest.json, or the folder of the project, which is read by its files if need be."
     )
@@ -46,6 +95,19 @@ class DbtConfigSource(Model):
     )
     dbt_sources_file_path: Text | None = Field(
         default=None, description="sources.json, which says how fresh the sources are."
+    )
+    dbt_manifest_http_path: Text | None = Field(default=None, description="http: the address of manifest.json.")
+    dbt_catalog_http_path: Text | None = Field(default=None, description="http: that of catalog.json.")
+    dbt_run_results_http_path: Text | None = Field(default=None, description="http: that of run_results.json.")
+    dbt_sources_http_path: Text | None = Field(default=None, description="http: that of sources.json.")
+    dbt_http_headers: dict[str, Secret] = Field(
+        default_factory=dict, description="http: headers to ask with; they go to the host of the address alone."
+    )
+    dbt_security_config: Annotated[DbtSecurityConfig, OrEmpty] = Field(
+        default_factory=DbtSecurityConfig, description="s3, gcs: with which credentials."
+    )
+    dbt_prefix_config: Annotated[DbtPrefixConfig, OrEmpty] = Field(
+        default_factory=DbtPrefixConfig, description="s3, gcs: where in which bucket."
     )
 
 

@@ -15,6 +15,7 @@ from ingestion.names.fqn import build_fqn
 from workflows.config import DbtArtifacts
 from workflows.config.namespaces import SourceSettings
 from workflows.lineage.lineage_source import LineageSource
+from workflows.publishing.dbt.drift import LogDrift, project_flows
 from workflows.publishing.dbt.filing import ProjectFiling
 from workflows.sql_files.dbt_models import undeclared_reads
 from workflows.state.acknowledgements import PublishedState
@@ -71,13 +72,17 @@ class DbtPublishing:
         relations = source.log.relations
         read = [
             (str(relations[number].key), str(relations[flow.target].key))
-            for flow in source.flows
+            for flow in project_flows(source)
             for number in flow.content.sources
         ]
         lines = undeclared_reads(self.project, tuple(read)).hard_coded
         yield from (f"hard-coded reference: {one}" for one in lines[:_SHOWN])
         if len(lines) > _SHOWN:
             yield f"{len(lines) - _SHOWN} more hard-coded references"
+        drift = list(LogDrift(self.project, source).lines())
+        yield from (f"drift: {one}" for one in drift[:_SHOWN])
+        if len(drift) > _SHOWN:
+            yield f"drift: {len(drift) - _SHOWN} more models"
         failed = [one.unique_id for one in self.results.values() if one.status in _FAILED]
         if failed:
             names = ", ".join(map(self._name_for_people, failed[:_SHOWN]))

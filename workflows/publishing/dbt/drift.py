@@ -1,0 +1,198 @@
+"""Where what ran in the warehouse differs from what the project says: a log and a manifest of the same models.
+
+A log names the node of each of dbt's statements. Of a node the latest statement counts that filled its relation. What
+is no drift is left out: other targets, which are other schemas; tests; what hooks write; the branches of incremental
+models, and the rows that snapshots keep, as long as they read what the project declares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property
+
+from connectors.dbt.model_statements import DbtProject
+from connectors.dbt.target.nodes import DbtNode, ResourceKind
+from ingestion.binding.temporary_tables import PersistedFlow
+from ingestion.model import LineageType, StatementKind
+from workflows.lineage.lineage_source import LineageSource
+from workflows.sql_files.dbt_models import declared_names
+from workflows.templates.grouping import OccurrenceGroup
+
+_JOB = "dbt "
+_PASSING = "__dbt_"
+"""Begins the ending of what dbt makes beside a relation, to put it in its place or to drop it."""
+_SHOWN = 3
+_BUILT_WHOLE = frozenset({"table", "view", "materialized_view", "dynamic_table"})
+"""Materializations whose statement is the model's query, and nothing else."""
+_MADE_ANEW = frozenset({StatementKind.CREATE_TABLE_AS, StatementKind.CREATE_VIEW})
+_FILLING = _MADE_ANEW | {StatementKind.INSERT, StatementKind.MERGE}
+_WITH_QUERY = frozenset({ResourceKind.MODEL, ResourceKind.SNAPSHOT})
+
+_Pair = tuple[str, str]
+"""A column that is read (with its table), and the column that is made of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Write:
+    """What one statement brings into a relation; all names in lower case. `columns` None: not all are known."""
+
+    target: str
+    at: float
+    kind: StatementKind
+    sources: frozenset[str]
+    columns: frozenset[str] | None
+    pairs: frozenset[_Pair] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class LogDrift:
+    """The models of a project beside the statements of a log that dbt ran, both bound in one `source`."""
+
+    project: DbtProject
+    source: LineageSource
+
+    def lines(self) -> Iterator[str]:
+        """A line for each model that differs, those first that ran since the project was compiled."""
+        found = [(self._since(at), line) for at, line in (*self._of_models(), *self._of_unknown())]
+        yield from (line for _since, line in sorted(found, key=lambda one: (not one[0], one[1])))
+
+    def _of_models(self) -> Iterator[tuple[float, str]]:
+        for unique_id, writes in self._written.items():
+            node = self.project.nodes.get(unique_id)
+            if node is None or node.kind not in _WITH_QUERY:
+                continue
+            own = [one for one in writes if one.target == node.dotted.casefold()]
+            run = _latest(node, own)
+            said = self._said.get(node.dotted.casefold())
+            differences = _misplaced(node, writes) if not own else ()
+            if run is not None and said is not None:
+                differences = tuple(_differences(self.project, node, run, said))
+            if differences:
+                at = max(one.at for one in own or writes)
+                yield at, f"{node.name} {self._when(at)}: {_listed(differences)}"
+
+    def _of_unknown(self) -> Iterator[tuple[float, str]]:
+        """Models of the project that ran since it was compiled and are not in it."""
+        for unique_id, writes in self._written.items():
+            kind, _, name = unique_id.partition(".")
+            at = max(one.at for one in writes)
+            if unique_id in self.project.nodes or kind not in _WITH_QUERY or not self._since(at):
+                continue
+            if name.partition(".")[0] == self.project.name and not self._failed(unique_id):
+                yield at, f"{unique_id} {self._when(at)}: the project has no such model"
+
+    def _failed(self, unique_id: str) -> bool:
+        return any(failure.node.unique_id == unique_id for failure in self.project.failures)
+
+    def _since(self, at: float) -> bool:
+        compiled = self.project.manifest.generated_at if self.project.manifest is not None else None
+        return compiled is None or at >= compiled
+
+    def _when(self, at: float) -> str:
+        moment = datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M")
+        return f"is not what ran at {moment}" if self._since(at) else f"has changed since it ran at {moment}"
+
+    @cached_property
+    def _written(self) -> dict[str, list[_Write]]:
+        """What the log says that dbt wrote, by the unique id of the node."""
+        found: dict[str, list[_Write]] = {}
+        for flow in self.source.flows:
+            group = self.source.group_of(flow)
+            for unique_id in _nodes_of(group):
+                found.setdefault(unique_id, []).append(self._write(flow, group))
+        return found
+
+    @cached_property
+    def _said(self) -> dict[str, _Write]:
+        """What the project itself says of its relations, by their names."""
+        flows = project_flows(self.source)
+        return {one.target: one for one in (self._write(flow, self.source.group_of(flow)) for flow in flows)}
+
+    @cached_property
+    def _names(self) -> list[str]:
+        return [str(relation.key).casefold() for relation in self.source.log.relations]
+
+    def _write(self, flow: PersistedFlow, group: OccurrenceGroup) -> _Write:
+        names, content = self._names, flow.content
+        target = names[flow.target]
+        pairs = {
+            (f"{names[one.relation]}.{one.column}".casefold(), column.casefold())
+            for column, uses in content.columns.items()
+            for use in uses
+            if use.certain and use.transformation.type is LineageType.DIRECT
+            for one in use.sources
+        }
+        return _Write(
+            target,
+            group.last_seen,
+            self.source.log.statements[flow.statement].lineage.kind,
+            frozenset(names[number] for number in content.sources) - {target},
+            None if content.stars else frozenset(map(str.casefold, content.columns)),
+            frozenset(pairs),
+        )
+
+
+def project_flows(source: LineageSource) -> tuple[PersistedFlow, ...]:
+    """What definitions say, which no record of a log does."""
+    return tuple(flow for flow in source.flows if not source.group_of(flow).digests)
+
+
+def _nodes_of(group: OccurrenceGroup) -> Iterator[str]:
+    yield from (job.removeprefix(_JOB) for job in group.jobs if job.startswith(_JOB))
+
+
+def _built_whole(node: DbtNode) -> bool:
+    return node.kind is ResourceKind.MODEL and node.materialized in _BUILT_WHOLE
+
+
+def _latest(node: DbtNode, writes: Iterable[_Write]) -> _Write | None:
+    """The last statement that filled a relation, and no hook's: these make nothing anew, and give fewer columns."""
+    filling = [one for one in writes if one.kind in _FILLING]
+    if _built_whole(node):
+        filling = [one for one in filling if one.kind in _MADE_ANEW] or filling
+    else:
+        widest = max((len(one.columns or ()) for one in filling), default=0)
+        filling = [one for one in filling if len(one.columns or ()) == widest]
+    return max(filling, key=lambda one: (one.at, len(one.columns or ())), default=None)
+
+
+def _misplaced(node: DbtNode, writes: Iterable[_Write]) -> tuple[str, ...]:
+    """Where a node's rows went by another name than its own; in another schema it ran for another target."""
+    own = node.dotted.casefold()
+    beside = [one for one in writes if one.kind in _MADE_ANEW and _schema(one.target) == _schema(own)]
+    last = max(beside, key=lambda one: one.at, default=None)
+    if last is None or any(one.target.startswith(f"{own}{_PASSING}") for one in beside):
+        return ()
+    return (f"it went to {last.target}, and the project's is {node.dotted}",)
+
+
+def _schema(name: str) -> str:
+    """The name without its last part: of a table its schema, of a column its table."""
+    return name.rpartition(".")[0]
+
+
+def _differences(project: DbtProject, node: DbtNode, run: _Write, said: _Write) -> Iterator[str]:
+    declared = {name.casefold() for name in declared_names(project, node)} | {node.dotted.casefold()}
+    whole = _built_whole(node)
+    yield from (
+        f"only the run reads {name}" for name in sorted(run.sources - said.sources) if whole or name not in declared
+    )
+    if not whole:
+        return
+    yield from (f"only the project reads {name}" for name in sorted(said.sources - run.sources))
+    if run.columns is None or said.columns is None:
+        return
+    yield from (f"only the run makes {name}" for name in sorted(run.columns - said.columns))
+    yield from (f"only the project makes {name}" for name in sorted(said.columns - run.columns))
+    both, tables = run.columns & said.columns, run.sources & said.sources
+    for who, pairs in (("run", run.pairs - said.pairs), ("project", said.pairs - run.pairs)):
+        for source, column in sorted(pairs, key=lambda pair: (pair[1], pair[0])):
+            if column in both and _schema(source) in tables:
+                yield f"only the {who} makes {column} of {source}"
+
+
+def _listed(differences: tuple[str, ...]) -> str:
+    more = [f"{len(differences) - _SHOWN} more differences"] if len(differences) > _SHOWN else []
+    return "; ".join((*differences[:_SHOWN], *more))
