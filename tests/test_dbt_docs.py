@@ -17,8 +17,9 @@ from workflows.config import load_config
 
 DOCUMENT = (Path(__file__).parents[1] / "docs/dbt.md").read_text(encoding="utf-8")
 COMMANDS = [line for block in re.findall(r"```sh\n(.*?)```", DOCUMENT, re.DOTALL) for line in block.splitlines()]
-SHOWN = [line for block in re.findall(r"```text\n(.*?)```", DOCUMENT, re.DOTALL) for line in block.splitlines()]
-WORKFLOW, ACTION = re.findall(r"```yaml\n(.*?)```", DOCUMENT, re.DOTALL)
+LINES = [line for block in re.findall(r"```text\n(.*?)```", DOCUMENT, re.DOTALL) for line in block.splitlines()]
+SHOWN = [line for line in LINES if not line.startswith("warning: drift")]  # which tests/workflows/publishing/dbt shows
+WORKFLOW, ADDRESSES, BUCKET, WITH_LOG, ACTION = re.findall(r"```yaml\n(.*?)```", DOCUMENT, re.DOTALL)
 
 
 @pytest.fixture(scope="module")
@@ -76,6 +77,29 @@ def test_the_configuration_has_no_key_without_effect(folder: Path, monkeypatch: 
     assert config.without_effect == ()
     assert config.dbt is not None
     assert config.source.dialect == "duckdb"
+
+
+@pytest.mark.parametrize("block", [ADDRESSES, BUCKET])
+def test_a_place_of_artifacts_is_a_configuration(block: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("CI_TOKEN", "hunter2")
+    content = yaml.safe_load(WORKFLOW)
+    content["source"]["sourceConfig"]["config"] |= yaml.safe_load(block)
+    (folder / "elsewhere.yaml").write_text(yaml.safe_dump(content))
+    config = load_config(folder / "elsewhere.yaml")
+    assert config.without_effect == ()
+    assert config.dbt is not None
+    assert config.dbt.elsewhere is not None
+
+
+def test_a_log_stands_beside_a_project(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    shutil.copy(BUILT / "query_log.csv", folder / "query_history.csv")
+    content = yaml.safe_load(WORKFLOW)
+    content["source"]["sourceConfig"]["config"] |= yaml.safe_load(WITH_LOG)["source"]["sourceConfig"]["config"]
+    (folder / "log.yaml").write_text(yaml.safe_dump(content))
+    config = load_config(folder / "log.yaml")
+    assert (config.without_effect, config.query_log.place) == ((), "query_history.csv")
 
 
 def test_the_action_is_a_workflow_that_runs_what_is_there() -> None:

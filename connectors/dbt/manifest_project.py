@@ -30,7 +30,7 @@ def project_from_manifest(file: Path, dialect: str | None, limits: Limits, catal
     manifest = read_manifest(file)
     language = adapter_dialect(dialect or manifest.adapter)
     nodes = dict(manifest.nodes)
-    package = read_package(file.parent.parent) if (file.parent.parent / PROJECT_FILE).is_file() else None
+    package = _package_around(file)
     root = package.root if package is not None else Path()
     queries: list[ModelQuery] = []
     without: dict[str, str] = {}
@@ -64,6 +64,12 @@ def project_from_manifest(file: Path, dialect: str | None, limits: Limits, catal
         exposures=manifest.exposures,
         manifest=manifest,
     )
+
+
+def _package_around(manifest: Path) -> Package | None:
+    """The project in whose target folder a manifest lies, None where it lies elsewhere."""
+    root = manifest.parent.parent
+    return read_package(root) if (root / PROJECT_FILE).is_file() else None
 
 
 def _compiled_file(target: Path, node: DbtNode) -> str | None:
@@ -117,6 +123,7 @@ def _template_node(node: DbtNode) -> TemplateNode:
         layers=(config,),
         place=node.place,
         materialized=node.materialized,
+        path=node.path,
     )
 
 

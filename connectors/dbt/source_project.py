@@ -153,7 +153,8 @@ def _enabled_files(found: SourceFiles, configs: Mapping[str, NodeConfig]) -> Sou
 
 def _placed_node(one: SourceFile, configs: Mapping[str, NodeConfig]) -> Any:
     config = configs[one.node.unique_id]
-    return replace(one.node, place=config.place, materialized=_materialization(one, config.config))
+    materialized = _materialization(one, config.config)
+    return replace(one.node, place=config.place, materialized=materialized, config=config.config)
 
 
 def _materialization(one: SourceFile, config: Mapping[str, Any]) -> str:

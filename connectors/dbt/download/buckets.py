@@ -13,11 +13,10 @@ from typing import Any
 
 from pyarrow import fs
 
-from connectors.dbt.download.copies import LARGEST, write_copy
+from connectors.dbt.download.copies import LARGEST, PIECE, write_copy
 from connectors.dbt.download.places import ARTIFACTS, BucketArtifacts, BucketKind
 from ingestion.errors import ConfigError, TargetDown
 
-_CHUNK = 1 << 20
 _SECONDS = (10.0, 60.0)
 """To connect, and for each answer."""
 _ATTEMPTS = 3
@@ -41,11 +40,11 @@ class BucketDownload:
         """
         path = f"{self._folder}/{name}.json"
         origin = f"{self.artifacts.kind}://{path}"
-        with self._told(origin):
+        with self._translating_errors(origin):
             if self._files.get_file_info(path).type is not fs.FileType.File:
                 return False
             with self._files.open_input_stream(path) as stream:
-                write_copy(iter(partial(stream.read, _CHUNK), b""), file, origin, LARGEST)
+                write_copy(iter(partial(stream.read, PIECE), b""), file, origin, LARGEST)
         return True
 
     @cached_property
@@ -61,7 +60,7 @@ class BucketDownload:
     def _folder(self) -> str:
         """The folder with the manifest: that which is named, or the only one below it that has one."""
         path, manifest = self.artifacts.path, f"{ARTIFACTS[0]}.json"
-        with self._told(self.artifacts.address):
+        with self._translating_errors(self.artifacts.address):
             if self._files.get_file_info(f"{path}/{manifest}").type is fs.FileType.File:
                 return path
             below = self._files.get_file_info(fs.FileSelector(path, allow_not_found=True, recursive=True))
@@ -76,7 +75,7 @@ class BucketDownload:
         return found[0]
 
     @contextmanager
-    def _told(self, origin: str) -> Iterator[None]:
+    def _translating_errors(self, origin: str) -> Iterator[None]:
         """Tells the store's errors by what can be done: their own text may quote anything."""
         with _credentials(self.artifacts.credentials_file):
             try:

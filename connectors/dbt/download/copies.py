@@ -10,6 +10,9 @@ from ingestion.errors import ConfigError
 LARGEST = 4 << 30
 """Bytes; manifests of a hundred megabytes are large."""
 
+PIECE = 1 << 20
+"""Bytes that are copied at a time."""
+
 
 def write_copy(pieces: Iterable[bytes], file: Path, origin: str, largest: int = LARGEST) -> None:
     """Writes the pieces of what is at `origin` (without secrets). Raises ConfigError where it is beyond `largest`."""

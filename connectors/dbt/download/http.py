@@ -12,12 +12,11 @@ import requests
 import urllib3
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential
 
-from connectors.dbt.download.copies import LARGEST, write_copy
+from connectors.dbt.download.copies import LARGEST, PIECE, write_copy
 from connectors.dbt.download.places import HttpArtifacts
 from connectors.dbt.target.json_stream import url_without_secrets
 from ingestion.errors import ConfigError, RetryableError, TargetDown
 
-_CHUNK = 1 << 20
 _REDIRECTS = 5
 _BUSY = 429
 _BROKEN = 500
@@ -79,7 +78,7 @@ class HttpDownload:
     def _pieces(self, session: requests.Session, url: str) -> Iterator[bytes]:
         end = time.monotonic() + self.limits.whole
         with self._response(session, url) as response:
-            for piece in response.iter_content(_CHUNK):
+            for piece in response.iter_content(PIECE):
                 if time.monotonic() > end:
                     raise RetryableError(f"takes longer than {self.limits.whole:g} s")
                 yield piece

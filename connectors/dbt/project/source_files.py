@@ -115,6 +115,7 @@ def _node(package: Package, project: Package, file: Path, kind: str, node_proper
         version=node_properties.version,
         latest=node_properties.latest,
         layers=(*layers, node_properties.config),
+        path=file.relative_to(package.root).as_posix() if file.is_relative_to(package.root) else file.as_posix(),
     )
 
 

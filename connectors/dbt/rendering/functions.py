@@ -144,7 +144,6 @@ def common_functions() -> dict[str, Any]:
         "print": _silent,
         "run_query": _asking("run_query"),
         "run_started_at": now,
-        "selected_resources": [],
         "set": _set,
         "set_strict": set,
         "statement": _asking("statement"),

@@ -175,6 +175,28 @@ class TemplateColumn:
         return False
 
 
+class ColumnApi:
+    """`api.Column`: columns of a template's own, and the names of types, which change no lineage."""
+
+    def __init__(self, dialect: str) -> None:
+        self._dialect = dialect
+
+    def __call__(self, column: str, *_type: Any, **_size: Any) -> TemplateColumn:
+        return TemplateColumn(column, self._dialect)
+
+    create = __call__
+
+    def translate_type(self, dtype: str) -> str:
+        """The name of a type in the warehouse."""
+        return "text" if dtype.lower() == "string" else dtype
+
+    def string_type(self, size: int) -> str:
+        return f"character varying({size})"
+
+    def numeric_type(self, dtype: str, precision: Any = None, scale: Any = None) -> str:
+        return dtype if precision is None or scale is None else f"{dtype}({precision},{scale})"
+
+
 def relation_name(place: tuple[str, str, str], dialect: str) -> str:
     """A place as dbt writes it in the dialect: in quotes, but where bare names are in upper case."""
     rules = dialect_of(dialect)

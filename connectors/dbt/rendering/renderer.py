@@ -16,7 +16,8 @@ from connectors.dbt.rendering.cross_database import DBTS_MACROS
 from connectors.dbt.rendering.failures import MODEL, TEMPLATE_ERRORS, NotRenderable, failure_of
 from connectors.dbt.rendering.functions import FILTERS, Members, MissingName, Warehouse, common_functions
 from connectors.dbt.rendering.macros import DBT, Globals, MacroLibrary, MacroName, dispatch, hand_back, macros_in
-from connectors.dbt.rendering.relations import TemplateColumn, TemplateRelation, TypeAnswers, relation_name
+from connectors.dbt.rendering.project_graph import ProjectGraph
+from connectors.dbt.rendering.relations import ColumnApi, TemplateColumn, TemplateRelation, TypeAnswers, relation_name
 from connectors.dbt.rendering.scope import COLUMNS_OF, TemplateNode, TemplateScope, TemplateSource
 from connectors.dbt.rendering.settings import ConfigCall, ProjectVariables
 from connectors.dbt.target.nodes import EPHEMERAL_PREFIX
@@ -67,8 +68,11 @@ class TemplateRenderer:
         self.scope = scope
         self._environment = _ENVIRONMENT
         self._library = MacroLibrary(self._environment, (*macros_in(DBTS_MACROS, DBT), *scope.macros))
-        self._common = common_functions()
         self._nodes = {node.unique_id: node for node in scope.nodes}
+        graph = ProjectGraph(scope, self._layer_configs, self._place_of_source)
+        self._common = {**common_functions(), "graph": graph, "selected_resources": list(self._nodes)}
+        relations = Members({"create": self._relation})
+        self._common["api"] = Members({"Relation": relations, "Column": ColumnApi(scope.dialect)})
         self._refs: dict[str, list[TemplateNode]] = {}
         for node in scope.nodes:
             self._refs.setdefault(node.name, []).append(node)
@@ -217,7 +221,7 @@ class TemplateRenderer:
         if name in _OURS:
             return lambda *_args, **_kwargs: _OURS[name]
         root, adapter = self.scope.project, self.scope.target.get("type", "")
-        searched = self.scope.dispatch.get(home, (root, home or package))
+        searched = self.scope.dispatch.get(home, (root, home if home in self._library.packages else package))
         return dispatch(self._library, names_of, name, (*searched, root, f"dbt_{adapter}", DBT), adapter)
 
     def _of_node(self, rendering: Rendering, package: str) -> dict[str, Any]:
@@ -241,7 +245,6 @@ class TemplateRenderer:
             "tags": rendering.config.get("tags", []),
         }
         return {
-            "api": Members({"Relation": Members({"create": self._relation})}),
             "config": ConfigCall(rendering.config),
             "database": database,
             "is_incremental": is_incremental,

@@ -25,7 +25,8 @@ class TemplateMacro:
 class TemplateNode:
     """A model, seed or snapshot as the files have it: `layers` are its configs, the weakest first.
 
-    `place` is (database, schema, identifier) where it is known already.
+    `place` is (database, schema, identifier) and `config` all layers together with what its text says, where these are
+    known already; `path` is its file below its package's root.
     """
 
     unique_id: str
@@ -37,6 +38,8 @@ class TemplateNode:
     layers: tuple[Mapping[str, Any], ...] = ()
     place: tuple[str, str, str] | None = None
     materialized: str = ""
+    path: str = ""
+    config: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,8 +26,8 @@ _PASSING = "__dbt_"
 _SHOWN = 3
 _BUILT_WHOLE = frozenset({"table", "view", "materialized_view", "dynamic_table"})
 """Materializations whose statement is the model's query, and nothing else."""
-_MADE_ANEW = frozenset({StatementKind.CREATE_TABLE_AS, StatementKind.CREATE_VIEW})
-_FILLING = _MADE_ANEW | {StatementKind.INSERT, StatementKind.MERGE}
+_CREATING = frozenset({StatementKind.CREATE_TABLE_AS, StatementKind.CREATE_VIEW})
+_FILLING = _CREATING | {StatementKind.INSERT, StatementKind.MERGE}
 _WITH_QUERY = frozenset({ResourceKind.MODEL, ResourceKind.SNAPSHOT})
 
 _Pair = tuple[str, str]
@@ -35,7 +35,7 @@ _Pair = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class _Write:
+class _RelationWrite:
     """What one statement brings into a relation; all names in lower case. `columns` None: not all are known."""
 
     target: str
@@ -59,31 +59,31 @@ class LogDrift:
         yield from (line for _since, line in sorted(found, key=lambda one: (not one[0], one[1])))
 
     def _of_models(self) -> Iterator[tuple[float, str]]:
-        for unique_id, writes in self._written.items():
+        for unique_id, writes in self._writes_by_node.items():
             node = self.project.nodes.get(unique_id)
             if node is None or node.kind not in _WITH_QUERY:
                 continue
             own = [one for one in writes if one.target == node.dotted.casefold()]
             run = _latest(node, own)
-            said = self._said.get(node.dotted.casefold())
-            differences = _misplaced(node, writes) if not own else ()
-            if run is not None and said is not None:
-                differences = tuple(_differences(self.project, node, run, said))
+            definition = self._definitions.get(node.dotted.casefold())
+            differences = _other_relation(node, writes) if not own else ()
+            if run is not None and definition is not None:
+                differences = tuple(_differences(self.project, node, run, definition))
             if differences:
                 at = max(one.at for one in own or writes)
-                yield at, f"{node.name} {self._when(at)}: {_listed(differences)}"
+                yield at, f"{node.name} {self._when(at)}: {_difference_text(differences)}"
 
     def _of_unknown(self) -> Iterator[tuple[float, str]]:
         """Models of the project that ran since it was compiled and are not in it."""
-        for unique_id, writes in self._written.items():
+        for unique_id, writes in self._writes_by_node.items():
             kind, _, name = unique_id.partition(".")
             at = max(one.at for one in writes)
             if unique_id in self.project.nodes or kind not in _WITH_QUERY or not self._since(at):
                 continue
-            if name.partition(".")[0] == self.project.name and not self._failed(unique_id):
+            if name.partition(".")[0] == self.project.name and not self._is_unread(unique_id):
                 yield at, f"{unique_id} {self._when(at)}: the project has no such model"
 
-    def _failed(self, unique_id: str) -> bool:
+    def _is_unread(self, unique_id: str) -> bool:
         return any(failure.node.unique_id == unique_id for failure in self.project.failures)
 
     def _since(self, at: float) -> bool:
@@ -95,26 +95,26 @@ class LogDrift:
         return f"is not what ran at {moment}" if self._since(at) else f"has changed since it ran at {moment}"
 
     @cached_property
-    def _written(self) -> dict[str, list[_Write]]:
+    def _writes_by_node(self) -> dict[str, list[_RelationWrite]]:
         """What the log says that dbt wrote, by the unique id of the node."""
-        found: dict[str, list[_Write]] = {}
+        found: dict[str, list[_RelationWrite]] = {}
         for flow in self.source.flows:
             group = self.source.group_of(flow)
             for unique_id in _nodes_of(group):
-                found.setdefault(unique_id, []).append(self._write(flow, group))
+                found.setdefault(unique_id, []).append(self._relation_write(flow, group))
         return found
 
     @cached_property
-    def _said(self) -> dict[str, _Write]:
+    def _definitions(self) -> dict[str, _RelationWrite]:
         """What the project itself says of its relations, by their names."""
         flows = project_flows(self.source)
-        return {one.target: one for one in (self._write(flow, self.source.group_of(flow)) for flow in flows)}
+        return {one.target: one for one in (self._relation_write(flow, self.source.group_of(flow)) for flow in flows)}
 
     @cached_property
     def _names(self) -> list[str]:
         return [str(relation.key).casefold() for relation in self.source.log.relations]
 
-    def _write(self, flow: PersistedFlow, group: OccurrenceGroup) -> _Write:
+    def _relation_write(self, flow: PersistedFlow, group: OccurrenceGroup) -> _RelationWrite:
         names, content = self._names, flow.content
         target = names[flow.target]
         pairs = {
@@ -124,7 +124,7 @@ class LogDrift:
             if use.certain and use.transformation.type is LineageType.DIRECT
             for one in use.sources
         }
-        return _Write(
+        return _RelationWrite(
             target,
             group.last_seen,
             self.source.log.statements[flow.statement].lineage.kind,
@@ -147,21 +147,21 @@ def _built_whole(node: DbtNode) -> bool:
     return node.kind is ResourceKind.MODEL and node.materialized in _BUILT_WHOLE
 
 
-def _latest(node: DbtNode, writes: Iterable[_Write]) -> _Write | None:
+def _latest(node: DbtNode, writes: Iterable[_RelationWrite]) -> _RelationWrite | None:
     """The last statement that filled a relation, and no hook's: these make nothing anew, and give fewer columns."""
     filling = [one for one in writes if one.kind in _FILLING]
     if _built_whole(node):
-        filling = [one for one in filling if one.kind in _MADE_ANEW] or filling
+        filling = [one for one in filling if one.kind in _CREATING] or filling
     else:
         widest = max((len(one.columns or ()) for one in filling), default=0)
         filling = [one for one in filling if len(one.columns or ()) == widest]
     return max(filling, key=lambda one: (one.at, len(one.columns or ())), default=None)
 
 
-def _misplaced(node: DbtNode, writes: Iterable[_Write]) -> tuple[str, ...]:
+def _other_relation(node: DbtNode, writes: Iterable[_RelationWrite]) -> tuple[str, ...]:
     """Where a node's rows went by another name than its own; in another schema it ran for another target."""
     own = node.dotted.casefold()
-    beside = [one for one in writes if one.kind in _MADE_ANEW and _schema(one.target) == _schema(own)]
+    beside = [one for one in writes if one.kind in _CREATING and _schema(one.target) == _schema(own)]
     last = max(beside, key=lambda one: one.at, default=None)
     if last is None or any(one.target.startswith(f"{own}{_PASSING}") for one in beside):
         return ()
@@ -173,26 +173,28 @@ def _schema(name: str) -> str:
     return name.rpartition(".")[0]
 
 
-def _differences(project: DbtProject, node: DbtNode, run: _Write, said: _Write) -> Iterator[str]:
+def _differences(project: DbtProject, node: DbtNode, run: _RelationWrite, definition: _RelationWrite) -> Iterator[str]:
     declared = {name.casefold() for name in declared_names(project, node)} | {node.dotted.casefold()}
     whole = _built_whole(node)
     yield from (
-        f"only the run reads {name}" for name in sorted(run.sources - said.sources) if whole or name not in declared
+        f"only the run reads {name}"
+        for name in sorted(run.sources - definition.sources)
+        if whole or name not in declared
     )
     if not whole:
         return
-    yield from (f"only the project reads {name}" for name in sorted(said.sources - run.sources))
-    if run.columns is None or said.columns is None:
+    yield from (f"only the project reads {name}" for name in sorted(definition.sources - run.sources))
+    if run.columns is None or definition.columns is None:
         return
-    yield from (f"only the run makes {name}" for name in sorted(run.columns - said.columns))
-    yield from (f"only the project makes {name}" for name in sorted(said.columns - run.columns))
-    both, tables = run.columns & said.columns, run.sources & said.sources
-    for who, pairs in (("run", run.pairs - said.pairs), ("project", said.pairs - run.pairs)):
+    yield from (f"only the run makes {name}" for name in sorted(run.columns - definition.columns))
+    yield from (f"only the project makes {name}" for name in sorted(definition.columns - run.columns))
+    both, tables = run.columns & definition.columns, run.sources & definition.sources
+    for who, pairs in (("run", run.pairs - definition.pairs), ("project", definition.pairs - run.pairs)):
         for source, column in sorted(pairs, key=lambda pair: (pair[1], pair[0])):
             if column in both and _schema(source) in tables:
                 yield f"only the {who} makes {column} of {source}"
 
 
-def _listed(differences: tuple[str, ...]) -> str:
+def _difference_text(differences: tuple[str, ...]) -> str:
     more = [f"{len(differences) - _SHOWN} more differences"] if len(differences) > _SHOWN else []
     return "; ".join((*differences[:_SHOWN], *more))

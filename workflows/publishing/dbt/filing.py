@@ -32,7 +32,12 @@ from ingestion.lineage_request import EdgeSource
 from ingestion.names.fqn import build_fqn
 from workflows.config import DbtArtifacts
 from workflows.publishing.dbt.assets import PROJECT_MARK, DbtAssets
-from workflows.publishing.dbt.test_results import DEFINITION_PREFIX, freshness_cases, test_cases
+from workflows.publishing.dbt.test_results import (
+    DEFINITION_PREFIX,
+    freshness_cases,
+    test_cases,
+    tests_without_table,
+)
 from workflows.report.losses import loss_warnings
 
 _SHOWN = 5
@@ -67,7 +72,8 @@ class ProjectFiling:
         else:
             warnings += self._file_assets(platform, assets, owners, probe)
             warnings += self._file_tests(platform, cases, probe)
-        warnings += [line for line in (assets.without_type(), owners.warning()) if line]
+        untested = tests_without_table(self.project, self.names)
+        warnings += [line for line in (assets.without_type(), untested, owners.warning()) if line]
         return tuple(warnings)
 
     def _describe(self, platform: Platform, owners: _Owners, probe: Probe) -> Iterator[str]:

@@ -13,6 +13,7 @@ from connectors.openmetadata.entities.data_quality import TestCase, TestOutcome,
 
 DEFINITION_PREFIX = "dbt_"
 _FRESHNESS = "freshness"
+_SHOWN = 5
 _STATUSES: Mapping[str, TestStatus] = {
     "pass": TestStatus.SUCCESS,
     "success": TestStatus.SUCCESS,
@@ -35,6 +36,20 @@ def test_cases(project: DbtProject, names: Mapping[str, str], results: Mapping[s
         kind = test.kind or "singular"
         definition = f"{DEFINITION_PREFIX}{level}_{kind}"
         yield TestCase(names[test.tested], test.column, name, definition, _outcome(results.get(test.unique_id)))
+
+
+def tests_without_table(project: DbtProject, names: Mapping[str, str]) -> str:
+    """The line about tests that no table of the catalog can have, "" where there is none."""
+    tests = project.manifest.tests if project.manifest is not None else ()
+    left_out = [test for test in tests if test.tested not in names]
+    if not left_out:
+        return ""
+    nodes = [project.nodes.get(test.tested) for test in left_out]
+    ephemeral = sorted({node.name for node in nodes if node is not None and node.ephemeral})
+    of_what = f"of ephemeral models ({', '.join(ephemeral[:_SHOWN])})" if ephemeral else ""
+    others = sum(node is None or not node.ephemeral for node in nodes)
+    of_none = f"{others} attached to no model" if others else ""
+    return f"{len(left_out)} tests have no table: {', '.join(filter(None, (of_what, of_none)))}: they are left out"
 
 
 def freshness_cases(names: Mapping[str, str], results: Mapping[str, NodeResult]) -> Iterator[TestCase]:

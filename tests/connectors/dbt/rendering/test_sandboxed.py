@@ -14,6 +14,7 @@ from connectors.dbt.rendering.scope import TemplateNode, TemplateScope, Template
 from ingestion.parsing.sandbox.sandbox import Limits
 
 MODEL = "model.shop.m"
+WATCHED = {"meta": {"watched": "{{ this }}"}}
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +26,7 @@ def process() -> Iterator[RenderingProcess]:
 def scope(macros: str = "", **more: Any) -> TemplateScope:
     nodes = (
         TemplateNode(MODEL, "model", "m", "shop", layers=({"materialized": "incremental"},), place=("d", "s", "m")),
-        TemplateNode("model.shop.a", "model", "a", "shop", place=("d", "s", "a")),
+        TemplateNode("model.shop.a", "model", "a", "shop", place=("d", "s", "a"), config=WATCHED),
         TemplateNode("model.shop.p.v1", "model", "p", "shop", "1", latest=False, place=("d", "s", "p_v1")),
         TemplateNode("model.shop.p.v2", "model", "p", "shop", "2", place=("d", "s", "p_v2")),
         TemplateNode("model.tools.p", "model", "p", "tools", place=("d", "tools", "p")),
@@ -60,6 +61,16 @@ RENDERED: Mapping[str, tuple[str, str]] = {
     "range": ("{% for n in range(2) %}{{ n }}{% endfor %}", "01"),
     "a comment": ("{# nothing #}x", "x"),
     "a relation": ("{{ api.Relation.create(schema='x', identifier='y') }}", '"x"."y"'),
+    "the graph's nodes": (
+        "{% for n in graph.nodes.values() | sort(attribute='name') if n.package_name == 'tools' %}"
+        "{{ n.schema }}.{{ n.alias }} {{ n.resource_type }}{% endfor %}",
+        "tools.p model",
+    ),
+    "a node's config": ("{{ graph['nodes']['model.shop.m'].config.get('materialized') }}", "incremental"),
+    "a config of a node's text": ("{{ graph.nodes['model.shop.a'].config.meta.watched }}", "{{ this }}"),
+    "the graph's sources": ("{{ graph.sources['source.shop.till.t'].schema }}", "raw"),
+    "all is selected": ("{{ 'model.shop.a' in selected_resources }}", "True"),
+    "a column of its own": ("{{ api.Column('a', 'int').quoted }}{{ api.Column.translate_type('date') }}", '"a"date'),
     "execute": ("{% if execute %}a{% else %}b{% endif %}", "a"),
 }
 
@@ -79,6 +90,8 @@ MACROS = """
 {% macro outer(c) %}{{ inner(c) }}{% endmacro %}
 {% macro inner(c) %}i({{ c }}){% endmacro %}
 {% macro _hidden() %}h{% endmacro %}
+{% macro alone() %}{{ adapter.dispatch('alone', 'macros')() }}{% endmacro %}
+{% macro default__alone() %}from here{% endmacro %}
 {% macro kind() %}{{ return(adapter.dispatch('kind', 'tools')()) }}{% endmacro %}
 {% macro default__kind() %}default{% endmacro %}
 {% macro size() %}{{ adapter.dispatch('size', 'tools')() }}{% endmacro %}
@@ -92,6 +105,7 @@ CALLED = {
     "a package's, which sees its own": ("{{ tools.outer('x') }}", "i(x)"),
     "a hidden one": ("{{ tools._hidden() }}", "h"),
     "dispatch prefers the project": ("{{ tools.kind() }}", "mine"),
+    "dispatch in a name that no package has": ("{{ tools.alone() }}", "from here"),
     "dispatch knows what an adapter descends from": ("{{ tools.size() }}", "of the parent"),
 }
 
@@ -124,6 +138,12 @@ REFUSED = {
     "a missing package": ("x\n{{ nobody.star() }}", 2, "'nobody' is undefined"),
     "a missing macro of a package": ("{{ tools.nothing() }}", 1, "there is no 'nothing'"),
     "a missing name printed": ("{{ nobody }}", 1, "'nobody' is undefined"),
+    "a part of the graph": ("{{ graph.metrics | length }}", 1, "graph.metrics is not known without dbt"),
+    "what a node depends on": (
+        "\n{{ graph.nodes[model.unique_id].depends_on.nodes }}",
+        2,
+        "depends_on of a node is not known without dbt",
+    ),
     "a missing list": ("{% for x in nobody %}{{ x }}{% endfor %}", 1, "'nobody' is undefined"),
     "no such model": ("{{ ref('nobody') }}", 1, "ref to nobody, which is no model here"),
     "no such source": ("{{ source('till', 'x') }}", 1, "source till.x, which no file here describes"),
