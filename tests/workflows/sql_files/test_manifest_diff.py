@@ -126,3 +126,13 @@ def test_what_cannot_be_compared_is_one_line(arguments: tuple[str, ...], message
     code, _, errors = run(*arguments)
     assert code == 2
     assert message in errors
+
+
+def test_a_model_whose_columns_cannot_be_told_any_more_is_no_model_without_change(head: dict[str, Any]) -> None:
+    prices = head["nodes"]["model.roastery.prices.v1"]
+    prices["compiled_code"] = prices["compiled_code"].replace("max(price)", "max((price)")
+    file = Path(head["__file__"])
+    file.write_text(json.dumps(head))
+    code, shown, _ = run("--manifest", str(BASE), str(file), "--format", "markdown")
+    assert "`columns of roastery.main_marts.prices_v1`" in shown
+    assert code == 0
