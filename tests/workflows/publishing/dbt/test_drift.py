@@ -20,9 +20,11 @@ from ingestion.parsing.sandbox.sandbox import Limits
 from ingestion.parsing.sqlglot_tier.tier import parse
 from ingestion.statements import split
 from tests.support.dbt_project import BUILT
+from workflows.config import DbtArtifacts
 from workflows.config.namespaces import SourceSettings
 from workflows.lineage.lineage_source import LineageSource, bind_occurrences
 from workflows.publishing.dbt.drift import LogDrift
+from workflows.publishing.dbt.project import DbtPublishing
 from workflows.reading.dbt_definitions import columns_by_place, model_definitions
 from workflows.templates.grouping import OccurrenceGroup
 from workflows.templates.parsing import ParsedTemplate
@@ -162,6 +164,20 @@ def test_what_ran_later_is_held_against_the_project(
     tmp_path: Path, record: tuple[str, str], expected: list[str]
 ) -> None:
     assert untimed(drift(tmp_path, log=(ran(*record),))) == expected
+
+
+def test_a_run_warns_of_drift_and_takes_no_statement_of_the_log_for_the_project(tmp_path: Path) -> None:
+    into = f"insert into {MARTS}.daily_sales (ordered_on, sales, currency)"
+    log = (ran("model.roastery.daily_sales", f"{into} select day, price, currency from till.bills"),)
+    project = project_from_manifest(BUILT / "manifest.json", None, Limits(), BUILT / "catalog.json")
+    publishing = DbtPublishing(project, DbtArtifacts(BUILT), "shop", SourceSettings("roastery", "main"))
+    warnings = list(publishing.warnings(bound(project, (*recorded(), *log))))
+    assert [line for line in warnings if "hard-coded" in line] == [
+        "hard-coded reference: audit reads roastery.main_raw.raw_orders"
+    ]
+    assert untimed([line for line in warnings if "drift" in line]) == [
+        "drift: daily_sales is not what ran at T: only the run reads roastery.till.bills"
+    ]
 
 
 def test_the_documentation_shows_a_line_as_it_is(tmp_path: Path) -> None:
