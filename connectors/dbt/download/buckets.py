@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -51,7 +52,7 @@ class BucketDownload:
     def _files(self) -> Any:
         options = dict(self.artifacts.options)
         if self.artifacts.kind is BucketKind.GCS:
-            return fs.GcsFileSystem(**options)
+            return fs.GcsFileSystem(retry_time_limit=timedelta(seconds=sum(_SECONDS)), **options)
         retries = fs.AwsStandardS3RetryStrategy(max_attempts=_ATTEMPTS)
         connect, request = _SECONDS
         return fs.S3FileSystem(retry_strategy=retries, connect_timeout=connect, request_timeout=request, **options)

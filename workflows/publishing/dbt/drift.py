@@ -100,9 +100,15 @@ class LogDrift:
         found: dict[str, list[_RelationWrite]] = {}
         for flow in self.source.flows:
             group = self.source.group_of(flow)
-            for unique_id in _nodes_of(group):
+            for unique_id in self._nodes_of(group):
                 found.setdefault(unique_id, []).append(self._relation_write(flow, group))
         return found
+
+    def _nodes_of(self, group: OccurrenceGroup) -> Iterator[str]:
+        """The nodes that ran a statement; a tag may be no more than the node's id."""
+        for job in group.jobs:
+            if job.startswith(_JOB) or job in self.project.nodes:
+                yield job.removeprefix(_JOB)
 
     @cached_property
     def _definitions(self) -> dict[str, _RelationWrite]:
@@ -137,10 +143,6 @@ class LogDrift:
 def project_flows(source: LineageSource) -> tuple[PersistedFlow, ...]:
     """What definitions say, which no record of a log does."""
     return tuple(flow for flow in source.flows if not source.group_of(flow).digests)
-
-
-def _nodes_of(group: OccurrenceGroup) -> Iterator[str]:
-    yield from (job.removeprefix(_JOB) for job in group.jobs if job.startswith(_JOB))
 
 
 def _built_whole(node: DbtNode) -> bool:

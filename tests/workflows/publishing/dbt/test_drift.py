@@ -59,10 +59,10 @@ def group(text: str, at: float, number: int, job: str | None = None, digests: tu
     return OccurrenceGroup(text, "roastery", ("main",), "s", (at, number), at, at, 1, (), digests, 0.0, jobs)
 
 
-def bound(project: DbtProject, log: tuple[Record, ...]) -> LineageSource:
+def bound(project: DbtProject, log: tuple[Record, ...], tag: str | None = None) -> LineageSource:
     """The log and the definitions of a project, as a run binds them."""
     groups = [
-        group(statement.text, at, number, job_of(None, record), (number,))
+        group(statement.text, at, number, job_of(tag, record), (number,))
         for number, (record, at) in enumerate(log)
         for statement in split(record, "duckdb")
     ]
@@ -73,7 +73,9 @@ def bound(project: DbtProject, log: tuple[Record, ...]) -> LineageSource:
     return bind_occurrences(templates, groups, SourceSettings("roastery", "main"), before)
 
 
-def drift(folder: Path, *changes: tuple[str, str, str], log: tuple[Record, ...] = (), at: str = "") -> list[str]:
+def drift(
+    folder: Path, *changes: tuple[str, str, str], log: tuple[Record, ...] = (), at: str = "", tag: str | None = None
+) -> list[str]:
     """The lines about the real log, `log` behind it, and the manifest with texts of its models changed."""
     manifest = json.loads((BUILT / "manifest.json").read_text())
     for node, old, new in changes:
@@ -83,7 +85,7 @@ def drift(folder: Path, *changes: tuple[str, str, str], log: tuple[Record, ...] 
     manifest["metadata"]["generated_at"] = at or manifest["metadata"]["generated_at"]
     (folder / "manifest.json").write_text(json.dumps(manifest))
     project = project_from_manifest(folder / "manifest.json", None, Limits(), BUILT / "catalog.json")
-    return list(LogDrift(project, bound(project, (*recorded(), *log))).lines())
+    return list(LogDrift(project, bound(project, (*recorded(), *log), tag)).lines())
 
 
 def untimed(lines: list[str]) -> list[str]:
@@ -164,6 +166,20 @@ def test_what_ran_later_is_held_against_the_project(
     tmp_path: Path, record: tuple[str, str], expected: list[str]
 ) -> None:
     assert untimed(drift(tmp_path, log=(ran(*record),))) == expected
+
+
+@pytest.mark.parametrize(
+    "tag",
+    [
+        "model.roastery.prices.v1",
+        '{"app": "dbt", "node_id": "model.roastery.prices.v1"}',
+        "dbt_model=model.roastery.prices.v1",
+    ],
+)
+def test_a_tag_names_the_node_as_a_comment_does(tmp_path: Path, tag: str) -> None:
+    text = f"create table {MARTS}.prices_v1 as select bean_code, tax as price from main.stg_orders"
+    assert len(drift(tmp_path, log=((text, recorded()[-1][1] + 60),), tag=tag)) == 1
+    assert drift(tmp_path, log=((text, recorded()[-1][1] + 60),), tag="nightly") == []
 
 
 def test_a_run_warns_of_drift_and_takes_no_statement_of_the_log_for_the_project(tmp_path: Path) -> None:
