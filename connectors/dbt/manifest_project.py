@@ -32,16 +32,7 @@ def project_from_manifest(file: Path, dialect: str | None, limits: Limits, catal
     nodes = dict(manifest.nodes)
     package = _package_around(file)
     root = package.root if package is not None else Path()
-    queries: list[ModelQuery] = []
-    without: dict[str, str] = {}
-    for unique_id, node in nodes.items():
-        if node.kind not in (ResourceKind.MODEL, ResourceKind.SNAPSHOT) or node.language != "sql":
-            continue
-        compiled = node.compiled or _compiled_file(file.parent, node)
-        if compiled is not None and not node.ephemeral:
-            queries.append(ModelQuery(node, compiled, f"{root / node.path} (compiled)"))
-        elif compiled is None:
-            without[unique_id] = node.raw
+    queries, without = _compiled_queries(file.parent, nodes, root)
     failures: list[ModelFailure] = []
     if any(not nodes[unique_id].ephemeral for unique_id in without):
         scope = _scope(file, manifest, package, language)
@@ -64,6 +55,23 @@ def project_from_manifest(file: Path, dialect: str | None, limits: Limits, catal
         exposures=manifest.exposures,
         manifest=manifest,
     )
+
+
+def _compiled_queries(
+    target: Path, nodes: Mapping[str, DbtNode], root: Path
+) -> tuple[list[ModelQuery], dict[str, str]]:
+    """The queries of what is compiled, and by their unique ids the templates of what is not."""
+    queries: list[ModelQuery] = []
+    without: dict[str, str] = {}
+    for unique_id, node in nodes.items():
+        if node.kind not in (ResourceKind.MODEL, ResourceKind.SNAPSHOT) or node.language != "sql":
+            continue
+        compiled = node.compiled or _compiled_file(target, node)
+        if compiled is not None and not node.ephemeral:
+            queries.append(ModelQuery(node, compiled, f"{root / node.path} (compiled)"))
+        elif compiled is None:
+            without[unique_id] = node.raw
+    return queries, without
 
 
 def _package_around(manifest: Path) -> Package | None:

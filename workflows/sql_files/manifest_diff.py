@@ -114,10 +114,12 @@ def manifest_diff(base: Path, head: Path, dialect: str | None, timeout_seconds: 
     before = _lineage(open_project(base, dialect, limits), timeout_seconds)
     after = _lineage(open_project(head, dialect, limits), timeout_seconds)
     changes = sorted(_changes(before, after), key=lambda change: (not change.broken, change.name))
-    return ManifestDiff(tuple(changes), tuple(dict.fromkeys((*before.unread, *after.unread, *_lost(before, after)))))
+    return ManifestDiff(
+        tuple(changes), tuple(dict.fromkeys((*before.unread, *after.unread, *_unknown_columns(before, after))))
+    )
 
 
-def _lost(before: _Lineage, after: _Lineage) -> Iterator[str]:
+def _unknown_columns(before: _Lineage, after: _Lineage) -> Iterator[str]:
     """Models that both sides have, and of whose columns one alone tells all: whether they changed nobody knows."""
     for table in sorted(before.tables & after.tables & (before.columns.keys() ^ after.columns.keys())):
         yield f"columns of {table}"
