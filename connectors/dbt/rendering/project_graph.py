@@ -9,7 +9,7 @@ from connectors.dbt.rendering.failures import NotRenderable
 from connectors.dbt.rendering.scope import TemplateNode, TemplateScope, TemplateSource
 
 
-class GraphEntry(Mapping[str, Any]):
+class _GraphEntry(Mapping[str, Any]):
     """What is known of the `subject`; what is not ends the rendering, since none would pass for its value."""
 
     def __init__(self, subject: str, known: Mapping[str, Any]) -> None:
@@ -40,9 +40,9 @@ class ProjectGraph(Mapping[str, Any]):
         place_of: Callable[[TemplateSource], tuple[str, str, str]],
     ) -> None:
         self._scope, self._layers_of, self._place_of = scope, layers_of, place_of
-        self._parts: dict[str, dict[str, GraphEntry]] = {}
+        self._parts: dict[str, dict[str, _GraphEntry]] = {}
 
-    def __getitem__(self, name: str) -> dict[str, GraphEntry]:
+    def __getitem__(self, name: str) -> dict[str, _GraphEntry]:
         if name not in self._parts:
             self._parts[name] = self._part(name)
         return self._parts[name]
@@ -53,11 +53,11 @@ class ProjectGraph(Mapping[str, Any]):
     def __len__(self) -> int:
         return 2
 
-    def _part(self, name: str) -> dict[str, GraphEntry]:
+    def _part(self, name: str) -> dict[str, _GraphEntry]:
         if name == "nodes":
-            return {node.unique_id: GraphEntry("a node", self._node(node)) for node in self._scope.nodes}
+            return {node.unique_id: _GraphEntry("a node", self._node(node)) for node in self._scope.nodes}
         if name == "sources":
-            return {source.unique_id: GraphEntry("a source", self._source(source)) for source in self._scope.sources}
+            return {source.unique_id: _GraphEntry("a source", self._source(source)) for source in self._scope.sources}
         raise NotRenderable(f"graph.{name} is not known without dbt")
 
     def _node(self, node: TemplateNode) -> dict[str, Any]:

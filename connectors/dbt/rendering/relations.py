@@ -194,6 +194,7 @@ class ColumnApi:
         return f"character varying({size})"
 
     def numeric_type(self, dtype: str, precision: Any = None, scale: Any = None) -> str:
+        """The `dtype` with its `precision` and `scale`, where both are given."""
         return dtype if precision is None or scale is None else f"{dtype}({precision},{scale})"
 
 
