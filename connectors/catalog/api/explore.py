@@ -13,7 +13,7 @@ from connectors.catalog.api.context import ERRORS, Store, reply
 from connectors.catalog.contract.errors import bad_request, not_found
 from connectors.catalog.store.entities.entities import EntityRow
 from connectors.catalog.store.lineage.column_names import column_names
-from connectors.catalog.store.queries import diff, explore, history, impact, name_search
+from connectors.catalog.store.queries import diff, explore, filtered_search, history, impact
 from connectors.catalog.store.queries.window import window
 
 router = APIRouter(prefix="/api/v1/headwater", tags=["headwater"], responses=ERRORS)
@@ -58,9 +58,20 @@ def _entity(connection: Connection, name: str) -> EntityRow:
 def search(
     store: Store, q: Annotated[str, Query(max_length=1_000)], limit: Annotated[int, Query(ge=1, le=200)] = 50
 ) -> Response:
-    """Tables and columns by words, beginnings or parts of their names; `table.column` finds columns."""
+    """Tables and columns by words, beginnings or parts of their names; `table.column` finds columns.
+
+    Narrowed by `tag:`, `owner:`, `producer:`, `service:`, `used:>100`, `readers:>10`, `new:7d`, `stale:30d`, each also
+    with `-` before it, and in the order of `sort:` used, readers, new, stale or name.
+    """
     with store.read() as connection:
-        return reply(name_search.find(connection, q, limit))
+        return reply(filtered_search.search(connection, q, limit))
+
+
+@router.get("/search/values")
+def search_values(store: Store) -> Response:
+    """The tags, owners and producers that a search can be narrowed by."""
+    with store.read() as connection:
+        return reply(filtered_search.search_values(connection))
 
 
 @router.get("/graph")

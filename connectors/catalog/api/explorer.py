@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Depends, Query
 from fastapi.responses import Response
 from pydantic import Field
 
@@ -14,7 +15,7 @@ from connectors.catalog.api.explore import AtMoment
 from connectors.catalog.api.explore import Name as EntityName
 from connectors.catalog.contract.errors import not_found
 from connectors.catalog.contract.models import Model, Name
-from connectors.catalog.explorer import neighbourhood
+from connectors.catalog.explorer import areas, neighbourhood, neighbours
 from connectors.catalog.store.queries import history
 from connectors.catalog.store.queries.upstream import sources_of
 from connectors.catalog.store.queries.whereabouts import whereabouts
@@ -41,6 +42,22 @@ class Picture(Model):
     asOf: Annotated[int | None, Field(ge=0, le=2**53)] = None
     days: Annotated[int | None, Field(ge=0, le=100_000)] = None
     limit: Annotated[int, Field(ge=1, le=MAX_CARDS)] = 400
+    beside: Annotated[int | None, Field(ge=1, le=MAX_CARDS)] = None
+
+
+@dataclass(frozen=True, slots=True)
+class TablesQuery:
+    """Which of the tables around or in an entity."""
+
+    entity: EntityName
+    q: Annotated[str, Query(max_length=1_000)] = ""
+    sort: Annotated[str, Query(pattern="^(used|name)$")] = neighbours.USE
+    start: Annotated[int, Query(ge=0, le=1_000_000)] = 0
+    limit: Annotated[int, Query(ge=1, le=500)] = 50
+
+    def page(self, *, upstream: bool) -> neighbours.NeighbourPage:
+        """The same for the store."""
+        return neighbours.NeighbourPage(upstream, self.q, self.sort, self.start, self.limit)
 
 
 @router.get("/", include_in_schema=False)
@@ -63,7 +80,42 @@ def picture(store: Store, request: Picture) -> Response:
     steps = [neighbourhood.NeighbourhoodStep(step.entity, step.upstream, step.downstream) for step in request.steps]
     with store.read() as connection:
         span = window(connection, request.asOf, request.days)
-        return reply(neighbourhood.picture(connection, steps, request.limit, span))
+        return reply(neighbourhood.picture(connection, steps, request.limit, span, request.beside))
+
+
+@router.get("/api/v1/headwater/neighbours")
+def neighbour_page(
+    store: Store,
+    asked: Annotated[TablesQuery, Depends()],
+    side: Annotated[str, Query(pattern="^(upstream|downstream)$")],
+    when: AtMoment,
+) -> Response:
+    """The entities that one reads or is read by, page by page."""
+    with store.read() as connection:
+        row = history.by_name(connection, asked.entity)
+        if row is None:
+            raise not_found("entity", asked.entity)
+        span = window(connection, when.as_of, when.days)
+        return reply(neighbours.neighbours(connection, row, asked.page(upstream=side == "upstream"), span))
+
+
+@router.get("/api/v1/headwater/areas")
+def area_graph(
+    store: Store,
+    when: AtMoment,
+    level: Annotated[str | None, Query(pattern="^(schemas|services)$")] = None,
+    service: EntityName | None = None,
+) -> Response:
+    """Schemas or services, with how many edges there are between their tables."""
+    with store.read() as connection:
+        return reply(areas.areas(connection, level, service, window(connection, when.as_of, when.days)))
+
+
+@router.get("/api/v1/headwater/areas/tables")
+def tables_of_area(store: Store, asked: Annotated[TablesQuery, Depends()]) -> Response:
+    """The tables of a schema or a service, page by page."""
+    with store.read() as connection:
+        return reply(areas.area_tables(connection, asked.entity, asked.page(upstream=False)))
 
 
 @router.get("/api/v1/headwater/upstream")

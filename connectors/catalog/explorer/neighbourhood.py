@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, func, select
 
 from connectors.catalog.contract.errors import not_found
+from connectors.catalog.store.activity import runs_of
 from connectors.catalog.store.entities.entities import any_rows_of
 from connectors.catalog.store.lineage import reads
 from connectors.catalog.store.lineage.reads import Moment
@@ -28,12 +30,15 @@ class NeighbourhoodStep:
     downstream: int
 
 
-def picture(connection: Connection, steps: Sequence[NeighbourhoodStep], limit: int, window: Window) -> Json:
+def picture(
+    connection: Connection, steps: Sequence[NeighbourhoodStep], limit: int, window: Window, beside: int | None = None
+) -> Json:
     """The document of a picture: `limit` cards at most, those of earlier steps and nearer ones first.
 
+    Of the neighbours of one card on one side it has the `beside` most used ones (None: all).
     Steps whose entity is not there are left out. Raises ApiError (404) when that leaves none.
     """
-    walked = _walk(connection, steps, limit, window.moment)
+    walked = _walk(connection, steps, (limit, beside), window.moment)
     return {**graph_document(connection, list(walked.inside), window), "roots": walked.roots, "truncated": walked.cut}
 
 
@@ -44,7 +49,7 @@ def difference(
 
     Raises ApiError (404) when no step's entity is there.
     """
-    walks = [_walk(connection, steps, limit, window.moment) for window in windows]
+    walks = [_walk(connection, steps, (limit, None), window.moment) for window in windows]
     inside = list(dict.fromkeys(one for walked in walks for one in walked.inside))
     more = {"roots": walks[1].roots, "truncated": walks[0].cut or walks[1].cut or len(inside) > limit}
     before, after = (graph_document(connection, inside[:limit], window) | more for window in windows)
@@ -60,7 +65,11 @@ class _Walked:
     cut: bool
 
 
-def _walk(connection: Connection, steps: Sequence[NeighbourhoodStep], limit: int, moment: Moment) -> _Walked:
+def _walk(
+    connection: Connection, steps: Sequence[NeighbourhoodStep], size: tuple[int, int | None], moment: Moment
+) -> _Walked:
+    """The cards within reach: as many as `size` says, and beside each as many as it says (None: all)."""
+    limit, beside = size
     inside: dict[str, None] = {}
     roots: list[str] = []
     cut = False
@@ -71,7 +80,7 @@ def _walk(connection: Connection, steps: Sequence[NeighbourhoodStep], limit: int
         roots = roots or [row.id]
         inside[row.id] = None
         for upstream, hops in ((True, step.upstream), (False, step.downstream)):
-            for identifier in _reach(connection, row.id, (hops, upstream), moment):
+            for identifier in _reach(connection, row.id, (hops, upstream, beside), moment):
                 cut = cut or (len(inside) >= limit and identifier not in inside)
                 if len(inside) < limit:
                     inside[identifier] = None
@@ -86,20 +95,38 @@ def graph_document(connection: Connection, identifiers: Sequence[str], window: W
     return explore.explore(connection, rows, explore.Reach(0, 0, len(rows)), window)
 
 
-def _reach(connection: Connection, start: str, way: tuple[int, bool], moment: Moment) -> list[str]:
-    """What lies within so many hops (of `way`) on one side, nearest first."""
-    hops, upstream = way
+def _reach(connection: Connection, start: str, way: tuple[int, bool, int | None], moment: Moment) -> list[str]:
+    """What lies within so many hops (of `way`) on one side, nearest first, so many beside each."""
+    hops, upstream, beside = way
     seen = {start}
     frontier = {start}
     found: list[str] = []
     for _ in range(hops):
         step = reads.neighbours(connection, frontier, upstream=upstream, moment=moment)
+        if beside is not None:
+            step = _most_used(connection, step, (upstream, beside))
         frontier = {pair[0 if upstream else 1] for pair in step} - seen
         if not frontier or len(found) > explore.MAX_CARDS:
             break
         seen |= frontier
         found.extend(sorted(frontier))
     return found
+
+
+def _most_used(connection: Connection, pairs: set[tuple[str, str]], way: tuple[bool, int]) -> set[tuple[str, str]]:
+    """Of the neighbours of each entity so many, those that most runs read."""
+    upstream, most = way
+    here, there = (1, 0) if upstream else (0, 1)
+    of_each: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for pair in pairs:
+        of_each[pair[here]].append(pair)
+    if all(len(some) <= most for some in of_each.values()):
+        return pairs
+    runs = runs_of(connection, {pair[there] for pair in pairs})
+    kept: set[tuple[str, str]] = set()
+    for some in of_each.values():
+        kept.update(sorted(some, key=lambda pair: (-runs.get(pair[there], 0), pair[there]))[:most])
+    return kept
 
 
 def beginnings(connection: Connection, window: Window) -> Json:

@@ -19,6 +19,8 @@ from sqlalchemy.exc import DatabaseError, OperationalError
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from connectors.catalog.contract.errors import bad_request
+from connectors.catalog.store.activity import prepare_activity
+from connectors.catalog.store.labels import prepare_labels
 from connectors.catalog.store.name_index import prepare_name_index
 from connectors.catalog.store.schema import SCHEMA_VERSION, entities, meta, metadata
 from ingestion.errors import ConfigError
@@ -35,7 +37,8 @@ class Database:
         with self.write() as connection:
             metadata.create_all(connection)
             _check_version(connection, file)
-            prepare_name_index(connection)
+            for prepare in (prepare_name_index, prepare_labels, prepare_activity):
+                prepare(connection)
             _identify(connection)
 
     @property

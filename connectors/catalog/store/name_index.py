@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from sqlalchemy import Connection, func, insert, select, text
 from sqlalchemy.dialects.sqlite import insert as upsert
@@ -69,6 +69,11 @@ def plain(name: str) -> str:
 def words(name: str) -> list[str]:
     """The words of a name, without accents and case: what `_`, signs and capitals set apart."""
     return _WORD.findall(_fold(_HUMPS.sub(" ", name)))[:_MOST_WORDS]
+
+
+def has_words(asked: Sequence[str], known: Sequence[str]) -> bool:
+    """Whether every word that is asked for, one at least, is a word of `known` or begins one."""
+    return bool(asked) and all(any(word.startswith(one) for word in known) for one in asked)
 
 
 def _fold(name: str) -> str:

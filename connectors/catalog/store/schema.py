@@ -1,8 +1,8 @@
 """The tables of the store.
 
 Truth is append-only: `attributes`, `name_events`, `versions`, `sightings`, `contribution_jobs` and `endings` are events
-that nothing rewrites. `entities` holds each entity as it is now, and `intervals` is the projection of the events that
-reads use.
+that nothing rewrites. `entities` holds each entity as it is now, `intervals` is the projection of the events that
+reads use, and `entity_labels` and `entity_activity` are what searches narrow by.
 """
 
 from __future__ import annotations
@@ -84,6 +84,27 @@ search_spellings = Table(
     metadata,
     Column("word", Text, primary_key=True),
     Column("backwards", Text, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+entity_labels = Table(
+    "entity_labels",
+    metadata,
+    Column("kind", Text, primary_key=True),  # tag, owner, producer
+    Column("value", Text, primary_key=True),
+    Column("entity_id", Text, ForeignKey("entities.id"), primary_key=True),
+    Column("column_path", Text, primary_key=True),  # "" for the entity itself
+    Index("entity_labels_entity", "entity_id"),
+    sqlite_with_rowid=False,
+)
+
+entity_activity = Table(
+    "entity_activity",
+    metadata,
+    Column("entity_id", Text, ForeignKey("entities.id"), primary_key=True),
+    Column("runs", Integer, nullable=False),
+    Column("readers", Integer, nullable=False),
+    Column("last_written", BigInteger),
     sqlite_with_rowid=False,
 )
 

@@ -19,6 +19,7 @@ from connectors.catalog.store.entities.column_events import insert_column_events
 from connectors.catalog.store.entities.entities import EntityRow, entity_id, reference, reference_of
 from connectors.catalog.store.entities.service_connections import connection_without_secrets
 from connectors.catalog.store.entities.tests import suite_document, test_document, tested_table
+from connectors.catalog.store.labels import index_labels
 from connectors.catalog.store.name_index import index_names
 from connectors.catalog.store.schema import attributes, entities, query_uses
 from ingestion.model import Json
@@ -81,6 +82,7 @@ class Registration:
         else:
             return Registered(identifier, name, created=False)
         self._file_changes(identifier, stored, document)
+        index_labels(self.connection, identifier, document, stored.document if stored is not None else None)
         self._known.pop((kind.type, name), None)
         if kind.type == "query":
             self._file_uses(identifier, document, known=stored is not None)

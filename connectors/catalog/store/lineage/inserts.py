@@ -11,6 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, Table, func, insert, select
 from sqlalchemy.dialects.sqlite import insert as upsert
 
+from connectors.catalog.store.activity import add_statement_runs
 from connectors.catalog.store.chunking import chunks_of
 from connectors.catalog.store.database import dumps
 from connectors.catalog.store.schema import contribution_jobs, contributions, records, sightings, versions
@@ -65,6 +66,9 @@ def file(connection: Connection, batch: str, given: Sequence[ContributionRow], s
     numbered = [(identities[one.identity], one) for one in given]
     known_versions = _version_ids(connection, numbered)
     counts = _count_records(connection, numbered)
+    add_statement_runs(
+        connection, (((one.from_id, one.kind, one.key), counts.get(number, 0)) for number, one in numbered)
+    )
     newly_run = _file_jobs(connection, numbered)
     seen = _spans(connection, {version for version, _ in known_versions})
     rows: dict[tuple[int, int, int], int] = defaultdict(int)

@@ -10,6 +10,7 @@ from sqlalchemy.dialects.sqlite import insert as upsert
 from connectors.catalog.contract import bulk_models
 from connectors.catalog.contract.entity_types import BY_TYPE
 from connectors.catalog.contract.errors import bad_request, not_found
+from connectors.catalog.store.activity import add_runs
 from connectors.catalog.store.database import dumps, loads, tick
 from connectors.catalog.store.entities import columns as columns_of
 from connectors.catalog.store.entities import name_events
@@ -17,6 +18,7 @@ from connectors.catalog.store.entities.attributes import Change, column_changes,
 from connectors.catalog.store.entities.column_events import insert_column_events
 from connectors.catalog.store.entities.entities import EntityRow, find_id
 from connectors.catalog.store.entities.registration import Registration
+from connectors.catalog.store.labels import index_labels
 from connectors.catalog.store.lineage.inserts import record_digest
 from connectors.catalog.store.lineage.projection import project
 from connectors.catalog.store.lineage.writer import versions_at
@@ -54,7 +56,9 @@ def file_usage(connection: Connection, items: Sequence[bulk_models.Use]) -> Json
             for one in sorted(set(item.records))
         ]
         if rows:
-            new += connection.execute(upsert(usage_records).on_conflict_do_nothing(), rows).rowcount
+            fresh = connection.execute(upsert(usage_records).on_conflict_do_nothing(), rows).rowcount
+            add_runs(connection, {row.id: fresh})
+            new += fresh
     return {"new": new}
 
 
@@ -134,6 +138,7 @@ def _store_columns(connection: Connection, row: EntityRow, document: Json, colum
         document["dataModel"] = {**document["dataModel"], "columns": answers}
     values = {"document": dumps(document), "version": round(row.version + 0.1, 1)}
     connection.execute(update(entities).where(entities.c.id == row.id).values(**values))
+    index_labels(connection, row.id, document, row.document)
 
 
 def _later(connection: Connection, identifier: str, name: str, at: int) -> bool:

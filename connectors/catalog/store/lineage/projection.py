@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
+from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, delete, insert, select
 
+from connectors.catalog.store.activity import refresh_activity
 from connectors.catalog.store.chunking import chunks_of
 from connectors.catalog.store.entities import name_events
 from connectors.catalog.store.entities.name_events import NameLifetime
@@ -19,7 +21,9 @@ _ENDING_COLUMNS = tuple(f.name for f in fields(Retraction))
 
 
 def project(connection: Connection, identifiers: Sequence[int]) -> None:
-    """Computes the intervals of these versions again."""
+    """Computes the intervals of these versions again, and what searches know by them."""
+    sources: set[str] = set()
+    targets: set[str] = set()
     for chunk in chunks_of(identifiers):
         subjects = _subjects(connection, chunk)
         seen = _sightings(connection, chunk)
@@ -28,8 +32,12 @@ def project(connection: Connection, identifiers: Sequence[int]) -> None:
         ends |= set(lives)
         pipelines = {subject.pipeline_id for subject in subjects.values() if subject.pipeline_id is not None}
         by_target, by_pipeline = _endings(connection, ends, pipelines)
-        connection.execute(delete(intervals).where(intervals.c.version_id.in_(chunk)))
-        rows = []
+        of_chunk = intervals.c.version_id.in_(chunk)
+        for source, target in connection.execute(select(intervals.c.from_id, intervals.c.to_id).where(of_chunk)):
+            sources.add(source)
+            targets.add(target)
+        connection.execute(delete(intervals).where(of_chunk))
+        rows: list[dict[str, Any]] = []
         for identifier, subject in subjects.items():
             reachable = _reachable(subject, lives)
             relevant = [ending for end in reachable for ending in by_target.get(end, ())]
@@ -38,6 +46,9 @@ def project(connection: Connection, identifiers: Sequence[int]) -> None:
                 rows.append({"version_id": identifier, **asdict(part)})  # noqa: PERF401 — three loops deep
         if rows:
             connection.execute(insert(intervals), rows)
+        sources.update(row["from_id"] for row in rows)
+        targets.update(row["to_id"] for row in rows)
+    refresh_activity(connection, sources, targets)
 
 
 def _subjects(connection: Connection, identifiers: list[int]) -> dict[int, Subject]:

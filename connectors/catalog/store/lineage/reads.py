@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, and_, case, exists, func, or_, select
 
+from connectors.catalog.store.activity import OBSERVED
 from connectors.catalog.store.chunking import chunks_of
 from connectors.catalog.store.database import loads
 from connectors.catalog.store.entities import column_events
@@ -22,9 +23,6 @@ from connectors.catalog.store.schema import (
 )
 from ingestion.contribution import JOBS_KEPT
 from ingestion.model import Json
-
-# what these producers say is an observation that ages; the others state what holds until it is taken back
-OBSERVED = ("query", "plan", "engine", "openlineage")
 
 
 @dataclass(frozen=True, slots=True)

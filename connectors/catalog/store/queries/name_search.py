@@ -6,10 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, and_, func, or_, select, text
+from sqlalchemy import ColumnElement, Connection, Row, Select, and_, func, or_, select, text, tuple_
 
 from connectors.catalog.contract.entity_types import LINEAGE_TYPES
-from connectors.catalog.store.name_index import COLUMN, ENTITY, plain, words
+from connectors.catalog.store.chunking import chunks_of
+from connectors.catalog.store.name_index import COLUMN, ENTITY, has_words, plain, words
 from connectors.catalog.store.schema import entities, search_names, search_spellings, search_vocabulary
 from ingestion.model import Json
 from ingestion.names import fqn
@@ -50,25 +51,44 @@ class _Hit:
         return {"kind": "column", "name": row.name, "entity": entity, "column": f"{row.fqn}.{row.column_path}"}
 
 
-def find(connection: Connection, wanted: str, limit: int) -> Json:
+def find(connection: Connection, wanted: str, limit: int, condition: ColumnElement[bool] | None = None) -> list[Json]:
     """What lineage can touch and its columns, tables first, by what is `wanted` of their names.
 
     Words may stand in any order and name the schema or the table too. Words that no name has are taken for the ones
-    that are spelled almost alike.
+    that are spelled almost alike. `condition` on entities and searched names lets only some of them through.
     """
-    search = _NameSearch(connection, wanted, limit)
+    search = _NameSearch(connection, wanted, limit, _BEARERS if condition is None else _BEARERS.where(condition))
     found = search.results(words(wanted), plain(wanted))
     if not found:
         spelled = search.spelling_variants(words(wanted))
         found = next((results for some in spelled if (results := search.results(some, "".join(some)))), [])
-    return {"results": [hit.answer() for hit in found]}
+    return [hit.answer() for hit in found]
+
+
+def tables_named(connection: Connection, identifiers: Sequence[str]) -> list[Json]:
+    """The entities with these ids, in their order."""
+    rows: dict[str, Row[Any]] = {}
+    for chunk in chunks_of(identifiers):
+        where = and_(search_names.c.entity_id.in_(chunk), search_names.c.column_path == "")
+        rows.update({row.id: row for row in connection.execute(_BEARERS.where(where))})
+    return [_Hit(_WHOLE, rows[one]).answer() for one in identifiers if one in rows]
+
+
+def columns_at(connection: Connection, ends: Sequence[tuple[str, str]]) -> list[Json]:
+    """The columns at these places (id of the entity and path), in order of their full names."""
+    rows: list[Row[Any]] = []
+    for chunk in chunks_of(ends):
+        place = tuple_(search_names.c.entity_id, search_names.c.column_path)
+        rows += connection.execute(_BEARERS.where(place.in_(chunk))).all()
+    return [_Hit(_WHOLE, row).answer() for row in sorted(rows, key=lambda row: (row.fqn, row.column_path))]
 
 
 class _NameSearch:
     """One look through the index of names."""
 
-    def __init__(self, connection: Connection, wanted: str, limit: int) -> None:
+    def __init__(self, connection: Connection, wanted: str, limit: int, bearers: Select[Any]) -> None:
         self._connection = connection
+        self._bearers = bearers
         self._wanted = wanted.strip()
         self._limit = limit
 
@@ -134,7 +154,7 @@ class _NameSearch:
         of_kind = path == "" if kind == ENTITY else path != ""
         for start in range(0, len(best), _NAMES_AT_ONCE):
             where = and_(search_names.c.name.in_(best[start : start + _NAMES_AT_ONCE]), of_kind)
-            rows = self._connection.execute(_BEARERS.where(where).limit(most - len(found)))
+            rows = self._connection.execute(self._bearers.where(where).limit(most - len(found)))
             found += [_Hit(ranks[row.name], row) for row in rows]
             if len(found) >= most:
                 break
@@ -149,8 +169,8 @@ class _NameSearch:
             search_names.c.name.in_(list(names)),
             *(func.instr(entities.c.fqn_folded, word) > 0 for word in asked),
         )
-        rows = self._connection.execute(_BEARERS.where(where).limit(_MOST_NAMES)).all()
-        fitting = [row for row in rows if _has_all(asked, words(row.fqn))]
+        rows = self._connection.execute(self._bearers.where(where).limit(_MOST_NAMES)).all()
+        fitting = [row for row in rows if has_words(asked, words(row.fqn))]
         return [_Hit(_rank_of(asked, row.fqn), row) for row in fitting][: self._limit]
 
     def _columns_of_tables(self, asked: Sequence[str]) -> list[_Hit]:
@@ -159,8 +179,8 @@ class _NameSearch:
         for cut in range(max(1, len(asked) - _MOST_COLUMN_WORDS), len(asked)):
             tables = self.tables(asked[:cut], "".join(asked[:cut]))[:_MOST_TABLES]
             where = and_(search_names.c.entity_id.in_([hit.row.id for hit in tables]), search_names.c.column_path != "")
-            rows = self._connection.execute(_BEARERS.where(where))
-            fitting = [row for row in rows if _has_all(asked[cut:], words(row.name))]
+            rows = self._connection.execute(self._bearers.where(where))
+            fitting = [row for row in rows if has_words(asked[cut:], words(row.name))]
             ranks = {hit.row.id: hit.rank for hit in tables}
             found += [
                 _Hit(_INSIDE if ranks[row.id] == _INSIDE else _rank_of(asked, f"{row.fqn}.{row.column_path}"), row)
@@ -214,10 +234,6 @@ def _distinct(hits: Iterable[_Hit]) -> list[_Hit]:
         if key not in best or hit.rank < best[key].rank:
             best[key] = hit
     return list(best.values())
-
-
-def _has_all(asked: Sequence[str], known: Sequence[str]) -> bool:
-    return all(any(word.startswith(one) for word in known) for one in asked)
 
 
 def _rank_of(asked: Sequence[str], name: str) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,8 +12,9 @@ from connectors.catalog.contract.entity_types import BY_INDEX
 from connectors.catalog.contract.errors import bad_request
 from connectors.catalog.store.database import loads
 from connectors.catalog.store.entities.entities import EntityRow, answer
+from connectors.catalog.store.labels import OWNER, TAG
 from connectors.catalog.store.lineage import reads
-from connectors.catalog.store.schema import entities
+from connectors.catalog.store.schema import entities, entity_labels
 from ingestion.model import Json
 from ingestion.names.storage_paths import normal_path
 
@@ -31,6 +33,7 @@ _TEXT_FIELDS: dict[str, ColumnElement[Any]] = {
     "_id": entities.c.id,
     "id": entities.c.id,
 }
+_LABEL_FIELDS = {"tags.tagFQN": TAG, "owners.name": OWNER, "owners.displayName": OWNER}
 _FLAG_FIELDS: dict[str, ColumnElement[Any]] = {
     "deleted": entities.c.deleted,
     "processedLineage": entities.c.processed,
@@ -60,6 +63,8 @@ def field_search(connection: Connection, query: Query, field: str, pattern: str)
     elif name in {"fullyQualifiedName", "name", "displayName"}:
         column = entities.c.fqn_folded if name == "fullyQualifiedName" else entities.c.name_folded
         condition = and_(column.op("GLOB")(glob(pattern.casefold())), _last_part(name, pattern.casefold()))
+    elif name in _LABEL_FIELDS:
+        condition = _bears_label(name, lambda value: func.lower(value).op("GLOB")(glob(pattern.lower())))
     else:
         condition = false()
     where = and_(_scope(query), condition)
@@ -144,10 +149,19 @@ def _terms(field: str, values: list[Any]) -> ColumnElement[bool]:
     name = field.removesuffix(".keyword")
     if name in _FLAG_FIELDS:
         return _FLAG_FIELDS[name].in_([str(value).lower() == "true" for value in values])
+    if name in _LABEL_FIELDS:
+        return _bears_label(name, lambda label: func.lower(label).in_([str(value).lower() for value in values]))
     column = _TEXT_FIELDS.get(name)
     if column is None:
         return false()
     return column.in_([str(value).casefold() for value in values])
+
+
+def _bears_label(field: str, fits: Callable[[ColumnElement[str]], ColumnElement[bool]]) -> ColumnElement[bool]:
+    """The condition that an entity, or a column of it, bears a tag or has an owner that fits."""
+    kind = _LABEL_FIELDS[field]
+    bearing = select(entity_labels.c.entity_id).where(entity_labels.c.kind == kind, fits(entity_labels.c.value))
+    return entities.c.id.in_(bearing)
 
 
 def _exists(field: str) -> ColumnElement[bool]:
@@ -156,6 +170,8 @@ def _exists(field: str) -> ColumnElement[bool]:
         return entities.c.has_definition.is_(True)
     if name == "processedLineage":
         return entities.c.processed.is_(True)
+    if name in {"tags", "owners", *_LABEL_FIELDS}:
+        return _bears_label("tags.tagFQN" if name.startswith("tags") else "owners.name", lambda _: true())
     column = _TEXT_FIELDS.get(name)
     return column.is_not(None) if column is not None else false()
 

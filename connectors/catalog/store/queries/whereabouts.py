@@ -41,6 +41,6 @@ def _present_name(connection: Connection, identifier: str) -> tuple[Json | None,
 
 
 def _near(connection: Connection, name: str) -> list[str]:
-    results = name_search.find(connection, fqn.split(name)[-1], 2 * _NEAR)["results"]
+    results = name_search.find(connection, fqn.split(name)[-1], 2 * _NEAR)
     names = dict.fromkeys(one["entity"]["fullyQualifiedName"] for one in results if one["kind"] == "entity")
     return [one for one in names if one != name][:_NEAR]

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, func, select
 
-from connectors.catalog.store.lineage.reads import OBSERVED, Moment
-from connectors.catalog.store.schema import contributions, dated_contributions, intervals, sightings, versions
+from connectors.catalog.store.activity import OBSERVED
+from connectors.catalog.store.lineage.reads import Moment
+from connectors.catalog.store.schema import contributions, dated_contributions, entity_activity, sightings, versions
 from ingestion.model import Json
 
 DAY = 86_400_000
@@ -43,12 +44,12 @@ def window(connection: Connection, as_of: int | None, days: int | None) -> Windo
 def _newest(connection: Connection, as_of: int | None) -> int:
     """When anything was observed last, by `as_of` (None: at all); that moment, or now, where nothing was."""
     if as_of is None:
-        newest = select(func.max(intervals.c.last_seen)).select_from(dated_contributions)
+        newest = select(func.max(entity_activity.c.last_written))
     else:
         seen = dated_contributions.join(sightings, sightings.c.version_id == versions.c.id)
         newest = select(func.max(func.min(sightings.c.last_seen, as_of))).select_from(seen)
-        newest = newest.where(sightings.c.first_seen <= as_of)
-    found: int | None = connection.scalar(newest.where(contributions.c.kind.in_(OBSERVED)))
+        newest = newest.where(sightings.c.first_seen <= as_of, contributions.c.kind.in_(OBSERVED))
+    found: int | None = connection.scalar(newest)
     if found is not None:
         return found
     return time.time_ns() // 1_000_000 if as_of is None else as_of

@@ -10,7 +10,7 @@ import requests
 
 from connectors.catalog import CatalogConfig, running_catalog
 from ingestion.explorer import ASSETS, POLICY
-from tests.support.http_client import Client
+from tests.support.http_client import Client, ref
 from tests.support.sample_catalog import fill, name
 
 
@@ -97,3 +97,59 @@ def test_with_a_token_the_page_is_open_and_the_lineage_is_not(tmp_path: Path) ->
         assert requests.get(base, timeout=10).status_code == 200
         assert requests.get(f"{base}explorer/app.mjs", timeout=10).status_code == 200
         assert requests.get(f"{base}api/v1/headwater/beginnings", timeout=10).status_code == 401
+
+
+def hub(client: Client, readers: int = 30) -> None:
+    """A table that many read, and one of them is read itself."""
+    fill(client)
+    client.made("/databaseSchemas", {"name": "far", "database": "farm.farm"})
+    made = [client.table(f"reader_{number:02d}", "a", "farm.farm.far") for number in range(readers)]
+    root = client.get(f"/tables/name/{name('report')}")[1]
+    edges = [lineage_edge(root, one, 1) for one in made] + [lineage_edge(made[7], made[8], 9)]
+    assert client.post("/headwater/lineage", {"batchId": "hub", "edges": edges})[0] == 200
+
+
+def lineage_edge(source: Any, target: Any, records: int) -> dict[str, Any]:
+    contribution = {
+        "producer": {"kind": "query", "key": target["name"]},
+        "source": "QueryLineage",
+        "records": [f"{number:08x}" for number in range(records)],
+    }
+    return {"fromEntity": ref(source), "toEntity": ref(target), "contribution": contribution}
+
+
+def test_a_card_with_many_neighbours_shows_the_most_used_and_lists_all(client: Client) -> None:
+    hub(client)
+    answer = picture(client, {"entity": name("report"), "downstream": 1}, beside=4)
+    assert len(names(answer)) == 5
+    assert names(answer) > {"report", "reader_07"}
+    assert {node["name"]: node["hidden"]["downstream"] for node in answer["nodes"]}["report"] == 26
+    _, page = client.get("/headwater/neighbours", entity=name("report"), side="downstream", days=0, limit=3)
+    listed = [one["entity"]["fullyQualifiedName"].split(".")[-1] for one in page["entities"]]
+    assert (page["total"], page["found"], listed) == (30, 30, ["reader_07", "reader_00", "reader_01"])
+    assert page["entities"][0]["use"]["runs"] == 9
+    asked = {"entity": name("report"), "side": "downstream", "days": 0, "q": "reader 1", "sort": "name", "start": 2}
+    _, page = client.get("/headwater/neighbours", **asked)
+    assert (page["total"], page["found"]) == (30, 10)
+    _, page = client.get("/headwater/neighbours", **{**asked, "q": "er_1"})
+    assert [one["entity"]["fullyQualifiedName"][-2:] for one in page["entities"]] == [f"1{n}" for n in range(2, 10)]
+
+
+def test_from_farther_away_there_are_schemas_and_services_with_the_edges_between_them(client: Client) -> None:
+    hub(client)
+    status, answer = client.get("/headwater/areas", days=0)
+    assert (status, answer["level"]) == (200, "schemas")
+    tables = {node["name"]: node["tables"] for node in answer["nodes"]}
+    assert tables["far"] == 30
+    assert sum(tables.values()) == 36
+    (far,) = [node for node in answer["nodes"] if node["name"] == "far"]
+    assert [(column["name"], column["dataType"]) for column in far["columns"]][:1] == [("reader_07", "9 runs")]
+    into = [edge for edge in answer["edges"] if edge["to"] == far["id"]]
+    assert [[one["count"] for one in edge["contributions"]] for edge in into] == [[30]]
+    _, answer = client.get("/headwater/areas", days=0, level="services")
+    assert ([node["tables"] for node in answer["nodes"]], answer["edges"]) == ([36], [])
+    _, answer = client.get("/headwater/areas", days=0, level="schemas", service="farm")
+    assert {node["name"] for node in answer["nodes"]} == {"raw", "core", "mart", "far"}
+    _, page = client.get("/headwater/areas/tables", entity=far["fullyQualifiedName"], limit=2)
+    assert (page["total"], page["entities"][0]["entity"]["fullyQualifiedName"][-9:]) == (30, "reader_07")
+    assert client.get("/headwater/areas/tables", entity="nowhere")[0] == 404

@@ -87,7 +87,7 @@ def test_a_store_made_before_the_index_is_searched_too(named: Client, tmp_path: 
 
 def names_in(database: Database, wanted: str) -> list[str]:
     with database.read() as connection:
-        results = find(connection, wanted, 10)["results"]
+        results = find(connection, wanted, 10)
     database.close()
     return [one["entity"]["fullyQualifiedName"] for one in results]
 

@@ -1,0 +1,1 @@
+"""Searches narrowed by what is known of tables: tags, owners, producers, use, age."""

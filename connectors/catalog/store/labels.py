@@ -1,0 +1,63 @@
+"""Who owns entities, and which tags they and their columns bear: searches may not open a million documents."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from sqlalchemy import Connection, delete, insert, or_, select, text
+from sqlalchemy.dialects.sqlite import insert as upsert
+
+from connectors.catalog.store.schema import entities, entity_labels, meta
+from ingestion.model import Json
+from ingestion.names import fqn
+
+TAG, OWNER = "tag", "owner"
+_FILLED = "labels"
+_MARKS = ('"tagFQN"', '"owners"')
+_INDEXES = (
+    # of a table's events those that say it appeared are one in fifty
+    "create index if not exists attributes_appeared on attributes (at, entity_id) where name = 'exists'",
+)
+
+
+def prepare_labels(connection: Connection) -> None:
+    """Makes the indexes that searches narrow by, and fills the labels of a store that was made without them."""
+    for statement in _INDEXES:
+        connection.execute(text(statement))
+    if connection.scalar(select(meta.c.value).where(meta.c.key == _FILLED)) is not None:
+        return
+    marked = or_(*(entities.c.document.contains(mark) for mark in _MARKS))
+    for identifier, document in connection.execute(select(entities.c.id, entities.c.document).where(marked)):
+        _add(connection, identifier, json.loads(document))
+    connection.execute(insert(meta).values(key=_FILLED, value=1))
+
+
+def index_labels(connection: Connection, identifier: str, document: Json, before: str | None) -> None:
+    """Files the tags and owners of an entity's `document`; `before` is the text of the document that it replaces."""
+    if before is not None and any(mark in before for mark in _MARKS):
+        ours = entity_labels.c.entity_id == identifier, entity_labels.c.kind.in_((TAG, OWNER))
+        connection.execute(delete(entity_labels).where(*ours))
+    _add(connection, identifier, document)
+
+
+def _add(connection: Connection, identifier: str, document: Json) -> None:
+    rows = [
+        {"kind": kind, "value": value, "entity_id": identifier, "column_path": path}
+        for path, kind, value in _labels(document, "")
+    ]
+    if rows:
+        connection.execute(upsert(entity_labels).on_conflict_do_nothing(), rows)
+
+
+def _labels(part: Json, path: str) -> Iterator[tuple[str, str, str]]:
+    """The labels of an entity or a column, and of all columns in it: path, kind, value."""
+    for tag in part.get("tags") or ():
+        yield path, TAG, tag["tagFQN"]
+    for owner in part.get("owners") or ():
+        for name in {owner.get("name"), owner.get("displayName")} - {None}:
+            yield path, OWNER, name
+    columns = part.get("columns") or (part.get("dataModel") or {}).get("columns") or part.get("children") or ()
+    for column in columns:
+        if isinstance(column, dict) and "dataType" in column:  # a container's children are containers
+            yield from _labels(column, fqn.join(path, column["name"]))
