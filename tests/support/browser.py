@@ -24,6 +24,34 @@ _TABLE = """
     const table = (e) => e.closest('.card').getAttribute('aria-label').split(' ')[1].slice(0, -1).split('.').pop();
     const path = (e) => e.getAttribute('data-key').split('\\n')[1];
 """
+WIDER = """
+    const wide = document.documentElement.clientWidth;
+    const scrolls = (e) => /auto|scroll/.test(getComputedStyle(e).overflowX) && e.scrollWidth > e.clientWidth + 1;
+    const beyond = (e) => {
+      const box = e.getBoundingClientRect();
+      return box.width > 0 && (box.right > wide + 1 || box.left < -1);
+    };
+    return [...document.querySelectorAll('body *:not(svg *):not(.unseen):not(.skip)')]
+      .filter((e) => e.checkVisibility() && (beyond(e) || scrolls(e)))
+      .map((e) => `${e.tagName} ${e.id || e.className} ${e.textContent.slice(0, 20)}`);
+"""
+"""What is wider than the window, or is scrolled sideways within itself."""
+
+SMALL = """
+    return [...document.querySelectorAll('input, button, summary, select')]
+      .filter((e) => e.checkVisibility())
+      .map((e) => [e.id || e.className || e.textContent, e.getBoundingClientRect()])
+      .filter(([, box]) => box.height < (arguments[0]) || box.width < 16)
+      .map(([name, box]) => `${name} ${box.width}x${box.height}`);
+"""
+
+NAMELESS = """
+    const named = (e) => e.getAttribute('aria-label') || e.closest('label')?.textContent.trim()
+      || e.textContent.trim() || e.getAttribute('aria-labelledby');
+    const wanting = 'button, input, select, summary, meter, dialog, [role=button], [role=application], [role=group]';
+    return [...document.querySelectorAll(wanting)].filter((e) => !named(e)).map((e) => e.outerHTML.slice(0, 80))
+      .concat([...document.querySelectorAll('span[aria-label]:not([role])')].map((e) => e.outerHTML.slice(0, 80)));
+"""
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 

@@ -90,7 +90,7 @@ def neighbour_page(
     side: Annotated[str, Query(pattern="^(upstream|downstream)$")],
     when: AtMoment,
 ) -> Response:
-    """The entities that one reads or is read by, page by page."""
+    """The entities that one reads (`side` upstream) or is read by (downstream), page by page."""
     with store.read() as connection:
         row = history.by_name(connection, asked.entity)
         if row is None:
@@ -106,7 +106,7 @@ def area_graph(
     level: Annotated[str | None, Query(pattern="^(schemas|services)$")] = None,
     service: EntityName | None = None,
 ) -> Response:
-    """Schemas or services, with how many edges there are between their tables."""
+    """Schemas or services (`level`), with how many edges there are between their tables."""
     with store.read() as connection:
         return reply(areas.areas(connection, level, service, window(connection, when.as_of, when.days)))
 

@@ -165,16 +165,18 @@ def _node(area: _Area, tables: list[tuple[str, int]]) -> Json:
         "database": ".".join(parts[1:-1]) or None,
         "tables": area.tables,
         "hidden": {"upstream": 0, "downstream": 0},
-        "columns": [
-            {"path": name[len(area.row.fqn) + 1 :], "name": fqn.split(name)[-1], "dataType": f"{runs:,} runs"}
-            for name, runs in tables
-        ],
+        "columns": [_table_row(area.row.fqn, name, runs) for name, runs in tables],
     }
 
 
+def _table_row(area: str, name: str, runs: int) -> Json:
+    text = f"{runs:,} run{'' if runs == 1 else 's'}"
+    return {"path": name[len(area) + 1 :], "name": fqn.split(name)[-1], "dataType": text}
+
+
 def _edge(pair: tuple[str, str], kinds: Mapping[str, int]) -> Json:
-    said = [
+    contributed = [
         {"producer": {"kind": kind, "key": ""}, "source": "", "count": number, "columns": []}
         for kind, number in sorted(kinds.items())
     ]
-    return {"from": pair[0], "to": pair[1], "contributions": said}
+    return {"from": pair[0], "to": pair[1], "contributions": contributed}

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
-from sqlalchemy import ColumnElement, Connection, and_, delete, func, insert, literal, select, true, union, union_all
+from sqlalchemy import Connection, and_, bindparam, delete, func, insert, select, union_all
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from connectors.catalog.store.chunking import chunks_of
@@ -29,6 +29,7 @@ OBSERVED = ("query", "plan", "engine", "openlineage")
 PRODUCER = "producer"
 _NAMELESS = ("query", "plan", "wire")
 """Producers whose keys are digests."""
+_SUBJECT = ("id", "kind", "key", "source")
 _FILLED = "activity"
 Statement = tuple[str, str, str]
 """The entity that is read, and the kind and key of what reads it."""
@@ -46,8 +47,8 @@ def prepare_activity(connection: Connection) -> None:
     readings = union_all(of_statement.group_by(counted.c.from_id, counted.c.kind, counted.c.key), besides).subquery()
     totals = select(readings.c.from_id, func.sum(readings.c.runs)).group_by(readings.c.from_id)
     add_runs(connection, {row[0]: row[1] for row in connection.execute(totals)})
-    _refresh_readers(connection, true())
-    _refresh_writes(connection, true())
+    ends = connection.execute(select(intervals.c.from_id, intervals.c.to_id).distinct()).all()
+    refresh_activity(connection, {row[0] for row in ends}, {row[1] for row in ends})
     connection.execute(insert(meta).values(key=_FILLED, value=1))
 
 
@@ -82,42 +83,58 @@ def runs_of(connection: Connection, identifiers: Iterable[str]) -> dict[str, int
 
 
 def refresh_activity(connection: Connection, sources: Iterable[str], targets: Iterable[str]) -> None:
-    """Brings readers, last writes and producers up to date, for entities whose intervals have changed."""
+    """Brings the readers of `sources`, and the last writes and producers of `targets`, up to date."""
     for chunk in chunks_of(sorted(set(sources))):
-        _refresh_readers(connection, intervals.c.from_id.in_(chunk), chunk)
+        _refresh_readers(connection, chunk)
     for chunk in chunks_of(sorted(set(targets))):
-        of_chunk = and_(entity_labels.c.kind == PRODUCER, entity_labels.c.entity_id.in_(chunk))
-        connection.execute(delete(entity_labels).where(of_chunk))
-        _refresh_writes(connection, intervals.c.to_id.in_(chunk), chunk)
+        _refresh_writes(connection, chunk)
 
 
-def _refresh_readers(connection: Connection, where: ColumnElement[bool], gone: Iterable[str] = ()) -> None:
-    """Counts the entities that read others now; of those that are `gone` from the count nothing does."""
+def _refresh_readers(connection: Connection, identifiers: list[str]) -> None:
+    """Counts the entities that read these now."""
     readers = func.count(intervals.c.to_id.distinct())
-    open_now = and_(where, intervals.c.end.is_(None))
+    open_now = and_(intervals.c.from_id.in_(identifiers), intervals.c.end.is_(None))
     counted = connection.execute(select(intervals.c.from_id, readers).where(open_now).group_by(intervals.c.from_id))
-    known = {**dict.fromkeys(gone, 0), **{row[0]: row[1] for row in counted}}
-    _store(connection, "readers", known)
+    _store(connection, "readers", {**dict.fromkeys(identifiers, 0), **{row[0]: row[1] for row in counted}})
 
 
-def _refresh_writes(connection: Connection, where: ColumnElement[bool], gone: Iterable[str] = ()) -> None:
-    """Notes when entities were last written by something that runs, and what writes them now."""
-    last = select(intervals.c.to_id, func.max(intervals.c.last_seen)).select_from(dated_contributions)
-    observed = and_(where, contributions.c.kind.in_(OBSERVED))
-    written = connection.execute(last.where(observed).group_by(intervals.c.to_id))
-    _store(connection, "last_written", {**dict.fromkeys(gone), **{row[0]: row[1] for row in written}})
-    open_now = and_(where, intervals.c.end.is_(None))
-    ran = dated_contributions.join(contribution_jobs, contribution_jobs.c.contribution_id == contributions.c.id)
-    named = and_(open_now, contributions.c.kind.not_in(_NAMELESS))
-    producers = union(
-        select(contributions.c.kind, intervals.c.to_id).select_from(dated_contributions).where(open_now),
-        select(contributions.c.source, intervals.c.to_id).select_from(dated_contributions).where(open_now),
-        select(contributions.c.key, intervals.c.to_id).select_from(dated_contributions).where(named),
-        select(contribution_jobs.c.job, intervals.c.to_id).select_from(ran).where(open_now),
-    ).subquery()
-    rows = select(literal(PRODUCER), producers.c[0], producers.c[1], literal(""))
-    columns = ["kind", "value", "entity_id", "column_path"]
-    connection.execute(insert(entity_labels).prefix_with("or ignore").from_select(columns, rows))
+def _refresh_writes(connection: Connection, identifiers: list[str]) -> None:
+    """Notes when these entities were last written by something that runs, and what writes them now."""
+    last: dict[str, int | None] = dict.fromkeys(identifiers)
+    producers: set[tuple[str, str]] = set()
+    open_now: dict[int, set[str]] = defaultdict(set)
+    columns = (intervals.c.to_id, intervals.c.end, intervals.c.last_seen, *(contributions.c[name] for name in _SUBJECT))
+    rows = select(*columns).select_from(dated_contributions).where(intervals.c.to_id.in_(identifiers))
+    for row in connection.execute(rows):
+        if row.kind in OBSERVED:
+            last[row.to_id] = max(last[row.to_id] or 0, row.last_seen)
+        if row.end is None:
+            open_now[row.id].add(row.to_id)
+            names = (row.kind, row.source) if row.kind in _NAMELESS else (row.kind, row.source, row.key)
+            producers.update((name, row.to_id) for name in names if name)
+    for chunk in chunks_of(sorted(open_now)):
+        ran = select(contribution_jobs).where(contribution_jobs.c.contribution_id.in_(chunk))
+        producers.update(
+            (row.job, target) for row in connection.execute(ran) for target in open_now[row.contribution_id]
+        )
+    _store(connection, "last_written", last)
+    _store_producers(connection, identifiers, producers)
+
+
+def _store_producers(connection: Connection, identifiers: list[str], producers: set[tuple[str, str]]) -> None:
+    """Files what writes these entities, as names and ids, in place of what is known of them."""
+    of_these = and_(entity_labels.c.kind == PRODUCER, entity_labels.c.entity_id.in_(identifiers))
+    rows = connection.execute(select(entity_labels.c.value, entity_labels.c.entity_id).where(of_these))
+    known = {(row[0], row[1]) for row in rows}
+    gone = [{"name": name, "entity": entity} for name, entity in known - producers]
+    if gone:
+        same = entity_labels.c.value == bindparam("name"), entity_labels.c.entity_id == bindparam("entity")
+        connection.execute(delete(entity_labels).where(entity_labels.c.kind == PRODUCER, *same), gone)
+    fresh = [
+        {"kind": PRODUCER, "value": name, "entity_id": entity, "column_path": ""} for name, entity in producers - known
+    ]
+    if fresh:
+        connection.execute(insert(entity_labels), fresh)
 
 
 def _store(connection: Connection, name: str, known: Mapping[str, int | None]) -> None:

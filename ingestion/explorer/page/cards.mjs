@@ -8,8 +8,12 @@ const ICONS = {
   view: "M1 7.5C3 4.6 5 3.5 7 3.5s4 1.1 6 4c-2 2.9-4 4-6 4s-4-1.1-6-4zM7 6a1.5 1.5 0 1 0 .01 0z",
   container: "M2 4c0-1 2.2-1.7 5-1.7S12 3 12 4v7c0 1-2.2 1.7-5 1.7S2 12 2 11zM2 4c0 1 2.2 1.7 5 1.7S12 5 12 4",
   dashboard: "M1 3h12v9H1zM3.5 10V7M7 10V5M10.5 10V8",
+  databaseSchema: "M1 4.500h5l1.500 -1.800h5.500v9.800h-12zM1 6.500h12",
+  databaseService: "M2 2.500h10v3.500h-10zM2 8.500h10v3.500h-10zM4 4.200h1M4 10.200h1",
   metric: "M1 11l4-5 3 3 5-6M9.5 3H13v3.5",
 };
+
+const NOUNS = { databaseSchema: "schema" };
 
 /** A hue for a schema, the same each time. */
 export function hueOf(schema) {
@@ -95,6 +99,7 @@ function farName({ card, width, height }) {
 function describe({ card, rows }) {
   const hidden = card.hidden.upstream + card.hidden.downstream;
   const rest = hidden ? `, ${card.hidden.upstream} upstream and ${card.hidden.downstream} downstream not shown` : "";
+  if (card.tables !== null) return `${NOUNS[card.kind] ?? "service"} ${card.title}, ${card.tables} tables`;
   return `${card.kind} ${card.title}, ${rows.length} of ${card.columns.length} columns shown${rest}`;
 }
 
@@ -121,7 +126,7 @@ function columnElement(box, row, at) {
     tabindex: -1,
     role: "button",
     "aria-pressed": "false",
-    "aria-label": `column ${row.name}${row.type ? `, ${row.type}` : ""} of ${box.card.name}`,
+    "aria-label": `${box.card.tables === null ? "column" : "table"} ${row.name}${row.type ? `, ${row.type}` : ""} of ${box.card.name}`,
   });
   group.append(
     svg("rect", { class: "row", x: 1, width: box.width - 2, height: ROW }),
@@ -141,9 +146,8 @@ function columnElement(box, row, at) {
 }
 
 function moreElement(box) {
-  const text = box.rows.length
-    ? `${box.more} more column${box.more === 1 ? "" : "s"}`
-    : `${box.more} column${box.more === 1 ? "" : "s"}`;
+  const noun = `${box.card.tables === null ? "column" : "table"}${box.more === 1 ? "" : "s"}`;
+  const text = `${box.more.toLocaleString("en")} ${box.rows.length ? "more " : ""}${noun}`;
   const group = svg("g", {
     class: "more",
     "data-more": box.id,

@@ -34,6 +34,13 @@ export class Details {
     byId("panel-body").scrollTop = 0;
   }
 
+  /** Shows elements that speak of no link and no column. */
+  list(parts) {
+    this.#turn++;
+    [this.links, this.key] = [[], null];
+    this.#show(parts);
+  }
+
   edge(graph, links) {
     this.#turn++;
     [this.links, this.key] = [links, null];

@@ -2,23 +2,29 @@
 import { showBeginnings } from "./beginnings.mjs";
 import { Camera } from "./camera.mjs";
 import { Details } from "./details.mjs";
-import { byId } from "./dom.mjs";
+import { byId, html } from "./dom.mjs";
 import { filters, showFilters, windowText } from "./filters.mjs";
+import { Finder } from "./find.mjs";
 import { showHeading, subjectOf } from "./heading.mjs";
 import { keys } from "./keys.mjs";
 import { showList } from "./listing.mjs";
 import { Minimap } from "./minimap.mjs";
 import { absentText, showMissing } from "./missing.mjs";
 import { cardNamed, endOf, keyNamed, keyOf, label, linksOf, readable, splitKey } from "./model.mjs";
+import { narrowControls } from "./narrow_controls.mjs";
+import { tableList } from "./neighbours.mjs";
+import { loadAreas, openAreaEdge, pickArea, showAreaBar } from "./overview.mjs";
 import { Picture } from "./picture.mjs";
 import { buttons, pointer } from "./pointer.mjs";
+import { showResults } from "./results.mjs";
 import { sceneOf } from "./scene.mjs";
 import { search } from "./search.mjs";
-import { NotThere, Unauthorised } from "./source.mjs";
+import { BESIDE, NotThere, Unauthorised } from "./source.mjs";
 import { Address, emptyView, extend, startingAt } from "./state.mjs";
 import { adjacency, lit, litAlong, litOnly, onPaths } from "./trace.mjs";
 
 const SMALL = 40;
+const MOST_RESULTS = 200;
 const NOTHING = { cards: new Map(), edges: [], roots: [], window: {} };
 
 export class Explorer {
@@ -40,7 +46,10 @@ export class Explorer {
     this.details = new Details(source, this);
     this.address = new Address((view) => this.open(view));
     const failed = (error) => this.failed(error);
-    search(source, (result) => this.start(result.entity, result.path), failed);
+    const all = (query) => this.open({ ...emptyView(), asOf: this.view.asOf, days: this.view.days, query });
+    const ask = search(source, { chosen: (result) => this.start(result.entity, result.path), all, failed });
+    narrowControls(source, ask, failed);
+    this.finder = new Finder(this);
     filters(
       () => this.view,
       source.live,
@@ -59,6 +68,8 @@ export class Explorer {
     this.pins = new Set();
     this.graph = NOTHING;
     this.closePanel();
+    if (view.area) return loadAreas(this);
+    if (view.query && !view.steps.length) return this.#results();
     if (!view.steps.length && !this.source.live && this.source.graph.cards.size <= SMALL) {
       view.steps = this.source.hubs.map((card) => ({
         entity: card.fqn,
@@ -97,6 +108,23 @@ export class Explorer {
       showBeginnings(overview, (entity) => this.start(entity, ""));
       showHeading("");
       this.say("Search for a table or a column");
+    } catch (error) {
+      this.failed(error);
+    }
+  }
+
+  /** The results of the view's search in place of a picture. */
+  async #results() {
+    const turn = ++this.turn;
+    const { query } = this.view;
+    this.#draw();
+    byId("search").value = query;
+    try {
+      const found = await this.source.search(query, MOST_RESULTS);
+      if (turn !== this.turn) return;
+      showResults(query, found, (one) => this.start(one.entity, one.path));
+      showHeading(query);
+      this.say(`${found.length} found`);
     } catch (error) {
       this.failed(error);
     }
@@ -167,12 +195,14 @@ export class Explorer {
     this.picture.show(this.scene, this.graph.roots, this.camera);
     this.camera.hold(before, around && this.picture.boxOf(around));
     showFilters(this.view, this.graph, (what) => this.changed(what));
+    showAreaBar(this);
     showList(this);
     this.minimap.show(this.scene); // after the list, which takes its room
     byId("legend").hidden = !byId("start").hidden || !this.graph.cards.size;
     this.hovered = [];
     this.way = null;
     this.relight();
+    this.finder.look();
     document.body.dataset.ready = String(this.graph.cards.size);
     performance.mark("drawn");
   }
@@ -182,7 +212,8 @@ export class Explorer {
   }
 
   changed(what) {
-    if (what === "graph" && this.view.steps.length) this.load();
+    if (what === "graph" && this.view.area) loadAreas(this);
+    else if (what === "graph" && this.view.steps.length) this.load();
     else this.#draw();
   }
 
@@ -202,9 +233,27 @@ export class Explorer {
     if (this.scene) this.camera.fit({ x: 0, y: 0, width: this.scene.width, height: this.scene.height });
   }
 
+  /** Takes in neighbours; where they are many, the panel lists them to choose from. */
   expand(card, side, hops) {
+    const step = this.view.steps.find((one) => one.entity === card.fqn);
+    if (hops === 1 && card.hidden[side] && (card.hidden[side] > BESIDE || step?.[side])) return this.#neighbours(card, side);
     extend(this.view, card, side, hops);
     return this.load({ around: card.id });
+  }
+
+  #neighbours(card, side) {
+    const ask = (asked) => this.source.neighbours(card, side, asked, this.view);
+    this.details.list([
+      html("h2", {}, side === "upstream" ? `What ${card.name} reads` : `What reads ${card.name}`),
+      ...tableList(`the ${side} of ${card.name}`, ask, {
+        choose: (entity) => this.go(entity, ""),
+        bring: (entities) => this.bring(entities),
+        has: (entity) => Boolean(cardNamed(this.graph, entity)),
+        failed: (error) => this.failed(error),
+      }),
+    ]);
+    this.relight();
+    byId("panel").querySelector(".list-search").focus();
   }
 
   remove(card) {
@@ -257,10 +306,12 @@ export class Explorer {
 
   /** What a click does: a column is pinned and explained, a card explained. */
   pick(key) {
+    if (this.view.area) return pickArea(this, key);
     const [, path] = splitKey(key);
     if (path) this.pin(key);
     if (!path || this.pins.has(key)) this.openColumn(key);
     else this.closePanel();
+    return undefined;
   }
 
   fold(card) {
@@ -281,18 +332,19 @@ export class Explorer {
   focus(key, { quiet = false } = {}) {
     const [id] = splitKey(key);
     if (!this.picture.boxOf(id)) return;
-    if (!quiet) this.#reveal(key);
+    if (!quiet) this.reveal(key);
     this.focused = key;
     const element = this.picture.elementOf(key) ?? this.picture.elementOf(keyOf(id, ""));
     element?.focus({ preventScroll: true });
   }
 
-  #reveal(key) {
+  /** Moves as little as needed for a card or a column to be in sight, so many pixels from the edge. */
+  reveal(key, space = 60) {
     const [id, path] = splitKey(key);
     const box = this.picture.boxOf(id);
     if (!box) return;
     const y = path ? box.y + (box.port.get(path) ?? 0) - 11 : box.y;
-    this.camera.reveal({ x: box.x, y, width: box.width, height: path ? 22 : 48 });
+    this.camera.reveal({ x: box.x, y, width: box.width, height: path ? 22 : 48 }, space);
   }
 
   // Panel
@@ -303,17 +355,19 @@ export class Explorer {
   }
 
   openEdge(links) {
+    if (this.view.area) return openAreaEdge(this, links);
     this.details.edge(this.graph, links);
     this.relight();
     // the panel takes room from the picture: what it speaks of stays in sight
     this.camera.revealAll([links[0].fromCard, links[0].toCard].map((id) => this.picture.boxOf(id)).filter(Boolean));
     this.say(`Link from ${label(this.graph, links[0].from)} to ${label(this.graph, links[0].to)}`);
+    return undefined;
   }
 
   async openColumn(key) {
     try {
       const shown = this.details.column(this.graph, key, this.view);
-      this.#reveal(key); // the panel takes room from the picture
+      this.reveal(key); // the panel takes room from the picture
       await shown;
     } catch (error) {
       this.failed(error);

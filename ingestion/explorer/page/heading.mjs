@@ -1,11 +1,14 @@
 // What the page shows, in words: its title, its first heading, and a link that says it.
 import { byId } from "./dom.mjs";
 import { cardNamed, readable } from "./model.mjs";
+import { areaTitle } from "./overview.mjs";
 
 const USUAL = document.title;
 
 /** The name of what a view shows: the column or table that it began with; "" where it shows no one table. */
 export function subjectOf(view, graph, whole) {
+  if (view.area) return areaTitle(view.area);
+  if (view.query && !view.steps.length) return view.query;
   if (!view.steps.length || whole) return "";
   const [{ entity }] = view.steps;
   const name = cardNamed(graph, entity)?.name ?? readable(entity);

@@ -1,5 +1,6 @@
 // The keyboard: every move of the pointer has a key.
 import { keyOf, splitKey } from "./model.mjs";
+import { openOverview } from "./overview.mjs";
 import { help } from "./pointer.mjs";
 
 /** Keys on the picture; `explorer` is what they act on. */
@@ -18,7 +19,9 @@ const ANYWHERE = {
   "/": (_, __, input) => input.focus(),
   "?": help,
   f: (explorer) => explorer.fit(),
+  F: (explorer) => explorer.finder.open(),
   l: (explorer) => explorer.toggleList(),
+  o: (explorer) => openOverview(explorer),
   "+": (explorer) => explorer.camera.zoom(1.25),
   "=": (explorer) => explorer.camera.zoom(1.25),
   "-": (explorer) => explorer.camera.zoom(0.8),

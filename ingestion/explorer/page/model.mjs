@@ -87,6 +87,7 @@ function readCard(node) {
       tags: column.tags ?? [],
     })),
     hidden: node.hidden ?? { upstream: 0, downstream: 0 },
+    tables: node.tables ?? null, // of a schema or a service: how many are in it
     reads: node.usage?.reads ?? 0,
   };
 }

@@ -166,6 +166,7 @@ export function columnPanel(graph, key, act) {
       button("← all", "Show everything upstream (Shift+[)", () => act.expand(card, "upstream", 100)),
       button("1 hop →", "Show one hop downstream (])", () => act.expand(card, "downstream", 1)),
       button("all →", "Show everything downstream (Shift+])", () => act.expand(card, "downstream", 100)),
+      path ? null : button("Find a column", "Look through all its columns (F)", () => act.finder.open(card)),
       button("Start here", "Show only this table's neighbours", () => act.start(card.fqn, path)),
       button("Remove", "Take the card out of the picture (Delete)", () => act.remove(card)),
     ),

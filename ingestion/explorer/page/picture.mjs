@@ -24,6 +24,8 @@ export class Picture {
     this.light = null;
     this.pins = new Set();
     this.chosen = null;
+    this.found = new Set();
+    this.current = null;
   }
 
   /** Shows a scene; the light and the pins stay as they were said. */
@@ -90,8 +92,8 @@ export class Picture {
   }
 
   /** Lights columns and links (`light`: {columns, links} with strengths, or null for none), marks pins and the choice. */
-  paint({ light = this.light, pins = this.pins, chosen = this.chosen } = {}) {
-    Object.assign(this, { light, pins, chosen });
+  paint({ light = this.light, pins = this.pins, chosen = this.chosen, found = this.found, current = this.current } = {}) {
+    Object.assign(this, { light, pins, chosen, found, current });
     this.surface.classList.toggle("lit", Boolean(light));
     this.elements.forEach((element) => this.#paintCard(element));
     if (this.onCanvas) this.#paintCanvas();
@@ -127,8 +129,12 @@ export class Picture {
       column.classList.toggle("direct", strength === 0);
       column.classList.toggle("indirect", strength !== undefined && strength > 0);
       column.classList.toggle("pinned", this.pins.has(key));
+      column.classList.toggle("found", this.found.has(key));
+      column.classList.toggle("current", this.current === key);
       column.setAttribute("aria-pressed", String(this.pins.has(key)));
     }
+    element.classList.toggle("found", this.found.has(keyOf(id, "")));
+    element.classList.toggle("current", this.current === keyOf(id, ""));
     const box = this.scene.boxes[this.scene.number.get(id)];
     if (this.distance > NEAR) any = this.#paintBars(element, box) || any;
     if (columns && !any && (this.distance > NEAR || box.mode === "none"))

@@ -2,6 +2,7 @@
 import { byId, copy } from "./dom.mjs";
 import { linkText } from "./heading.mjs";
 import { keyOf } from "./model.mjs";
+import { openOverview } from "./overview.mjs";
 import { saveGraph, saveImage, saveLinks, savePicture } from "./saving.mjs";
 
 /** Hovering, clicking and double clicking on the picture. */
@@ -45,11 +46,15 @@ function clicked(explorer, event) {
   if (expand)
     return explorer.expand(cardOf(expand, "data-of"), expand.getAttribute("data-expand"), event.shiftKey ? 100 : 1);
   if (fold) return explorer.fold(cardOf(fold, "data-fold"));
-  if (more) return explorer.mode(cardOf(more, "data-more"), "full");
+  if (more) return showMore(explorer, cardOf(more, "data-more"));
   if (at(".column")) return explorer.pick(at(".column").getAttribute("data-key"));
   if (at(".card")) return explorer.pick(at(".card").getAttribute("data-head"));
   const wire = explorer.picture.wireAt(event.clientX, event.clientY);
   return wire ? explorer.openEdge(wire.links) : explorer.closePanel();
+}
+
+function showMore(explorer, card) {
+  return card.tables === null ? explorer.mode(card, "full") : explorer.pick(keyOf(card.id, ""));
 }
 
 /** The buttons of the page. */
@@ -59,6 +64,8 @@ export function buttons(explorer) {
     "zoom-in": () => camera.zoom(1.25),
     "zoom-out": () => camera.zoom(0.8),
     "zoom-fit": () => explorer.fit(),
+    "zoom-area": () => openOverview(explorer),
+    "find-toggle": () => explorer.finder.open(),
     "list-toggle": () => explorer.toggleList(),
     "close-panel": () => explorer.closePanel(),
     "save-svg": () => savePicture(explorer),

@@ -32,7 +32,8 @@ export function sceneOf(graph, links, view) {
 
 /** Which columns of a card show: those that links touch, all, or none; long lists end in a button. */
 function boxOf(card, touched, view) {
-  const mode = view.modes[card.fqn] ?? view.columns;
+  const area = card.tables !== null; // its rows are tables, which no link touches
+  const mode = view.modes[card.fqn] ?? (area && view.columns === "involved" ? "all" : view.columns);
   const wanted =
     mode === "none"
       ? []
@@ -45,7 +46,7 @@ function boxOf(card, touched, view) {
   const lost = mode === "none" ? [] : [...touched].filter((path) => !known.has(path));
   for (const path of lost) rows.push({ path, name: readable(path), type: "", description: "", lost: true });
   const width = widthOf(card, rows);
-  const more = card.columns.length + lost.length - rows.length;
+  const more = (card.tables ?? card.columns.length) + lost.length - rows.length;
   return {
     id: card.id,
     card,

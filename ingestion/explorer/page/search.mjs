@@ -2,10 +2,13 @@
 import { byId, html } from "./dom.mjs";
 import { placesOf } from "./matching.mjs";
 import { partsOf, readable } from "./model.mjs";
+import { parsed } from "./narrowing.mjs";
+import { useText } from "./results.mjs";
 
 const PAUSE = 120;
 
-export function search(source, chosen, failed) {
+/** `chosen(result)` and `all(text)` are told what is chosen; gives the function that looks anew. */
+export function search(source, { chosen, all, failed }) {
   const input = byId("search");
   const list = byId("results");
   let results = [];
@@ -27,11 +30,13 @@ export function search(source, chosen, failed) {
     input.setAttribute("aria-activedescendant", item.id);
   };
   const take = (at) => {
-    if (!results[at]) return;
+    const text = input.value.trim();
+    if (!results[at] && (at !== results.length || !results.length)) return;
     close();
     input.value = "";
     input.blur();
-    chosen(results[at]);
+    if (results[at]) chosen(results[at]);
+    else all(text);
   };
   const show = (text) => {
     list.replaceChildren(...results.map((result, at) => item(result, at, text, () => take(at))));
@@ -43,6 +48,7 @@ export function search(source, chosen, failed) {
           "No table or column is called so, or nearly so",
         ),
       );
+    else list.append(allItem(results.length, () => take(results.length)));
     list.hidden = false;
     list.dataset.found = text; // whose results these are: those of a text typed before may still stand
     input.setAttribute("aria-expanded", "true");
@@ -74,7 +80,8 @@ export function search(source, chosen, failed) {
     if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       event.preventDefault();
       const step = event.key === "ArrowDown" ? 1 : -1;
-      if (results.length) mark((active + step + results.length) % results.length);
+      const choices = results.length + 1; // the last one: all of them
+      if (results.length) mark((active + step + choices) % choices);
     } else if (event.key === "Enter") {
       clearTimeout(timer);
       if (list.hidden) await ask();
@@ -86,6 +93,21 @@ export function search(source, chosen, failed) {
       input.blur();
     }
   });
+  return ask;
+}
+
+/** The last of the offers: everything that was found, as a page. */
+function allItem(at, take) {
+  const element = html(
+    "li",
+    { id: `result-${at}`, class: "all", role: "option", "aria-selected": "false" },
+    "All of it as a page, with use and age",
+  );
+  element.addEventListener("pointerdown", (event) => {
+    event.preventDefault();
+    take();
+  });
+  return element;
 }
 
 function item(result, at, text, take) {
@@ -94,14 +116,20 @@ function item(result, at, text, take) {
     "li",
     { id: `result-${at}`, role: "option", "aria-selected": "false" },
     html("span", { class: `symbol ${result.kind}`, "aria-hidden": "true" }, result.path ? "▪" : "▤"),
-    html("span", { class: "found" }, emphasised(readable(result.path || result.name), text)),
+    html("span", { class: "found" }, emphasised(readable(result.path || result.name), parsed(text).words)),
     html("span", { class: "where" }, html("bdi", { dir: "ltr" }, readable(qualifier))),
+    narrowed(text) ? html("span", { class: "use" }, useText(result.use)) : null,
   );
   element.addEventListener("pointerdown", (event) => {
     event.preventDefault();
     take();
   });
   return element;
+}
+
+function narrowed(text) {
+  const { filters, order } = parsed(text);
+  return filters.length > 0 || order !== null;
 }
 
 /** The name with what was searched for in bold. */

@@ -1,10 +1,14 @@
 // Where the page's lineage comes from: a catalog that is asked, or the document that the page carries.
+import { areasOf, factsOf, pageOf } from "./document_lists.mjs";
 import { keepText, keptText } from "./keeping.mjs";
 import { ALIKE, INSIDE, rankOf, searched, wordsOf } from "./matching.mjs";
 import { EVERYTHING, keyOf, linksOf, partsOf, readGraph, readable, unquoted } from "./model.mjs";
+import { admission, inOrder, parsed, tagged } from "./narrowing.mjs";
 import { adjacency, impact } from "./trace.mjs";
 
-export const LIMIT = 400;
+export const LIMIT = 500;
+/** So many neighbours of a card are shown on one side, the most used ones; of more there is a list. */
+export const BESIDE = 20;
 const TOKEN = "headwater-token";
 
 export class Unauthorised extends Error {}
@@ -46,11 +50,41 @@ export class CatalogSource {
       entity: one.entity.fullyQualifiedName,
       type: one.entity.type,
       path: one.column ? one.column.slice(one.entity.fullyQualifiedName.length + 1) : "",
+      use: one.use,
     }));
   }
 
+  /** The tags, owners and producers that there are, each with how many tables it concerns. */
+  async searchValues() {
+    return this.#ask("search/values");
+  }
+
   async picture(steps, time) {
-    return readGraph(await this.#ask("picture", { steps, asOf: time.asOf, days: time.days, limit: LIMIT }));
+    const size = { limit: LIMIT, beside: BESIDE };
+    return readGraph(await this.#ask("picture", { steps, asOf: time.asOf, days: time.days, ...size }));
+  }
+
+  /** A page of the tables that a card reads or is read by: {total, found, entities: [{entity, use}]}. */
+  async neighbours(card, side, asked, time) {
+    return this.#page("neighbours", { entity: card.fqn, side, ...asked, asOf: time.asOf, days: time.days });
+  }
+
+  /** A page of the tables in a schema or service. */
+  async areaTables(entity, asked) {
+    return this.#page("areas/tables", { entity, ...asked });
+  }
+
+  async #page(path, asked) {
+    const answer = await this.#ask(`${path}?${given(asked)}`);
+    const entities = answer.entities.map((one) => ({ entity: one.entity.fullyQualifiedName, use: one.use }));
+    return { ...answer, entities };
+  }
+
+  /** Schemas or services as a graph, with the level that it is of. */
+  async areas({ level, service }, time) {
+    const asked = { level, service: service || null, asOf: time.asOf, days: time.days };
+    const answer = await this.#ask(`areas?${given(asked)}`);
+    return { ...readGraph(answer), level: answer.level };
   }
 
   async impact(graph, card, path, time) {
@@ -85,6 +119,10 @@ export class CatalogSource {
   }
 }
 
+function given(asked) {
+  return new URLSearchParams(Object.entries(asked).filter(([, value]) => value !== null && value !== undefined));
+}
+
 /** The document that the page carries: everything is here, nothing is asked for. */
 export class DocumentSource {
   constructor(document) {
@@ -113,15 +151,54 @@ export class DocumentSource {
       full: qualifiers(partsOf(card.fqn)),
       columns: card.columns.map((column) => ({ column, called: searched(column.name) })),
     }));
-    const asked = { words: wordsOf(text), plain: searched(text).plain };
+    const { words, filters, order } = parsed(text);
+    const asked = { words: wordsOf(words), plain: searched(words).plain };
+    const all = [...this.facts.values()];
+    const [admitted, tags] = [admission(filters, all), tagged(filters, all)];
+    const rank = words ? rankOf : () => 0;
     const found = [];
     for (const { card, called, around, full, columns } of this.names) {
+      const facts = this.facts.get(card.id);
+      if (!admitted(facts)) continue;
       const note = (kind, name, path, rank) =>
-        rank === null || found.push({ kind, name, path, rank, entity: card.fqn, type: card.kind });
-      note("entity", unquoted(partsOf(card.fqn).pop()), "", rankOf(asked, called, around));
-      for (const { column, called: own } of columns) note("column", column.name, column.path, rankOf(asked, own, full));
+        rank === null || found.push({ kind, name, path, rank, entity: card.fqn, type: card.kind, facts, use: facts });
+      note("entity", unquoted(partsOf(card.fqn).pop()), "", rank(asked, called, around));
+      if (!words && !tags.asked) continue;
+      for (const { column, called: own } of columns)
+        if (!tags.asked || tags.fits(column.tags)) note("column", column.name, column.path, rank(asked, own, full));
     }
+    if (order || (!words && filters.length)) return inOrder(found, order ?? "used").slice(0, limit);
     return bestOf(found, limit);
+  }
+
+  /** What searches narrow by, of each table. */
+  get facts() {
+    this.known ??= factsOf(this.graph, this.near);
+    return this.known;
+  }
+
+  async searchValues() {
+    const all = [...this.facts.values()];
+    return {
+      tags: counted(all.map((one) => [...one.tags, ...one.columnTags])),
+      owners: counted(all.map((one) => one.owners)),
+      producers: counted(all.map((one) => one.producers)),
+    };
+  }
+
+  async neighbours(card, side, asked) {
+    const cards = [...(this.near[side].get(card.id) ?? [])].map((id) => this.graph.cards.get(id));
+    return pageOf(cards, this.facts, asked);
+  }
+
+  async areaTables(entity, asked) {
+    const inside = [...this.graph.cards.values()].filter((card) => card.fqn.startsWith(`${entity}.`));
+    return pageOf(inside, this.facts, asked);
+  }
+
+  async areas(area) {
+    const answer = areasOf(this.graph, this.facts, area);
+    return { ...readGraph(answer), level: answer.level };
   }
 
   async picture(steps, time) {
@@ -160,10 +237,16 @@ export class DocumentSource {
     const seen = new Set(frontier);
     for (let hop = 0; hop < hops && frontier.length && inside.size < LIMIT; hop++) {
       frontier = frontier
-        .flatMap((id) => [...(this.near[side].get(id) ?? [])])
+        .flatMap((id) => this.#mostUsed([...(this.near[side].get(id) ?? [])]))
         .filter((id) => !seen.has(id) && seen.add(id));
       for (const id of frontier) if (inside.size < LIMIT) inside.add(id);
     }
+  }
+
+  #mostUsed(ids) {
+    if (ids.length <= BESIDE) return ids;
+    const runs = (id) => this.graph.cards.get(id).reads;
+    return ids.sort((a, b) => runs(b) - runs(a) || a.localeCompare(b)).slice(0, BESIDE);
   }
 
   async impact(graph, card, path) {
@@ -214,6 +297,14 @@ export class DocumentSource {
     );
     return { tables: cards.length, columnEdges, beginnings };
   }
+}
+
+/** The values of many lists, the most frequent first, with in how many of them each is. */
+function counted(lists) {
+  const counts = new Map();
+  for (const list of lists) for (const value of new Set(list)) counts.set(value, (counts.get(value) ?? 0) + 1);
+  const found = [...counts].map(([value, count]) => ({ value, count }));
+  return found.sort((a, b) => b.count - a.count || a.value.localeCompare(b.value));
 }
 
 function qualifiers(parts) {

@@ -14,6 +14,8 @@ export function emptyView() {
     modes: {},
     list: false,
     hiddenSchemas: [],
+    area: null, // {level, service}: schemas or services in place of tables
+    query: "", // a search whose results are shown in place of a picture
     filter: { direct: true, indirect: true, tables: true, producers: [], confidence: 0, since: null },
   };
 }
@@ -45,6 +47,8 @@ export function written(view) {
   if (view.columns !== "involved") out.set("columns", view.columns);
   for (const [fqn, mode] of Object.entries(view.modes)) out.append("m", `${mode}.${fqn}`);
   if (view.list) out.set("list", "1");
+  if (view.area) out.set("a", `${view.area.level ?? ""}.${view.area.service}`);
+  if (view.query) out.set("q", view.query);
   for (const schema of view.hiddenSchemas) out.append("s", schema);
   const off = ["direct", "indirect", "tables"].filter((kind) => !view.filter[kind]);
   if (off.length) out.set("off", off.join("."));
@@ -83,6 +87,9 @@ export function readView(hash) {
   }
   view.list = given.get("list") === "1";
   view.hiddenSchemas = given.getAll("s");
+  const area = /^(schemas|services|)\.([\s\S]*)$/.exec(given.get("a") ?? "");
+  if (area) view.area = { level: area[1] || null, service: area[2] };
+  view.query = given.get("q") ?? "";
   for (const kind of (given.get("off") ?? "").split(".")) if (kind in view.filter) view.filter[kind] = false;
   view.filter.producers = (given.get("by") ?? "").split(".").filter(Boolean);
   view.filter.confidence = Math.min(1, number("sure") ?? 0);
@@ -91,8 +98,8 @@ export function readView(hash) {
 }
 
 /** What of a view is worth a step of the way back: the tables and how far around them, not what is pinned or open. */
-function choiceOf({ steps, removed, asOf }) {
-  return JSON.stringify([steps, removed, asOf]);
+function choiceOf({ steps, removed, asOf, area, query }) {
+  return JSON.stringify([steps, removed, asOf, area, query]);
 }
 
 /** The page's address: says which view it holds, keeps up with the view, and tells `opened` of the way back and forth. */

@@ -17,12 +17,14 @@ const TOKENS = [
   "--indirect",
   "--both",
   "--table",
+  "--mark",
+  "--mark-text",
   "--direct-tint",
   "--indirect-tint",
 ];
 
 /** The text of an SVG file of a scene, in the colours of the page; what is lit in the page is lit in it. */
-export function svgText(scene, roots, { light, pins }) {
+export function svgText(scene, roots, { light, pins, found }) {
   const style = getComputedStyle(document.documentElement);
   const variables = TOKENS.map((name) => `${name}:${style.getPropertyValue(name).trim()}`).join(";");
   const root = svg("svg", {
@@ -46,8 +48,10 @@ export function svgText(scene, roots, { light, pins }) {
       column.classList.toggle("direct", strength === 0);
       column.classList.toggle("indirect", strength > 0);
       column.classList.toggle("pinned", pins.has(key));
+      column.classList.toggle("found", found.has(key));
       if (strength !== undefined) element.classList.add("on");
     }
+    element.classList.toggle("found", found.has(element.getAttribute("data-head")));
     return element;
   });
   root.append(

@@ -12,7 +12,7 @@ from selenium.webdriver.common.by import By
 from typer.testing import CliRunner
 
 from connectors.catalog import CatalogConfig, running_catalog
-from tests.support.browser import ENTER, Page, browser
+from tests.support.browser import ENTER, NAMELESS, SMALL, WIDER, Page, browser
 from tests.support.http_client import Client
 from tests.support.mill_catalog import DOTTED, FILE, HUB, LONG, READERS, fill
 from workflows.cli import app
@@ -23,38 +23,11 @@ DESK, PHONE = (1440, 900), (390, 844)
 ALL = f"t=9.9.{HUB}"
 CARDS = 1 + 2 + 2 + len(READERS) + 4  # flours; grains, grain.csv; sales, yearly; readers; the strange names, old_name
 
-_WIDER = """
-    const wide = document.documentElement.clientWidth;
-    const scrolls = (e) => /auto|scroll/.test(getComputedStyle(e).overflowX) && e.scrollWidth > e.clientWidth + 1;
-    const beyond = (e) => {
-      const box = e.getBoundingClientRect();
-      return box.width > 0 && (box.right > wide + 1 || box.left < -1);
-    };
-    return [...document.querySelectorAll('body *:not(svg *):not(.unseen):not(.skip)')]
-      .filter((e) => e.checkVisibility() && (beyond(e) || scrolls(e)))
-      .map((e) => `${e.tagName} ${e.id || e.className} ${e.textContent.slice(0, 20)}`);
-"""
-"""What is wider than the window, or is scrolled sideways within itself."""
-
-_SMALL = """
-    return [...document.querySelectorAll('input, button, summary, select')]
-      .filter((e) => e.checkVisibility())
-      .map((e) => [e.id || e.className || e.textContent, e.getBoundingClientRect()])
-      .filter(([, box]) => box.height < (arguments[0]) || box.width < 16)
-      .map(([name, box]) => `${name} ${box.width}x${box.height}`);
-"""
 
 HEADING = "h1:not([hidden]):not([hidden] *)"
 _COPIED = """
     const writeText = async (text) => (window.copied = text);
     Object.defineProperty(navigator, 'clipboard', { value: { writeText } });
-"""
-_NAMELESS = """
-    const named = (e) => e.getAttribute('aria-label') || e.closest('label')?.textContent.trim()
-      || e.textContent.trim() || e.getAttribute('aria-labelledby');
-    const wanting = 'button, input, select, summary, meter, dialog, [role=button], [role=application], [role=group]';
-    return [...document.querySelectorAll(wanting)].filter((e) => !named(e)).map((e) => e.outerHTML.slice(0, 80))
-      .concat([...document.querySelectorAll('span[aria-label]:not([role])')].map((e) => e.outerHTML.slice(0, 80)));
 """
 
 
@@ -177,11 +150,11 @@ def test_a_phone_shows_everything_in_its_width(mill: Mill, view: str) -> None:
         assert seen["y"] + seen["height"] < page.driver.find_element(By.ID, "panel").rect["y"]
     if "list" in view:
         assert min(page.js("return [...document.querySelectorAll('.links td')].map((e) => e.clientWidth)")) > 200
-    assert page.js(_WIDER) == []
-    assert page.js(_SMALL, 24) == []
+    assert page.js(WIDER) == []
+    assert page.js(SMALL, 24) == []
     for menu in page.driver.find_elements(By.CSS_SELECTOR, "nav summary"):
         menu.click()
-        assert page.js(_WIDER) == []
+        assert page.js(WIDER) == []
         menu.click()
 
 
@@ -190,12 +163,12 @@ def test_names_however_long_or_strange_stay_in_their_places_and_cannot_pass_for_
     mill: Mill, size: tuple[int, int]
 ) -> None:
     page = mill.show(f"t=1.1.mill.main.core.{LONG}&p=mill.main.core.{LONG}%0Aday&list=1", 2, size)
-    assert page.js(_WIDER) == []
+    assert page.js(WIDER) == []
     page.driver.find_element(By.CSS_SELECTOR, "#list .tables button").click()
     page.until(lambda: page.texts("#impact p, #impact tr"), "the panel")
-    assert page.js(_WIDER) == []
+    assert page.js(WIDER) == []
     page.search("grind")
-    assert page.js(_WIDER) == []
+    assert page.js(WIDER) == []
     page.search("gnitsrow")
     assert page.texts("#results .found") == ["‹U+202E›gnitsrow"]
     page.press(ENTER)
@@ -235,10 +208,10 @@ def test_everything_that_can_be_used_has_a_name_and_a_size_and_each_view_one_hea
     page = mill.show(f"t=1.1.{HUB}", None)
     page.until(lambda: page.tables > 1, "the picture")
     page.driver.find_element(By.CSS_SELECTOR, "#filters summary").click()
-    assert page.js(_SMALL, 16) == []
+    assert page.js(SMALL, 16) == []
     page.click_wire("direct")
     page.until(lambda: page.texts("#panel .said"), "an edge")
-    assert page.js(_NAMELESS) == []
+    assert page.js(NAMELESS) == []
     for view, tables in (("", 0), (ALL, CARDS), (f"{ALL}&list=1", CARDS)):
         mill.show(view, tables)
         page.until(lambda: page.text(HEADING), "a heading")

@@ -1,0 +1,199 @@
+"""Many tables in the page: a hub with 500 readers, schemas and services, finding, searches that narrow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.select import Select
+from typer.testing import CliRunner
+
+from connectors.catalog import CatalogConfig, running_catalog
+from tests.support.browser import ENTER, ESCAPE, NAMELESS, SMALL, WIDER, Page, browser
+from tests.support.http_client import Client
+from tests.support.hub_catalog import HUB, READERS, fill
+from workflows.cli import app
+
+pytestmark = pytest.mark.browser
+
+PHONE = (390, 844)
+DESK = (1440, 900)
+_OVERLAPS = """
+    const boxes = [...document.querySelectorAll('.card .plate')].map((e) => e.getBoundingClientRect());
+    const meet = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+    return boxes.some((a, at) => boxes.slice(at + 1).some((b) => meet(a, b)));
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """The served port, its file, and a browser that looks at it."""
+
+    page: Page
+    url: str
+    file: Path
+
+    def show(self, view: str, tables: int | None, size: tuple[int, int] = DESK) -> Page:
+        metrics = {"width": size[0], "height": size[1], "deviceScaleFactor": 1, "mobile": size[0] < 500}
+        self.page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        self.page.open(f"{self.url}#{view}", tables)
+        return self.page
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Port]:
+    folder = tmp_path_factory.mktemp("port")
+    with running_catalog(CatalogConfig(folder / "catalog.db", port=0)) as address, browser(folder) as page:
+        fill(Client(address.url))
+        yield Port(page, address.url.removesuffix("api"), folder / "catalog.db")
+
+
+@pytest.fixture
+def port(served: Port) -> Iterator[Port]:
+    yield served
+    assert served.page.complaints() == []
+
+
+def one(page: Page, selector: str) -> Any:
+    return page.driver.find_element(By.CSS_SELECTOR, selector)
+
+
+def test_a_hub_shows_its_most_used_readers_and_lists_all_of_them(port: Port) -> None:
+    page = port.show(f"t=1.1.{HUB}", 22)
+    assert page.js(_OVERLAPS) is False
+    assert {f"quay_{n}" for n in (499, 498, 480)} <= {name for name in page.cards() if name.startswith("quay")}
+    assert page.texts(".expand text") == ["+480"]
+    page.click(one(page, "[data-expand=downstream]"))
+    page.until(lambda: page.texts(".entities li"), "the list")
+    assert f"1 to 20 of {READERS}" in page.text("#panel [role=status]")
+    assert page.texts(".entities b")[:2] == ["quay_499", "quay_498"]
+    assert "in the picture" in page.texts(".entities .how")[0]
+    assert page.js(NAMELESS) == []
+    page.driver.find_element(By.XPATH, "//button[text()='Later']").click()
+    page.until(lambda: page.texts(".entities b")[0] == "quay_479", "the second page")
+    Select(one(page, ".list-order")).select_by_value("name")
+    page.until(lambda: page.texts(".entities b")[0] == "quay_000", "the order of names")
+    one(page, ".list-search").send_keys("uay_12")
+    page.until(lambda: f"1 to 10 of 10 (of {READERS})" in page.text("#panel [role=status]"), "what is searched")
+    one(page, ".bring-all").click()
+    page.until(lambda: page.tables == 32, "ten more in the picture")
+    assert "t=0.0.port.main.quays.quay_125" in page.state()
+
+
+def test_a_key_opens_the_list_where_neighbours_are_many(port: Port) -> None:
+    page = port.show(f"t=1.0.{HUB}", 2)
+    page.js("document.querySelector('.card.root').focus()")
+    page.press("]")
+    page.until(lambda: page.js("return document.activeElement.className") == "list-search", "the list, ready to search")
+
+
+def test_from_the_picture_one_goes_out_to_schemas_and_services_and_in_again(port: Port, tmp_path: Path) -> None:
+    page = port.show(f"t=1.1.{HUB}", 22)
+    page.press("o")
+    page.until(lambda: "3 schemas, 502 tables, 2 links" in page.status, "the schemas")
+    assert page.driver.title == "all schemas · Lineage"
+    assert page.js("return document.getElementById('title').textContent") == "Lineage of all schemas"
+    assert {"495 more tables", "quay_499"} <= set(page.texts(".card .more text, .card .column-name"))
+    assert page.js(NAMELESS) == []
+    link = page.driver.current_url
+    page.driver.find_element(By.XPATH, "//*[@id='save-svg']/ancestor::details/summary").click()
+    page.button("save-svg")
+    assert "quay_499" in page.saved("lineage.svg")
+    page.driver.find_element(By.XPATH, "//button[text()='Services']").click()
+    page.until(lambda: "2 services, 502 tables, 1 links" in page.status, "the services")
+    page.driver.back()
+    page.until(lambda: "3 schemas" in page.status, "the schemas again")
+    page.open(link)
+    page.until(lambda: "3 schemas" in page.status, "the same by a link")
+    page.click_wire("table")
+    page.until(lambda: "edge" in page.text("#panel p"), "the edges between two schemas")
+    page.press(ESCAPE)
+    page.click(page.driver.find_element(By.XPATH, "//*[name()='text'][text()='quays']"))
+    page.until(lambda: page.texts(".entities b")[:1] == ["quay_499"], "the tables of a schema")
+    page.button("area-open")
+    page.until(lambda: page.tables == 30, "its most used tables")
+
+
+def test_columns_are_found_in_the_picture_though_they_are_folded_away(port: Port) -> None:
+    page = port.show(f"t=1.1.{HUB}", 22)
+    page.press("F")
+    page.driver.switch_to.active_element.send_keys("tide 05")
+    page.until(lambda: page.text("#find-count") == "10", "how many there are")
+    page.press(ENTER)
+    page.until(lambda: page.text("#find-count") == "1 of 10, harbour.tide_050", "the first")
+    assert page.texts(".column.current .column-name") == ["tide_050"]
+    place = one(page, ".column.current").rect
+    assert 0 < place["y"] < DESK[1]
+    page.press(ESCAPE)
+    assert page.js("return document.activeElement.getAttribute('aria-label')").startswith("column tide_050")
+    page.press("F")
+    one(page, "#find-text").clear()
+    one(page, "#find-text").send_keys("ship")
+    page.until(lambda: page.text("#find-count") == "23", "tables and columns")
+    one(page, "#find-here").click()
+    page.until(lambda: page.text("#find-count") == "1", "those of one table")
+    page.press(ESCAPE)
+
+
+def test_a_search_is_narrowed_by_what_is_typed_and_by_controls_alike(port: Port) -> None:
+    page = port.show("", 0)
+    assert page.search("tag:pii") == ["harbour", "ships", "crew"]
+    assert "500 readers" in page.texts("#results .use")[0]
+    assert page.search("owner:ann") == ["ships"]
+    assert page.search("quay used:>28") == ["quay_498", "quay_499"]
+    one(page, "#narrow summary").click()
+    assert one(page, "#narrow-used").get_attribute("value") == ""
+    page.until(lambda: "PII.Sensitive" in page.js("return document.querySelector('#narrow-tags').innerHTML"), "values")
+    one(page, "#narrow-readers").send_keys("1", ENTER)
+    one(page, "#narrow-tag").click()
+    page.until(lambda: page.js("return document.getElementById('search').value").endswith("readers:>=1"), "the text")
+    one(page, "#narrow-reset").click()
+    assert page.js("return document.getElementById('search').value") == "quay"
+    assert page.js(NAMELESS) == []
+
+
+@pytest.mark.parametrize("size", [DESK, PHONE])
+def test_what_a_search_finds_is_a_page_that_a_link_leads_to(port: Port, size: tuple[int, int]) -> None:
+    page = port.show("q=quay used:%3E21 sort:name", 0, size)
+    page.until(lambda: page.texts("#beginnings .found"), "the results")
+    assert page.texts("#beginnings .found") == [f"port.main.quays.quay_{n}" for n in range(491, 500)]
+    assert "22 runs" in page.texts("#beginnings .count")[0]
+    assert page.driver.title == "quay used:>21 sort:name · Lineage"
+    assert page.js(WIDER) == []
+    page.search("quay used:>21 sort:used")
+    page.press("\ue013", ENTER)  # up: the last offer is all of it
+    page.until(lambda: "sort:used" in page.state(), "another page of results")
+    page.until(lambda: page.texts("#beginnings .found")[:1] == ["port.main.quays.quay_499"], "in another order")
+
+
+@pytest.mark.parametrize("view", ["a=schemas.", f"t=1.1.{HUB}"])
+def test_on_a_phone_all_of_it_fits(port: Port, view: str) -> None:
+    page = port.show(view, None, PHONE)
+    page.until(lambda: page.tables > 0, "the picture")
+    page.press("F")
+    assert page.js(WIDER) == []
+    assert page.js(SMALL, 24) == []
+    page.press(ESCAPE)
+    one(page, "#narrow summary").click()
+    assert page.js(WIDER) == []
+    assert page.js(SMALL, 24) == []
+
+
+def test_an_exported_file_narrows_lists_and_goes_out_as_the_catalog_does(port: Port, tmp_path: Path) -> None:
+    file = tmp_path / "port.html"
+    arguments = ["export", "--catalog", str(port.file), "--html", str(file), "--days", "0"]
+    assert CliRunner().invoke(app, arguments).exit_code == 0
+    page = port.page
+    page.open(file.as_uri(), None)
+    page.until(lambda: page.tables == 22, "the hub")
+    for text in ("tag:pii", "owner:ann", "producer:nightly.load", "quay readers:>0", "readers:>100", "used:29..600"):
+        here = page.search(text)
+        answer = Client(f"{port.url}api").get("/headwater/search", q=text, limit=40)[1]["results"]
+        assert sorted(here) == sorted(found["name"] for found in answer), text
+    page.press(ESCAPE)
+    page.press("o")
+    page.until(lambda: "3 schemas, 502 tables, 2 links" in page.status, "the schemas")
