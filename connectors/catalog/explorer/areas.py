@@ -22,6 +22,7 @@ SCHEMAS, SERVICES = "schemas", "services"
 _MOST_SCHEMAS = 60
 """More schemas than these are first shown as their services."""
 _MOST_AREAS = 400
+_MOST_LINKS = 200
 _SHOWN_TABLES = 5
 """Rows of a card: its most used tables."""
 
@@ -56,7 +57,8 @@ def areas(connection: Connection, level: str | None, service: str | None, window
         "roots": [],
         "window": window.answer(),
         "nodes": [_node(found[one], tables.get(one, [])) for one in kept],
-        "edges": [_edge(pair, kinds) for pair, kinds in sorted(pairs.items()) if set(pair) <= set(kept)],
+        "links": sum(set(pair) <= set(kept) for pair in pairs),
+        "edges": [_edge(pair, pairs[pair]) for pair in _strongest(pairs, set(kept))],
     }
 
 
@@ -134,6 +136,12 @@ def _areas_in(found: Mapping[str, _Area], pairs: Iterable[tuple[str, str]], serv
         own = {one for one, area in found.items() if fqn.split(area.row.fqn)[0] == service}
         wanted = own | {end for pair in pairs if set(pair) & own for end in pair}
     return sorted(wanted, key=lambda one: (-found[one].tables, found[one].row.fqn))[:_MOST_AREAS]
+
+
+def _strongest(pairs: Mapping[tuple[str, str], Mapping[str, int]], kept: set[str]) -> list[tuple[str, str]]:
+    """The pairs with the most edges: of more than these nobody could follow one."""
+    inside = [pair for pair in pairs if set(pair) <= kept]
+    return sorted(inside, key=lambda pair: (-sum(pairs[pair].values()), pair))[:_MOST_LINKS]
 
 
 def _most_used_tables(connection: Connection, area_of: Mapping[str, str]) -> dict[str, list[tuple[str, int]]]:

@@ -17,7 +17,7 @@ _FILLED = "labels"
 _MARKS = ('"tagFQN"', '"owners"')
 _INDEXES = (
     # of a table's events those that say it appeared are one in fifty
-    "create index if not exists attributes_appeared on attributes (at, entity_id) where name = 'exists'",
+    "create index if not exists attributes_exists on attributes (entity_id, at, value) where name = 'exists'",
 )
 
 

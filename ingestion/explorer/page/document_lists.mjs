@@ -6,6 +6,7 @@ import { many } from "./results.mjs";
 const OBSERVED = ["query", "plan", "engine", "openlineage"];
 const MOST_SCHEMAS = 60;
 const SHOWN_TABLES = 5;
+const MOST_LINKS = 200;
 
 /** Of each table by its id what searches narrow by. */
 export function factsOf(graph, near) {
@@ -70,6 +71,9 @@ export function areasOf(graph, facts, { level, service }) {
   const around = new Set([...edges.values()].filter((one) => own(one.from) || own(one.to)).flatMap((one) => [one.from, one.to]));
   const kept = [...inside].filter(([name]) => own(name) || around.has(name)).sort((a, b) => b[1].length - a[1].length);
   const names = new Set(kept.map(([name]) => name));
+  const weight = ({ kinds }) => [...kinds.values()].reduce((sum, count) => sum + count, 0);
+  const shown = [...edges.values()].filter((one) => names.has(one.from) && names.has(one.to));
+  shown.sort((a, b) => weight(b) - weight(a));
   return {
     level: wanted,
     areas: inside.size,
@@ -77,8 +81,9 @@ export function areasOf(graph, facts, { level, service }) {
     roots: [],
     window: {},
     nodes: kept.map(([name, some]) => areaNode(name, some, facts)),
-    edges: [...edges.values()]
-      .filter((one) => names.has(one.from) && names.has(one.to))
+    links: shown.length,
+    edges: shown
+      .slice(0, MOST_LINKS)
       .map(({ from, to, kinds }) => ({
         from,
         to,

@@ -29,8 +29,9 @@ export async function loadAreas(explorer) {
     explorer.changed("links");
     explorer.camera.begin(explorer.scene, null);
     const tables = [...graph.cards.values()].reduce((sum, card) => sum + card.tables, 0);
-    const cut = graph.truncated ? "; those with the most tables: there are more" : "";
-    explorer.say(`${graph.cards.size} ${graph.level}, ${tables.toLocaleString("en")} tables, ${explorer.links.length} links${cut}`);
+    const few = graph.links > graph.edges.length ? `, the ${graph.edges.length} with the most edges shown` : "";
+    const cut = few + (graph.truncated ? "; those with the most tables: there are more" : "");
+    explorer.say(`${graph.cards.size} ${graph.level}, ${tables.toLocaleString("en")} tables, ${graph.links.toLocaleString("en")} links${cut}`);
   } catch (error) {
     explorer.failed(error);
   }

@@ -84,7 +84,7 @@ export class CatalogSource {
   async areas({ level, service }, time) {
     const asked = { level, service: service || null, asOf: time.asOf, days: time.days };
     const answer = await this.#ask(`areas?${given(asked)}`);
-    return { ...readGraph(answer), level: answer.level };
+    return { ...readGraph(answer), level: answer.level, links: answer.links };
   }
 
   async impact(graph, card, path, time) {
@@ -198,7 +198,7 @@ export class DocumentSource {
 
   async areas(area) {
     const answer = areasOf(this.graph, this.facts, area);
-    return { ...readGraph(answer), level: answer.level };
+    return { ...readGraph(answer), level: answer.level, links: answer.links };
   }
 
   async picture(steps, time) {

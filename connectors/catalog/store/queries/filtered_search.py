@@ -13,8 +13,8 @@ from connectors.catalog.store.queries import name_search
 from connectors.catalog.store.schema import entity_labels
 from ingestion.model import Json
 
-_MOST_ORDERED = 1_000
-"""Hits by name that an order is made among."""
+_MOST_ORDERED = 800
+"""Hits by name, the best ones, that an order is made among."""
 _MOST_VALUES = 200
 
 
@@ -41,7 +41,7 @@ def search(connection: Connection, wanted: str, limit: int) -> Json:
         entity = hit["entity"]
         return hit["kind"] != "entity", *order_key(order, known[entity["id"]], entity["fullyQualifiedName"])
 
-    return _answer(connection, sorted(hits, key=place)[:limit])
+    return _answer(connection, sorted(hits, key=place)[:limit], known)
 
 
 def _tables_and_columns(connection: Connection, order: str, limit: int) -> list[Json]:
@@ -54,8 +54,9 @@ def _tables_and_columns(connection: Connection, order: str, limit: int) -> list[
     return tables + columns[: limit - len(tables)]
 
 
-def _answer(connection: Connection, hits: list[Json]) -> Json:
-    known = measures(connection, [hit["entity"]["id"] for hit in hits])
+def _answer(connection: Connection, hits: list[Json], known: dict[str, Json] | None = None) -> Json:
+    if known is None:
+        known = measures(connection, [hit["entity"]["id"] for hit in hits])
     return {"results": [{**hit, "use": known[hit["entity"]["id"]]} for hit in hits]}
 
 

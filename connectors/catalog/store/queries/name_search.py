@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, and_, func, or_, select, text, tuple_
+from sqlalchemy import ColumnElement, Connection, Row, Select, and_, func, or_, select, text
 
 from connectors.catalog.contract.entity_types import LINEAGE_TYPES
 from connectors.catalog.store.chunking import chunks_of
@@ -76,10 +76,11 @@ def tables_named(connection: Connection, identifiers: Sequence[str]) -> list[Jso
 
 def columns_at(connection: Connection, ends: Sequence[tuple[str, str]]) -> list[Json]:
     """The columns at these places (id of the entity and path), in order of their full names."""
+    wanted = set(ends)
     rows: list[Row[Any]] = []
-    for chunk in chunks_of(ends):
-        place = tuple_(search_names.c.entity_id, search_names.c.column_path)
-        rows += connection.execute(_BEARERS.where(place.in_(chunk))).all()
+    for chunk in chunks_of(sorted({identifier for identifier, _ in ends})):
+        found = connection.execute(_BEARERS.where(search_names.c.entity_id.in_(chunk)))
+        rows += [row for row in found if (row.id, row.column_path) in wanted]
     return [_Hit(_WHOLE, row).answer() for row in sorted(rows, key=lambda row: (row.fqn, row.column_path))]
 
 
