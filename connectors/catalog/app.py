@@ -17,6 +17,7 @@ from connectors.catalog.contract.errors import ApiError
 from connectors.catalog.store.database import Database
 
 logger = logging.getLogger(__name__)
+_SAYINGS = {"extra_forbidden": "the catalog does not keep this: leave it out"}
 _TOO_COMPLEX = (
     "expression tree",
     "too many sql variables",
@@ -26,10 +27,11 @@ _TOO_COMPLEX = (
 )
 
 
-def create_app(database: Database, version: str, *, openlineage: bool = False) -> FastAPI:
+def create_app(database: Database, version: str, *, openlineage: bool = False, sample_data: bool = False) -> FastAPI:
     """The application over `database`, reporting `version` to clients.
 
-    With `openlineage` it takes run events at the default endpoint of OpenLineage's clients too.
+    With `openlineage` it takes run events at the default endpoint of OpenLineage's clients too, with `sample_data` it
+    keeps the rows of data that clients send.
     """
     routers = (*page_calls.ROUTERS, *ROUTERS, *((DEFAULT_ENDPOINT,) if openlineage else ()))
     app = FastAPI(
@@ -44,6 +46,7 @@ def create_app(database: Database, version: str, *, openlineage: bool = False) -
     )
     app.state.database = database
     app.state.version = version
+    app.state.sample_data = sample_data
     app.add_exception_handler(ApiError, _api_error)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http_error)
@@ -67,7 +70,10 @@ async def _api_error(_: Request, error: Exception) -> JSONResponse:
 async def _invalid(_: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
     # the place and the rule, never the value: bodies may hold queries and passwords
-    problems = [f"{'.'.join(map(str, one['loc']))}: {one['type']}" for one in error.errors()[:5]]
+    problems = [
+        f"{'.'.join(map(str, one['loc']))[:200]}: {_SAYINGS.get(one['type'], one['type'])}"
+        for one in error.errors()[:5]
+    ]
     return _failure(400, "; ".join(problems) or "the request is not valid")
 
 

@@ -28,7 +28,8 @@ class CatalogConfig:
     """Where the catalog keeps its one file and listens; `port` 0 takes any free one.
 
     `version` is what clients are told: they insist on their own major and minor version. With `openlineage` run
-    events are taken at /api/v1/lineage too, where OpenLineage's clients post by default.
+    events are taken at /api/v1/lineage too, where OpenLineage's clients post by default. With `sample_data` rows of
+    data are kept and answered; without it they are refused.
     """
 
     file: Path
@@ -38,6 +39,7 @@ class CatalogConfig:
     version: str = "2.0.7"
     max_body_bytes: int = 64 * 1024 * 1024
     openlineage: bool = False
+    sample_data: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +119,8 @@ def _server(config: CatalogConfig, database: Database) -> uvicorn.Server:
         hosts=LOOPBACK if config.host in LOOPBACK and not config.token else None,
         max_body=config.max_body_bytes,
     )
-    app = AccessMiddleware(create_app(database, config.version, openlineage=config.openlineage), rules)
+    ways = {"openlineage": config.openlineage, "sample_data": config.sample_data}
+    app = AccessMiddleware(create_app(database, config.version, **ways), rules)
     settings = uvicorn.Config(
         app,
         log_config=None,

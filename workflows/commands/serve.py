@@ -15,6 +15,15 @@ if TYPE_CHECKING:
     from connectors.catalog import CatalogAddress
 
 
+TakesOpenLineage = Annotated[
+    bool,
+    typer.Option("--openlineage", help="Take OpenLineage's events at /api/v1/lineage, its clients' default."),
+]
+KeepsRows = Annotated[
+    bool, typer.Option("--sample-data", help="Keep rows of data that clients send; without it they are refused (403).")
+]
+
+
 @shows_errors
 def serve(
     catalog: CatalogFile = DEFAULT_CATALOG,
@@ -30,10 +39,8 @@ def serve(
             "of the machine see command lines.",
         ),
     ] = None,
-    openlineage: Annotated[
-        bool,
-        typer.Option("--openlineage", help="Take OpenLineage's run events at /api/v1/lineage, its clients' default."),
-    ] = False,
+    openlineage: TakesOpenLineage = False,
+    sample_data: KeepsRows = False,
 ) -> None:
     """Keep the embedded catalog up: the lineage page, and OpenMetadata's REST API, until a signal ends it.
 
@@ -51,7 +58,8 @@ def serve(
     secret = _token(token or os.environ.get("HEADWATER_TOKEN"))
     try:
         with without_secrets(Redactor([secret] if secret else [])), interrupted_by_signals():
-            serve_catalog(CatalogConfig(catalog, host, port, secret, openlineage=openlineage), _announce)
+            config = CatalogConfig(catalog, host, port, secret, openlineage=openlineage, sample_data=sample_data)
+            serve_catalog(config, _announce)
     except Interrupted as error:
         # What ends a server in good order is no failure to speak of.
         raise typer.Exit(error.exit_code) from None

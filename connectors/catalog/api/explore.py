@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Query
 from fastapi.responses import Response
 from sqlalchemy import Connection
 
-from connectors.catalog.api.context import ERRORS, Store, reply
+from connectors.catalog.api.http.context import ERRORS, Store, reply
 from connectors.catalog.contract.errors import bad_request, not_found
 from connectors.catalog.store.entities.entities import EntityRow
 from connectors.catalog.store.lineage.column_names import column_names

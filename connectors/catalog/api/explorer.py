@@ -10,9 +10,10 @@ from fastapi import APIRouter, Depends, Query
 from fastapi.responses import Response
 from pydantic import Field
 
-from connectors.catalog.api.context import ERRORS, Store, reply
 from connectors.catalog.api.explore import AtMoment
 from connectors.catalog.api.explore import Name as EntityName
+from connectors.catalog.api.http.conditions import NO_CONDITION
+from connectors.catalog.api.http.context import ERRORS, Store, reply
 from connectors.catalog.contract.errors import not_found
 from connectors.catalog.contract.models import Model, Name
 from connectors.catalog.explorer import areas, neighbourhood, neighbours
@@ -74,7 +75,7 @@ def page_file(name: str) -> Response:
     return _file(asset(name), ASSETS[name])
 
 
-@router.post("/api/v1/headwater/picture")
+@router.post("/api/v1/headwater/picture", dependencies=[NO_CONDITION])
 def picture(store: Store, request: Picture) -> Response:
     """Cards and edges around several entities, each with its own reach."""
     steps = [neighbourhood.NeighbourhoodStep(step.entity, step.upstream, step.downstream) for step in request.steps]

@@ -5,12 +5,13 @@ from __future__ import annotations
 from fastapi import APIRouter
 from fastapi.responses import Response
 
-from connectors.catalog.api.context import ERRORS, Store, reply
+from connectors.catalog.api.http.conditions import NO_CONDITION
+from connectors.catalog.api.http.context import ERRORS, Store, reply
 from connectors.catalog.contract import bulk_models
 from connectors.catalog.store.entities import lookup
 from connectors.catalog.store.lineage import bulk_lineage, name_changes
 
-router = APIRouter(prefix="/api/v1/headwater", tags=["headwater"], responses=ERRORS)
+router = APIRouter(prefix="/api/v1/headwater", tags=["headwater"], responses=ERRORS, dependencies=[NO_CONDITION])
 CAPABILITIES = ("bulkLineage", "bulkLookup", "bulkTables", "impact", "names", "openLineage", "usage")
 
 

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
-from fastapi import APIRouter, Body, Depends, Query
+from fastapi import APIRouter, Body, Depends, Path, Query
 from fastapi.responses import Response
 from sqlalchemy import Connection
 
-from connectors.catalog.api.context import ERRORS, PathText, Store, empty_response, reply, unescape_name
+from connectors.catalog.api.http.conditions import NO_CONDITION, IfMatch, check, etag, reply_tagged
+from connectors.catalog.api.http.context import ERRORS, PathText, Store, empty_response, reply, unescape_name
 from connectors.catalog.contract import lineage_models, models
 from connectors.catalog.contract.entity_types import BY_TYPE
 from connectors.catalog.contract.errors import ApiError, not_found
 from connectors.catalog.store.entities import entities
 from connectors.catalog.store.entities.entities import EntityRow
 from connectors.catalog.store.lineage import rest_edges
-from connectors.catalog.store.queries import graph
+from connectors.catalog.store.queries import graph, lineage_search
+from connectors.catalog.store.search.search import parse_filter
+from ingestion.model import Json
 
 router = APIRouter(prefix="/api/v1/lineage", tags=["lineage"], responses=ERRORS)
 Depth = Annotated[int, Query(ge=0, le=graph.MAX_DEPTH)]
@@ -64,6 +67,29 @@ class Depths:
     down: Annotated[Depth, Query(alias="downstreamDepth")] = 1
 
 
+@dataclass(frozen=True, slots=True)
+class GraphQuery:
+    """The parameters of a graph that filters narrow."""
+
+    fqn: Annotated[str, Query(min_length=1, max_length=20_000)]
+    kind: Annotated[str, Query(alias="type", max_length=100)] = "table"
+    up: Annotated[Depth, Query(alias="upstreamDepth")] = 3
+    down: Annotated[Depth, Query(alias="downstreamDepth")] = 3
+    query_filter: Annotated[str | None, Query(max_length=100_000)] = None
+    column_filter: Annotated[str | None, Query(max_length=20_000)] = None
+    paths: Annotated[bool, Query(alias="preservePaths")] = True
+    deleted: Annotated[bool, Query(alias="includeDeleted")] = False
+
+    def row(self, connection: Connection) -> EntityRow:
+        """The entity in the middle. Raises ApiError (404) when it is not there."""
+        return _by_name(connection, self.kind, self.fqn)
+
+    def query(self) -> lineage_search.LineageQuery:
+        """The same for the store. Raises ApiError (400) for a filter that is none."""
+        narrowed = parse_filter(self.query_filter)
+        return lineage_search.LineageQuery(self.up, self.down, narrowed, self.column_filter, self.paths, self.deleted)
+
+
 ByName = Annotated[EdgeNames, Depends()]
 ById = Annotated[EdgeIds, Depends()]
 
@@ -81,21 +107,26 @@ def _by_name(connection: Connection, kind: str, name: str) -> EntityRow:
 
 
 @router.put("")
-def add(store: Store, request: lineage_models.AddLineage) -> Response:
+def add(store: Store, request: lineage_models.AddLineage, if_match: IfMatch = None) -> Response:
     """Replaces what clients of the contract say about an edge."""
     edge = request.edge
     details = edge.lineageDetails or lineage_models.LineageDetails()
     with store.write() as connection:
-        ends = tuple(_by_id(connection, ref.type, ref.id) for ref in (edge.fromEntity, edge.toEntity))
-        rest_edges.put(connection, (ends[0], ends[1]), details.model_dump(exclude_none=True), edge.description)
+        source, target = (_by_id(connection, ref.type, ref.id) for ref in (edge.fromEntity, edge.toEntity))
+        _check(connection, (source, target), if_match)
+        rest_edges.put(connection, (source, target), details.model_dump(exclude_none=True), edge.description)
     return empty_response()
 
 
 @router.put("/{from_type}/name/{from_name}/{to_type}/name/{to_name}")
-def add_by_name(store: Store, names: ByName, request: lineage_models.LineageDetails) -> Response:
+def add_by_name(
+    store: Store, names: ByName, request: lineage_models.LineageDetails, if_match: IfMatch = None
+) -> Response:
     """The same by name, the details bare."""
     with store.write() as connection:
-        rest_edges.put(connection, names.rows(connection), request.model_dump(exclude_none=True), None)
+        ends = names.rows(connection)
+        _check(connection, ends, if_match)
+        rest_edges.put(connection, ends, request.model_dump(exclude_none=True), None)
     return empty_response()
 
 
@@ -106,29 +137,29 @@ def edge(store: Store, from_id: PathText, to_id: PathText) -> Response:
         ends = [entities.find_id(connection, identifier) for identifier in (from_id, to_id)]
         if ends[0] is None or ends[1] is None:
             raise ApiError(404, f"lineage edge from {from_id} to {to_id} not found")
-        return reply({"edge": rest_edges.read(connection, (ends[0], ends[1]))})
+        return _edge(rest_edges.read(connection, (ends[0], ends[1])))
 
 
 @router.get("/getLineageEdge/{from_type}/name/{from_name}/{to_type}/name/{to_name}")
 def edge_by_name(store: Store, names: ByName) -> Response:
     """The details of one edge, by name."""
     with store.read() as connection:
-        return reply({"edge": rest_edges.read(connection, names.rows(connection))})
+        return _edge(rest_edges.read(connection, names.rows(connection)))
 
 
 @router.patch("/{from_type}/name/{from_name}/{to_type}/name/{to_name}")
-def patch_by_name(store: Store, names: ByName, operations: Patch) -> Response:
+def patch_by_name(store: Store, names: ByName, operations: Patch, if_match: IfMatch = None) -> Response:
     """Applies a JSON Patch to the details of an edge, by name."""
-    return _patch(store, names, operations)
+    return _patch(store, names, operations, if_match)
 
 
 @router.patch("/{from_type}/{from_id}/{to_type}/{to_id}")
-def patch(store: Store, ids: ById, operations: Patch) -> Response:
+def patch(store: Store, ids: ById, operations: Patch, if_match: IfMatch = None) -> Response:
     """Applies a JSON Patch to the details of an edge."""
-    return _patch(store, ids, operations)
+    return _patch(store, ids, operations, if_match)
 
 
-@router.delete("/source/name/{kind}/{name}/type/{source}")
+@router.delete("/source/name/{kind}/{name}/type/{source}", dependencies=[NO_CONDITION])
 def delete_source_by_name(store: Store, kind: PathText, name: PathText, source: PathText) -> Response:
     """Ends what one source said about the edges into an entity, by name."""
     with store.write() as connection:
@@ -137,12 +168,12 @@ def delete_source_by_name(store: Store, kind: PathText, name: PathText, source: 
 
 
 @router.delete("/{from_type}/name/{from_name}/{to_type}/name/{to_name}")
-def delete_by_name(store: Store, names: ByName) -> Response:
+def delete_by_name(store: Store, names: ByName, if_match: IfMatch = None) -> Response:
     """Ends an edge, by name."""
-    return _end(store, names)
+    return _end(store, names, if_match)
 
 
-@router.delete("/{kind}/{identifier}/type/{source}")
+@router.delete("/{kind}/{identifier}/type/{source}", dependencies=[NO_CONDITION])
 def delete_source(store: Store, kind: PathText, identifier: PathText, source: PathText) -> Response:
     """Ends what one source said about the edges into an entity."""
     with store.write() as connection:
@@ -151,9 +182,36 @@ def delete_source(store: Store, kind: PathText, identifier: PathText, source: Pa
 
 
 @router.delete("/{from_type}/{from_id}/{to_type}/{to_id}")
-def delete(store: Store, ids: ById) -> Response:
+def delete(store: Store, ids: ById, if_match: IfMatch = None) -> Response:
     """Ends an edge."""
-    return _end(store, ids)
+    return _end(store, ids, if_match)
+
+
+@router.get("/getLineage")
+def lineage_graph(store: Store, asked: Annotated[GraphQuery, Depends()]) -> Response:
+    """The graph around an entity, narrowed by filters."""
+    with store.read() as connection:
+        return reply(lineage_search.lineage(connection, asked.row(connection), asked.query()))
+
+
+@router.get("/getLineage/{direction}")
+def lineage_graph_one_way(
+    store: Store,
+    direction: Annotated[str, Path(pattern="^(Upstream|Downstream)$")],
+    asked: Annotated[GraphQuery, Depends()],
+) -> Response:
+    """The same on one side."""
+    query = replace(asked.query(), **{"downstream" if direction == "Upstream" else "upstream": 0})
+    with store.read() as connection:
+        return reply(lineage_search.lineage(connection, asked.row(connection), query))
+
+
+@router.get("/export")
+def export(store: Store, asked: Annotated[GraphQuery, Depends()]) -> Response:
+    """The graph around an entity as CSV."""
+    with store.read() as connection:
+        text = lineage_search.export(connection, asked.row(connection), asked.query())
+    return Response(text, media_type="text/csv; charset=utf-8")
 
 
 @router.get("/{kind}/name/{name:path}")
@@ -170,15 +228,31 @@ def graph_by_id(store: Store, kind: PathText, identifier: PathText, depths: Anno
         return reply(graph.graph(connection, _by_id(connection, kind, identifier), depths.up, depths.down))
 
 
-def _patch(store: Store, edge: EdgeNames | EdgeIds, operations: Sequence[models.PatchOperation]) -> Response:
+def _edge(details: Json) -> Response:
+    answer = reply({"edge": details})
+    answer.headers["etag"] = etag(details)
+    return answer
+
+
+def _patch(
+    store: Store, edge: EdgeNames | EdgeIds, operations: Sequence[models.PatchOperation], if_match: str | None
+) -> Response:
     with store.write() as connection:
         documents = [operation.document() for operation in operations]
-        return reply(rest_edges.patch(connection, edge.rows(connection), documents))
+        ends = edge.rows(connection)
+        _check(connection, ends, if_match)
+        return reply_tagged(rest_edges.patch(connection, ends, documents))
 
 
-def _end(store: Store, edge: EdgeNames | EdgeIds) -> Response:
+def _check(connection: Connection, ends: Ends, if_match: str | None) -> None:
+    if if_match is not None:
+        check(if_match, rest_edges.find(connection, ends))
+
+
+def _end(store: Store, edge: EdgeNames | EdgeIds, if_match: str | None) -> Response:
     with store.write() as connection:
         source, target = edge.rows(connection)
+        _check(connection, (source, target), if_match)
         if not rest_edges.end_edge(connection, (source.id, target.id)):
             raise ApiError(404, f"lineage edge from {source.fqn} to {target.fqn} not found")
     return empty_response()

@@ -8,20 +8,36 @@ from fastapi import APIRouter, Body
 from fastapi.responses import Response
 from pydantic import ValidationError
 
-from connectors.catalog.api.context import ERRORS, Store, reply
-from connectors.catalog.contract.errors import ApiError
-from connectors.catalog.contract.openlineage_models import RunEvent
+from connectors.catalog.api.http.conditions import NO_CONDITION
+from connectors.catalog.api.http.context import ERRORS, Store, reply
+from connectors.catalog.contract.errors import ApiError, bad_request
+from connectors.catalog.contract.openlineage_models import DatasetEvent, JobEvent, RunEvent, event_model
 from connectors.catalog.store.runs.run_events import file_event
 
-router = APIRouter(prefix="/api/v1/openlineage", tags=["openlineage"], responses=ERRORS)
+router = APIRouter(prefix="/api/v1/openlineage", tags=["openlineage"], responses=ERRORS, dependencies=[NO_CONDITION])
 
+EVENTS = [
+    {"title": one.__name__, "type": "object", "required": sorted(_required)}
+    for one, _required in (
+        (RunEvent, ("eventTime", "job", "run")),
+        (JobEvent, ("eventTime", "job")),
+        (DatasetEvent, ("dataset", "eventTime")),
+    )
+]
 _MAX_EDGES = 10_000
 """Edges of one batch beyond which its other events are to be sent again."""
 
 
+Document = Annotated[dict[str, Any], Body(json_schema_extra={"anyOf": EVENTS})]
+
+
 @router.post("/lineage")
-def file(store: Store, event: RunEvent) -> Response:
-    """Files one event."""
+def file(store: Store, document: Document) -> Response:
+    """Files one event, of a run, a job or a dataset."""
+    try:
+        event = event_model(document).model_validate(document)
+    except ValidationError as error:
+        raise bad_request(f"{_place(error)} is not valid") from error
     with store.write() as connection:
         return reply({"status": "success", "lineageEdgesCreated": file_event(connection, event)})
 
@@ -36,12 +52,11 @@ def file_many(store: Store, events: Annotated[list[dict[str, Any]], Body(max_len
             refused.append({"index": number, "reason": "too many edges in one call", "retriable": True})
             continue
         try:
-            event = RunEvent.model_validate(item)
+            event = event_model(item).model_validate(item)
             with store.write() as connection:
                 edges += file_event(connection, event)
         except ValidationError as error:
-            where = ".".join(map(str, error.errors()[0]["loc"]))
-            refused.append({"index": number, "reason": f"{where} is not valid", "retriable": False})
+            refused.append({"index": number, "reason": f"{_place(error)} is not valid", "retriable": False})
         except ApiError as error:
             refused.append({"index": number, "reason": error.message, "retriable": False})
     summary = {"received": len(events), "successful": len(events) - len(refused), "failed": len(refused)}
@@ -49,9 +64,13 @@ def file_many(store: Store, events: Annotated[list[dict[str, Any]], Body(max_len
     return reply({"status": status, "summary": summary, "failed_events": refused, "lineageEdgesCreated": edges})
 
 
+def _place(error: ValidationError) -> str:
+    return ".".join(str(part)[:100] for part in error.errors(include_input=False)[0]["loc"])
+
+
 router.post("/batch", name="file_many_batch")(file_many)
 
-DEFAULT_ENDPOINT = APIRouter(prefix="/api/v1", tags=["openlineage"], responses=ERRORS)
+DEFAULT_ENDPOINT = APIRouter(prefix="/api/v1", tags=["openlineage"], responses=ERRORS, dependencies=[NO_CONDITION])
 """Where OpenLineage's clients post when they are told no more than a server's address."""
 
 DEFAULT_ENDPOINT.post("/lineage", name="file_at_default")(file)

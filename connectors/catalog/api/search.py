@@ -1,3 +1,4 @@
+# ruff: noqa: N815 — the names are the wire's
 """Search as the platform's search service answers it."""
 
 from __future__ import annotations
@@ -7,11 +8,14 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query
 from fastapi.responses import Response
+from pydantic import Field
 
-from connectors.catalog.api.context import ERRORS, Store, reply
-from connectors.catalog.store.queries import search
+from connectors.catalog.api.http.conditions import NO_CONDITION
+from connectors.catalog.api.http.context import ERRORS, Store, reply
+from connectors.catalog.contract.models import Model, Word
+from connectors.catalog.store.search import search, suggestions
 
-router = APIRouter(prefix="/api/v1/search", tags=["search"], responses=ERRORS)
+router = APIRouter(prefix="/api/v1/search", tags=["search"], responses=ERRORS, dependencies=[NO_CONDITION])
 Limited = Annotated[int, Query(ge=0, le=1_000_000)]
 Text = Annotated[str, Query(max_length=100_000)]
 
@@ -29,6 +33,16 @@ class SearchQuery:
     include_source_fields: Annotated[list[str] | None, Query(max_length=100)] = None
     sort_order: Text = "asc"
     search_after: Text | None = None
+
+
+class Aggregation(Model):
+    """Which values a field has among what a search finds."""
+
+    fieldName: Word
+    fieldValue: Word | None = None
+    index: Word = "table_search_index"
+    query: Annotated[str, Field(max_length=100_000)] | None = None
+    size: Annotated[int, Field(ge=0, le=1_000)] = 10
 
 
 @router.get("/fieldQuery")
@@ -61,3 +75,40 @@ def query(store: Store, asked: Annotated[SearchQuery, Depends()]) -> Response:
     )
     with store.read() as connection:
         return reply(search.search(connection, wanted))
+
+
+@router.get("/suggest")
+def suggest(
+    store: Store, q: Text = "", index: Text = "dataAsset", size: Annotated[int, Query(ge=0, le=1_000)] = 10
+) -> Response:
+    """Entities whose name begins with a text."""
+    with store.read() as connection:
+        options = suggestions.suggestions(connection, search.Query(index, q, size=size))
+    found = {"text": q, "offset": 0, "length": len(q), "options": options}
+    return reply({"suggest": {"metadata-suggest": [found]}})
+
+
+@router.get("/aggregate")
+def aggregate(
+    store: Store, asked: Annotated[SearchQuery, Depends()], field: Text | None = None, value: Text = ""
+) -> Response:
+    """The values of a field that begin with `value`, and how many entities have each; without a field, names."""
+    if field is not None:
+        return _reply_buckets(store, search.Query(asked.index, asked.q, size=asked.size), field, value.strip(".*"))
+    with store.read() as connection:
+        options = suggestions.suggestions(connection, search.Query("dataAsset", asked.q, size=asked.size))
+    names = [{"key": one["text"], "doc_count": 1} for one in options]
+    return reply({"aggregations": {"suggest": {"buckets": names}}})
+
+
+@router.post("/aggregate")
+def aggregate_body(store: Store, request: Aggregation) -> Response:
+    """The values of a field, and how many entities have each."""
+    query = search.Query(request.index, request.query or "", size=request.size)
+    return _reply_buckets(store, query, request.fieldName, (request.fieldValue or "").strip(".*"))
+
+
+def _reply_buckets(store: Store, query: search.Query, field: str, prefix: str) -> Response:
+    with store.read() as connection:
+        found = suggestions.buckets(connection, query, field, prefix)
+    return reply({"aggregations": {f"sterms#{field}": {"buckets": found}}})

@@ -7,7 +7,8 @@ import time
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from connectors.catalog.api.context import ERRORS, PathText, Store, reply, unescape_name
+from connectors.catalog.api.call_list import POLICY, call_list
+from connectors.catalog.api.http.context import ERRORS, PathText, Store, reply, unescape_name
 
 router = APIRouter(tags=["system"], responses=ERRORS)
 
@@ -23,6 +24,19 @@ def test_connection_definition(name: PathText) -> Response:
     """No steps: the catalog itself opens no connection to a source."""
     service = unescape_name(name).removesuffix(".testConnectionDefinition")
     return reply({"name": service, "steps": []})
+
+
+@router.get("/openapi.json", include_in_schema=False)
+def openapi(request: Request) -> Response:
+    """Every call, for machines."""
+    return reply(request.app.openapi())
+
+
+@router.get("/docs", include_in_schema=False)
+def documentation(request: Request) -> Response:
+    """Every call, for people: a page that needs no script and no network."""
+    headers = {"content-security-policy": POLICY}
+    return Response(call_list(request.app.openapi()), media_type="text/html; charset=utf-8", headers=headers)
 
 
 @router.get("/healthz")

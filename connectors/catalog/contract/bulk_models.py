@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from connectors.catalog.contract import lineage_models, models
+from connectors.catalog.contract import consumer_models, lineage_models, models
 from connectors.catalog.contract.models import Count, Fqn, Id, Many, Millis, Model, Name, Ref, Text, Word
 from ingestion.contribution import JOBS_KEPT
 
@@ -45,8 +45,8 @@ class Register(Model):
     tables: Many[models.CreateTable] = []
     procedures: Annotated[Many[models.CreateProcedure], Field(alias="storedProcedures")] = []
     containers: Many[models.CreateContainer] = []
-    pipelines: Many[models.CreatePipeline] = []
-    queries: Many[models.CreateQuery] = []
+    pipelines: Many[consumer_models.CreatePipeline] = []
+    queries: Many[consumer_models.CreateQuery] = []
     replaceColumns: bool = False
     at: Millis | None = None
 

@@ -35,6 +35,19 @@ class Model(BaseModel):
     model_config = ConfigDict(extra="ignore", allow_inf_nan=False)
 
 
+class Stored(Model):
+    """Base of what is stored: a key that would not be kept is refused, so that nothing is lost without a word."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+Derived = Annotated[Any, Field(exclude=True)]
+"""What answers carry and the catalog works out itself: taken, since clients send back what they read, and left out."""
+
+Unkept = Annotated[list[Any], Field(max_length=0)] | None
+"""What the contract has and this catalog does not keep: taken as long as nothing is in it."""
+
+
 class Ref(Model):
     """A reference to an entity, by id or by name."""
 
@@ -47,7 +60,7 @@ class Ref(Model):
     deleted: bool | None = None
 
 
-class Tag(Model):
+class Tag(Stored):
     """A tag label."""
 
     tagFQN: Word
@@ -57,9 +70,15 @@ class Tag(Model):
     source: Word = "Classification"
     labelType: Word = "Manual"
     state: Word = "Confirmed"
+    style: dict[str, Any] | None = None
+    reason: Text | None = None
+    metadata: dict[str, Any] | None = None
+    appliedAt: Any = None
+    appliedBy: Word | None = None
+    href: Derived = None
 
 
-class Create(Model):
+class Create(Stored):
     """What every create request has."""
 
     name: Name
@@ -67,6 +86,8 @@ class Create(Model):
     description: Text | None = None
     owners: Many[Ref] | None = None
     tags: Many[Tag] | None = None
+    domains: Many[Fqn | Ref] | None = None
+    dataProducts: Unkept = None
 
 
 class CreateService(Create):
@@ -74,14 +95,21 @@ class CreateService(Create):
 
     serviceType: Word
     connection: dict[str, Any] | None = None
+    style: dict[str, Any] | None = None
+    ingestionRunner: Unkept = None
+    scheduleInterval: Unkept = None
+    lifeCycle: Unkept = None
 
 
 class Extended(Create):
-    """Data assets take free attributes and a link."""
+    """Data assets take free attributes, a link, who used them last, and what they are certified for."""
 
     extension: dict[str, Any] | None = None
     sourceUrl: Text | None = None
     retentionPeriod: Word | None = None
+    lifeCycle: dict[str, Any] | None = None
+    certification: dict[str, Any] | None = None
+    sourceHash: Word | None = None
 
 
 class CreateDatabase(Extended):
@@ -97,7 +125,7 @@ class CreateSchema(Extended):
     database: Fqn
 
 
-class ColumnRequest(Model):
+class ColumnRequest(Stored):
     """A column; `dataType` is one of the platform's type names."""
 
     name: Name
@@ -114,14 +142,36 @@ class ColumnRequest(Model):
     ordinalPosition: Annotated[int, Field(ge=0, le=2**31)] | None = None
     jsonSchema: Text | None = None
     children: Many[ColumnRequest] | None = None
+    extension: dict[str, Any] | None = None
+    fullyQualifiedName: Derived = None
+    profile: Unkept = None
+    customMetrics: Unkept = None
 
 
-class TableConstraint(Model):
+class TableConstraint(Stored):
     """A constraint over several columns."""
 
     constraintType: Word | None = None
     columns: Many[Name] | None = None
     referredColumns: Many[Fqn] | None = None
+    relationshipType: Word | None = None
+
+
+class TableModel(Stored):
+    """The model that a transformation tool makes a table from."""
+
+    modelType: Word
+    resourceType: Word | None = None
+    dbtSourceProject: Word | None = None
+    description: Text | None = None
+    path: Text | None = None
+    rawSql: Text | None = None
+    sql: Text | None = None
+    upstream: Many[Fqn] | None = None
+    owners: Many[Ref] | None = None
+    tags: Many[Tag] | None = None
+    columns: Many[ColumnRequest] | None = None
+    generatedAt: Any = None
 
 
 class CreateTable(Extended):
@@ -135,9 +185,13 @@ class CreateTable(Extended):
     locationPath: Text | None = None
     fileFormat: Word | None = None
     processedLineage: bool | None = None
+    dataModel: TableModel | None = None
+    aliases: Many[Fqn] | None = None
+    tablePartition: dict[str, Any] | None = None
+    tableProfilerConfig: dict[str, Any] | None = None
 
 
-class ProcedureCode(Model):
+class ProcedureCode(Stored):
     """The text of a stored procedure."""
 
     language: Word | None = None
@@ -154,7 +208,7 @@ class CreateProcedure(Extended):
     processedLineage: bool | None = None
 
 
-class DataModel(Model):
+class DataModel(Stored):
     """The columns of a container's files."""
 
     isPartitioned: bool | None = None
@@ -172,63 +226,6 @@ class CreateContainer(Extended):
     numberOfObjects: Annotated[float, Field(ge=0, le=2**53)] | None = None
     size: Annotated[float, Field(ge=0, le=2**53)] | None = None
     fileFormats: Many[Word] | None = None
-
-
-class Task(Model):
-    """A task of a pipeline."""
-
-    name: Name
-    displayName: Text | None = None
-    fullyQualifiedName: Fqn | None = None
-    description: Text | None = None
-    sourceUrl: Text | None = None
-    taskType: Word | None = None
-    downstreamTasks: Many[Name] | None = None
-
-
-class CreatePipeline(Extended):
-    """A pipeline or job of a pipeline service."""
-
-    service: Fqn
-    concurrency: Annotated[int, Field(ge=0, le=2**31)] | None = None
-    pipelineLocation: Text | None = None
-    startDate: Word | None = None
-    scheduleInterval: Word | None = None
-    tasks: Many[Task] | None = None
-
-
-class CreateQuery(Model):
-    """A query of a database service; its name is the MD5 of its text when it has none."""
-
-    query: Text
-    service: Fqn
-    name: Name | None = None
-    displayName: Text | None = None
-    description: Text | None = None
-    owners: Many[Ref] | None = None
-    tags: Many[Tag] | None = None
-    duration: Annotated[float, Field(ge=0, le=2**53)] | None = None
-    queryDate: Annotated[int, Field(ge=0, le=2**53)] | None = None
-    query_type: Word | None = None
-    exclude_usage: bool | None = None
-    queryUsedIn: Many[Ref] | None = None
-    users: Many[Fqn] | None = None
-    usedBy: Many[Word] | None = None
-    triggeredBy: Ref | None = None
-    processedLineage: bool | None = None
-
-
-class CreateIngestionPipeline(Create):
-    """The record of a scheduled ingestion, for clients that report their progress."""
-
-    service: Ref
-    pipelineType: Word
-    sourceConfig: dict[str, Any] = {}
-    airflowConfig: dict[str, Any] = {}
-    loggerLevel: Word | None = None
-    raiseOnError: bool | None = None
-    enabled: bool | None = None
-    enableStreamableLogs: bool | None = None
 
 
 PatchPath = Annotated[str, StringConstraints(max_length=12_288)]

@@ -121,3 +121,30 @@ class RunEvent(Model):
     job: Job
     inputs: Annotated[Many[Dataset], Field(max_length=10_000)] = []
     outputs: Annotated[Many[Dataset], Field(max_length=10_000)] = []
+
+
+class JobEvent(Model):
+    """What a job reads and writes, told without a run of it."""
+
+    eventTime: AwareDatetime | datetime
+    job: Job
+    inputs: Annotated[Many[Dataset], Field(max_length=10_000)] = []
+    outputs: Annotated[Many[Dataset], Field(max_length=10_000)] = []
+
+
+class DatasetEvent(Model):
+    """What a dataset is like, told without a job."""
+
+    eventTime: AwareDatetime | datetime
+    dataset: Dataset
+
+
+Event = RunEvent | JobEvent | DatasetEvent
+
+
+def event_model(document: object) -> type[RunEvent | JobEvent | DatasetEvent]:
+    """Which event a body is, by what only that has; what is none of them is read as the event of a run."""
+    keys = document.keys() if isinstance(document, dict) else ()
+    if "run" in keys:
+        return RunEvent
+    return DatasetEvent if "dataset" in keys else JobEvent if "job" in keys else RunEvent

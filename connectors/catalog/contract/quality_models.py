@@ -3,9 +3,25 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Any, Literal
 
-from connectors.catalog.contract.models import Count, Create, Fqn, Many, Millis, Model, Name, Ref, Text, Word
+from pydantic import Field
+
+from connectors.catalog.contract.models import (
+    Count,
+    Create,
+    Derived,
+    Fqn,
+    Id,
+    Many,
+    Millis,
+    Name,
+    Ref,
+    Stored,
+    Text,
+    Unkept,
+    Word,
+)
 
 
 class CreateTestDefinition(Create):
@@ -15,6 +31,13 @@ class CreateTestDefinition(Create):
     entityType: Literal["TABLE", "COLUMN"]
     testPlatforms: Many[Word]
     supportedDataTypes: Many[Word] | None = None
+    parameterDefinition: list[Any] | None = None
+    dataQualityDimension: Word | None = None
+    supportedServices: Many[Word] | None = None
+    sqlExpression: Text | None = None
+    validatorClass: Word | None = None
+    provider: Word | None = None
+    enabled: bool | None = None
 
 
 class CreateTestSuite(Create):
@@ -22,9 +45,12 @@ class CreateTestSuite(Create):
 
     basic: bool | None = None
     basicEntityReference: Fqn | Ref | None = None
+    executableEntityReference: Fqn | Ref | None = None
+    reviewers: Many[Ref] | None = None
+    dataContract: Unkept = None
 
 
-class ParameterValue(Model):
+class ParameterValue(Stored):
     """A parameter of a test."""
 
     name: Name
@@ -37,16 +63,23 @@ class CreateTestCase(Create):
     entityLink: Fqn
     testDefinition: Fqn | Ref
     parameterValues: Many[ParameterValue] | None = None
+    reviewers: Many[Ref] | None = None
+    computePassedFailedRowCount: bool | None = None
+    useDynamicAssertion: bool | None = None
+    dimensionColumns: Many[Name] | None = None
+    topDimensions: Count | None = None
+    inspectionQuery: Text | None = None
 
 
-class TestResultValue(Model):
+class TestResultValue(Stored):
     """A figure that a test found."""
 
     name: Word | None = None
     value: Word | None = None
+    predictedValue: Word | None = None
 
 
-class TestResult(Model):
+class TestResult(Stored):
     """What became of a test at a time (milliseconds)."""
 
     timestamp: Millis
@@ -55,3 +88,21 @@ class TestResult(Model):
     testResultValue: Many[TestResultValue] | None = None
     failedRows: Count | None = None
     passedRows: Count | None = None
+    passedRowsPercentage: float | None = None
+    failedRowsPercentage: float | None = None
+    minBound: float | None = None
+    maxBound: float | None = None
+    id: Word | None = None
+    testCaseFQN: Fqn | None = None
+    incidentId: Word | None = None
+    dimensionResults: list[Any] | None = None
+    sampleData: Unkept = None
+    testCase: Derived = None
+    testDefinition: Derived = None
+
+
+class ChosenTests(Stored):
+    """Tests to add to a suite that selects tests."""
+
+    testSuiteId: Id
+    testCaseIds: Annotated[Many[Id], Field(max_length=10_000)]

@@ -8,8 +8,8 @@ from fastapi import APIRouter, Query
 from fastapi.responses import Response
 from pydantic import Field
 
-from connectors.catalog.api.context import ERRORS, Store, reply
 from connectors.catalog.api.explorer import MAX_CARDS, Step
+from connectors.catalog.api.http.context import ERRORS, Store, reply
 from connectors.catalog.contract.errors import bad_request
 from connectors.catalog.contract.models import Millis, Model
 from connectors.catalog.explorer import neighbourhood

@@ -25,12 +25,7 @@ SCHEMA_VERSION = 1
 
 metadata = MetaData()
 
-meta = Table(
-    "meta",
-    metadata,
-    Column("key", Text, primary_key=True),
-    Column("value", BigInteger, nullable=False),
-)
+meta = Table("meta", metadata, Column("key", Text, primary_key=True), Column("value", BigInteger, nullable=False))
 
 entities = Table(
     "entities",
@@ -136,6 +131,35 @@ attributes = Table(
     Column("at", BigInteger, nullable=False),
     Index("attributes_entity", "entity_id", "column_path", "name", "at"),
     Index("attributes_at", "at"),
+)
+
+entity_versions = Table(
+    "entity_versions",
+    metadata,
+    Column("entity_id", Text, ForeignKey("entities.id"), primary_key=True),
+    Column("version", Float, primary_key=True),
+    Column("answer", Text, nullable=False),  # what a client read before the next version took its place
+    sqlite_with_rowid=False,
+)
+
+attachments = Table(
+    "attachments",
+    metadata,
+    Column("entity_id", Text, ForeignKey("entities.id"), primary_key=True),
+    Column("part", Text, primary_key=True),
+    Column("document", Text, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+usage_counts = Table(
+    "usage_counts",
+    metadata,
+    Column("entity_id", Text, ForeignKey("entities.id"), primary_key=True),
+    Column("day", Integer, primary_key=True),  # proleptic Gregorian, as datetime.date counts them
+    Column("type", Text, nullable=False),
+    Column("count", BigInteger, nullable=False),
+    Index("usage_counts_type", "type", "day"),
+    sqlite_with_rowid=False,
 )
 
 column_events = Table(

@@ -58,6 +58,32 @@ def of_document(document: Json) -> list[Json]:
     return columns or []
 
 
+WITH_COLUMNS = ("table", "container", "dashboardDataModel")
+"""What has columns of its own."""
+_ITSELF = ("chart", "metric")
+
+
+def of_entity(kind: str, document: Json) -> list[Json]:
+    """What lineage by column can touch of an entity: its columns, a dashboard's charts, a chart or metric itself."""
+    if kind == "dashboard":
+        return [_stand_in(ref, "CHART") for ref in document.get("charts") or ()]
+    if kind in _ITSELF:
+        return [_stand_in(document, kind.upper())]
+    return of_document(document)
+
+
+def _stand_in(named: Json, data_type: str) -> Json:
+    column = {"name": named["name"], "dataType": data_type}
+    return {**column, "description": named["displayName"]} if named.get("displayName") else column
+
+
+def wire_name(kind: str, name: str, path: str) -> str:
+    """What clients call the column at `path` of the entity of a type with this fully qualified `name`."""
+    if kind == "dashboard":  # its columns are charts, which lie beside it
+        return ".".join([*(fqn.quote(part) for part in fqn.split(name)[:-1]), path])
+    return name if kind in _ITSELF else f"{name}.{path}"
+
+
 def check_size(parent: str, columns: list[Json]) -> None:
     """Raises ApiError (413) when there are too many columns, or their full names, which grow with depth, too long."""
     count = size = 0

@@ -13,7 +13,8 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, and_, func, select, update
 
-from connectors.catalog.contract.entity_types import BY_TYPE, GO_WITH_THEIR_TABLE, EntityType
+from connectors.catalog.contract.definition import EntityType
+from connectors.catalog.contract.entity_types import BY_TYPE, GO_WITH_THEIR_TABLE
 from connectors.catalog.contract.errors import bad_request, not_found
 from connectors.catalog.store.chunking import chunks_of
 from connectors.catalog.store.database import loads
@@ -47,7 +48,7 @@ def reference(document: Json, kind: str) -> Json:
     """A reference to an entity, as other entities carry it."""
     ref = {key: document[key] for key in ("id", "name", "fullyQualifiedName")}
     ref["type"] = kind
-    return ref
+    return {**ref, "displayName": document["displayName"]} if document.get("displayName") else ref
 
 
 def reference_of(row: EntityRow) -> Json:

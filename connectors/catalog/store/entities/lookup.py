@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from sqlalchemy import ColumnElement, Connection, and_, select
 
-from connectors.catalog.contract import bulk_models, models
+from connectors.catalog.contract import bulk_models, consumer_models, models
 from connectors.catalog.contract.entity_types import BY_TYPE
 from connectors.catalog.contract.errors import bad_request
 from connectors.catalog.store.chunking import chunks_of
@@ -48,7 +48,7 @@ def register(connection: Connection, request: bulk_models.Register) -> Json:
     """Registers everything in the request, parents first. Raises ApiError when anything in it cannot be."""
     registration = Registration(connection, request.at, replace=request.replaceColumns)
     answer: Json = {}
-    groups: tuple[tuple[str, str, Sequence[models.Create | models.CreateQuery]], ...] = (
+    groups: tuple[tuple[str, str, Sequence[models.Create | consumer_models.CreateQuery]], ...] = (
         ("services", "", request.services),
         ("databases", "database", request.databases),
         ("schemas", "databaseSchema", request.schemas),

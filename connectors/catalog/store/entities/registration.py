@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
-from connectors.catalog.contract.entity_types import BY_TYPE, SERVICE_TYPES, EntityType
-from connectors.catalog.contract.errors import not_found
+from connectors.catalog.contract.definition import EntityType
+from connectors.catalog.contract.entity_types import BY_TYPE
+from connectors.catalog.contract.errors import bad_request, not_found
 from connectors.catalog.store.database import dumps, loads, tick
 from connectors.catalog.store.entities import columns as columns_of
 from connectors.catalog.store.entities import name_events
 from connectors.catalog.store.entities.attributes import Change, entity_changes, record
 from connectors.catalog.store.entities.column_events import insert_column_events
-from connectors.catalog.store.entities.entities import EntityRow, entity_id, reference, reference_of
-from connectors.catalog.store.entities.service_connections import connection_without_secrets
+from connectors.catalog.store.entities.documents import complete, place_of, references_to
+from connectors.catalog.store.entities.entities import EntityRow, entity_id, reference_of
 from connectors.catalog.store.entities.tests import suite_document, test_document, tested_table
+from connectors.catalog.store.entities.versions import keep_version
 from connectors.catalog.store.labels import index_labels
 from connectors.catalog.store.name_index import index_names
 from connectors.catalog.store.schema import attributes, entities, query_uses
@@ -30,7 +33,17 @@ from ingestion.names.storage_paths import normal_path
 _FIND = select(entities).where(entities.c.type == bindparam("kind"), entities.c.fqn == bindparam("name"))
 _ADD = insert(entities)
 _ADD_USES = upsert(query_uses).on_conflict_do_nothing()
-_MERGED_TEXTS = ("description", "displayName", "owners", "tags", "extension")
+Check = Callable[[EntityRow | None], None]
+_CARRIED = (
+    *("description", "displayName", "owners", "tags", "extension", "domains", "lifeCycle", "certification"),
+    *("reviewers", "experts", "style", "inspectionQuery"),
+)
+"""What stays as it is when a repeated request does not mention it."""
+_CARRIED_OF = {
+    "table": ("dataModel", "tableProfilerConfig"),
+    "dashboard": ("charts", "dataModels"),
+    "query": ("queryUsedIn", "usedBy", "users"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +74,16 @@ class Registration:
     def __post_init__(self) -> None:
         self.now = tick(self.connection)
 
-    def put(self, kind: EntityType, request: Json) -> Registered:
-        """Creates the entity or brings it up to date. Raises ApiError (404) when its parent is not there."""
+    def put(self, kind: EntityType, request: Json, check: Check | None = None) -> Registered:
+        """Creates the entity or brings it up to date; `check` may refuse that by what is stored of it, None if nothing.
+
+        Raises ApiError (404) when its parent is not there.
+        """
         document, parent = self._document(kind, request)
         name: str = document["fullyQualifiedName"]
         stored = self._row(kind.type, name)
+        if check is not None:
+            check(stored)
         if stored is not None and not stored.purged:
             self._carry_over(document, stored)
             self._keep_latest(stored, document)
@@ -76,6 +94,7 @@ class Registration:
             self.connection.execute(_ADD, {"id": identifier, "version": 0.1, **values})
         elif stored.document != values["document"] or stored.deleted or stored.processed != values["processed"]:
             version = round(stored.version + 0.1, 1)
+            keep_version(self.connection, stored)
             self.connection.execute(
                 update(entities).where(entities.c.id == identifier).values(version=version, purged=False, **values)
             )
@@ -117,7 +136,7 @@ class Registration:
     def _parent(self, kind: EntityType, request: Json) -> EntityRow | None:
         if kind.parent is None:
             return None
-        given = request[kind.parent]
+        given = request.get(kind.parent) or self._parent_of_holder(kind, request)
         name = given.get("fullyQualifiedName") or given["id"] if isinstance(given, dict) else given
         for parent_type in kind.parent_types:
             row = self._row(parent_type, name)
@@ -127,23 +146,34 @@ class Registration:
                 return row
         raise not_found(kind.parent_types[0], name)
 
+    def _parent_of_holder(self, kind: EntityType, request: Json) -> Json:
+        """What hangs under another of its type hangs under the parent of that. Raises ApiError (400) without one."""
+        assert kind.parent is not None
+        if not request.get("parent"):
+            raise bad_request(f"a {kind.type} needs a {kind.parent}")
+        parent: Json = loads(self._row_of((kind.type,), request["parent"]).document)[kind.parent]
+        return parent
+
     def _document(self, kind: EntityType, request: Json) -> tuple[Json, EntityRow | None]:
         parent = self._parent(kind, request)
         document: Json = {key: request[key] for key in kind.keys if request.get(key) is not None}
         holder = parent
-        if kind.type == "container" and request.get("parent"):
-            holder = self._row_of("container", request["parent"])
+        if kind.nests and request.get("parent"):
+            holder = self._row_of((kind.type,), request["parent"])
             document["parent"] = reference_of(holder)
+        if document.get("owners"):
+            document["owners"] = [self._with_names(owner) for owner in document["owners"]]
+        for key, types in kind.references:
+            if document.get(key):
+                document[key] = [reference_of(self._row_of(types, one)) for one in document[key]]
         if kind.type == "testCase" or request.get("basicEntityReference"):
             return self._quality_document(kind, document, request)
         name = request.get("name") or hashlib.md5(request["query"].encode(), usedforsecurity=False).hexdigest()
         document["name"] = name
-        document["fullyQualifiedName"] = fqn.join(holder.fqn if holder is not None else "", name)
+        document["fullyQualifiedName"] = fqn.join(place_of(kind, holder), name)
         if parent is not None:
-            document.update(_references(kind, parent))
-        if document.get("owners"):
-            document["owners"] = [self._with_names(owner) for owner in document["owners"]]
-        _complete(kind, document)
+            document.update(references_to(kind, parent))
+        complete(kind, document)
         return document, holder
 
     def _with_names(self, ref: Json) -> Json:
@@ -153,33 +183,33 @@ class Registration:
     def _quality_document(self, kind: EntityType, document: Json, request: Json) -> tuple[Json, EntityRow]:
         """A test, or the suite of a table's tests: both lie under their table."""
         suite = kind.type == "testSuite"
-        table = self._row_of("table", request["basicEntityReference"] if suite else tested_table(request["entityLink"]))
+        tested = request["basicEntityReference"] if suite else tested_table(request["entityLink"])
+        table = self._row_of(("table",), tested)
         if suite:
-            document.update(suite_document(table))
+            document.update(suite_document(table.fqn) | {"basicEntityReference": reference_of(table)})
             return document, table
-        definition = self._row_of("testDefinition", request["testDefinition"])
+        definition = self._row_of(("testDefinition",), request["testDefinition"])
         suite_request = {"name": "testSuite", "basic": True, "basicEntityReference": reference_of(table)}
         self.put(BY_TYPE["testSuite"], suite_request)
-        made = self._row_of("testSuite", suite_document(table)["fullyQualifiedName"])
+        made = self._row_of(("testSuite",), suite_document(table.fqn)["fullyQualifiedName"])
         document.update(test_document(request, table, reference_of(definition), reference_of(made)))
         return document, table
 
-    def _row_of(self, kind: str, given: str | Json) -> EntityRow:
-        """What a request names, by its name or a reference. Raises ApiError (404) when it is not there."""
-        if isinstance(given, str):
-            row = self._row(kind, given)
-        else:
-            row = self.connection.execute(select(entities).where(entities.c.id == given["id"])).one_or_none()
-        if row is None or row.type != kind or row.deleted:
-            raise not_found(kind, given if isinstance(given, str) else given["id"])
-        return row
+    def _row_of(self, types: tuple[str, ...], given: str | Json) -> EntityRow:
+        """What a request names, by its name, its id or a reference. Raises ApiError (404) when it is not there."""
+        name = given if isinstance(given, str) else given["id"]
+        named = [self._row(kind, name) for kind in types] if isinstance(given, str) else []
+        for row in (*named, self.connection.execute(select(entities).where(entities.c.id == name)).one_or_none()):
+            if row is not None and row.type in types and not row.deleted:
+                return row
+        raise not_found(types[0], name)
 
     def _carry_over(self, document: Json, row: EntityRow) -> None:
         """Keeps what a repeated registration does not mention."""
         if self.exact:
             return
         stored = loads(row.document)
-        for key in _MERGED_TEXTS:
+        for key in (*_CARRIED, *_CARRIED_OF.get(row.type, ())):
             if key not in document and key in stored:
                 document[key] = stored[key]
         definition = document.get("schemaDefinition", stored.get("schemaDefinition"))
@@ -192,7 +222,7 @@ class Registration:
         known, given = columns_of.of_document(stored), columns_of.of_document(document)
         if known and given is not known:
             merged = columns_of.answers(document["fullyQualifiedName"], columns_of.merge(known, given))
-            if "columns" in stored:
+            if "columns" in document:
                 document["columns"] = merged
             else:
                 document["dataModel"] = {**document["dataModel"], "columns": merged}
@@ -241,34 +271,9 @@ class Registration:
             self.connection.execute(_ADD_USES, rows)
 
 
-def _references(kind: EntityType, parent: EntityRow) -> Json:
-    stored = loads(parent.document)
-    refs: Json = {kind.ancestors[0][0]: reference(stored, parent.type)}
-    for key, _ in kind.ancestors[1:]:
-        refs[key] = stored[key]
-    if kind.type not in {"query", "ingestionPipeline"} and stored.get("serviceType"):
-        refs["serviceType"] = stored["serviceType"]
-    return refs
-
-
-def _complete(kind: EntityType, document: Json) -> None:
-    name: str = document["fullyQualifiedName"]
-    if kind.type in SERVICE_TYPES and document.get("connection"):
-        document["connection"] = connection_without_secrets(document)
-    columns_of.check_size(name, columns_of.of_document(document))
-    if "columns" in document:
-        document["columns"] = columns_of.answers(name, document["columns"])
-    if document.get("dataModel"):
-        given = document["dataModel"].get("columns") or []
-        document["dataModel"] = {**document["dataModel"], "columns": columns_of.answers(name, given)}
-    if kind.type == "query":
-        checksum = hashlib.md5(document["query"].encode(), usedforsecurity=False).hexdigest()
-        document["checksum"] = checksum
-
-
-def put_one(connection: Connection, kind: str, request: Json) -> Registered:
-    """One create request of the contract."""
+def put_one(connection: Connection, kind: str, request: Json, check: Check | None = None) -> Registered:
+    """One create request of the contract; `check` as of `Registration.put`."""
     registration = Registration(connection)
-    registered = registration.put(BY_TYPE[kind], request)
+    registered = registration.put(BY_TYPE[kind], request, check)
     registration.finish()
     return registered

@@ -33,9 +33,9 @@ def _parts(link: str) -> tuple[str, str]:
     return table, column
 
 
-def suite_document(table: EntityRow) -> Json:
-    """The names of the suite of a table's tests."""
-    name = f"{table.fqn}.testSuite"
+def suite_document(table: str) -> Json:
+    """The names of the suite of the tests of the table with this fully qualified name."""
+    name = f"{table}.testSuite"
     return {"name": name, "fullyQualifiedName": name}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from sqlalchemy import Connection
 
@@ -20,9 +20,12 @@ class ColumnNames:
     entity: str
     exact: frozenset[str]
     folded: dict[str, str]
+    called: dict[str, str] = field(default_factory=dict)  # what lies elsewhere, by its own fully qualified name
 
     def path(self, name: str) -> str | None:
         """The path of the column with this fully qualified name, None when the entity has none such."""
+        if name.casefold() in self.called:
+            return self.called[name.casefold()]
         prefix = f"{self.entity}."
         if not name.casefold().startswith(prefix.casefold()):
             return None
@@ -32,9 +35,11 @@ class ColumnNames:
 
 def column_names(connection: Connection, row: EntityRow, *, ever: bool = False) -> ColumnNames:
     """The columns an entity has, or (`ever`) had at any time."""
-    current = [path for path, _, _ in columns_of.walk(columns_of.of_document(loads(row.document)))]
+    current = [path for path, _, _ in columns_of.walk(columns_of.of_entity(row.type, loads(row.document)))]
     past = known_columns(connection, [row.id])[row.id] if ever else set()
-    return names_of(row.fqn, [*current, *sorted(past - set(current))])
+    names = names_of(row.fqn, [*current, *sorted(past - set(current))])
+    elsewhere = {columns_of.wire_name(row.type, row.fqn, path).casefold(): path for path in current}
+    return names if row.type in columns_of.WITH_COLUMNS else replace(names, called=elsewhere)
 
 
 def names_of(entity: str, paths: Iterable[str]) -> ColumnNames:

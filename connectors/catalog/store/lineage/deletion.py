@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Connection, select
 
-from connectors.catalog.contract.entity_types import EntityType
+from connectors.catalog.contract.definition import EntityType
 from connectors.catalog.store.database import tick
 from connectors.catalog.store.entities import entities
 from connectors.catalog.store.entities.attributes import Change, record

@@ -15,6 +15,7 @@ from connectors.catalog.contract.errors import ApiError, bad_request
 from connectors.catalog.contract.lineage_models import LineageDetails
 from connectors.catalog.contract.patches import apply_patch
 from connectors.catalog.store.database import loads, tick
+from connectors.catalog.store.entities import columns as columns_of
 from connectors.catalog.store.entities.entities import EntityRow, find_id, reference
 from connectors.catalog.store.lineage import reads
 from connectors.catalog.store.lineage.column_names import ColumnNames, column_names
@@ -43,10 +44,16 @@ def put(connection: Connection, ends: tuple[EntityRow, EntityRow], details: Json
 
 def read(connection: Connection, ends: tuple[EntityRow, EntityRow]) -> Json:
     """The details of one edge. Raises ApiError (404) when nothing is said about it."""
-    found = reads.contributions_between(connection, (ends[0].id, ends[1].id))
-    if not found:
+    details = find(connection, ends)
+    if details is None:
         raise ApiError(404, f"lineage edge from {ends[0].fqn} to {ends[1].fqn} not found")
-    return details_of(found, (ends[0].fqn, ends[1].fqn))
+    return details
+
+
+def find(connection: Connection, ends: tuple[EntityRow, EntityRow]) -> Json | None:
+    """The details of one edge, None when nothing is said about it."""
+    found = reads.contributions_between(connection, (ends[0].id, ends[1].id))
+    return details_of(found, ends) if found else None
 
 
 def patch(connection: Connection, ends: tuple[EntityRow, EntityRow], operations: list[Json]) -> Json:
@@ -105,13 +112,13 @@ def end_entity(connection: Connection, identifier: str) -> None:
         end_edge(connection, edge)
 
 
-def details_of(found: Sequence[ContributionView], names: tuple[str, str]) -> Json:
-    """The union of what is said about one edge, the wire's own word first."""
+def details_of(found: Sequence[ContributionView], ends: tuple[EntityRow, EntityRow]) -> Json:
+    """The union of what is said about the edge between `ends`, the wire's own word first."""
     first = found[0]
     columns: dict[tuple[tuple[str, ...], str], Json] = {}
     for one in found:
         for column in one.content.get("columns") or ():
-            mapping = _mapping(column, names)
+            mapping = _mapping(column, ends)
             if mapping is not None:
                 columns.setdefault((tuple(sorted(mapping["fromColumns"])), mapping["toColumn"]), mapping)
     details: Json = {"columnsLineage": list(columns.values()), "source": first.source}
@@ -130,12 +137,12 @@ def details_of(found: Sequence[ContributionView], names: tuple[str, str]) -> Jso
     return details
 
 
-def _mapping(column: Json, names: tuple[str, str]) -> Json | None:
+def _mapping(column: Json, ends: tuple[EntityRow, EntityRow]) -> Json | None:
     if column.get("type", "DIRECT") != "DIRECT" or not column.get("certain", True) or column.get("to") is None:
         return None
     mapping: Json = {
-        "fromColumns": [f"{names[0]}.{path}" for path in column["from"]],
-        "toColumn": f"{names[1]}.{column['to']}",
+        "fromColumns": [columns_of.wire_name(ends[0].type, ends[0].fqn, path) for path in column["from"]],
+        "toColumn": columns_of.wire_name(ends[1].type, ends[1].fqn, column["to"]),
     }
     if column.get("expression"):
         mapping["function"] = column["expression"]

@@ -107,11 +107,17 @@ def _hidden_neighbours(connection: Connection, inside: set[str], moment: Moment)
     return counts
 
 
+_KNOWN_BY_TITLE = ("dashboard", "chart")
+"""What is called by a number where it comes from."""
+
+
 def _card(row: EntityRow, past: PastEntity | None, as_of: int | None) -> Json:
     document = loads(row.document)
     if past is not None:
         document = {key: value for key, value in document.items() if key not in _CHANGING} | past.attributes
     card: Json = {"id": row.id, "type": row.type, "name": document["name"], "fullyQualifiedName": row.fqn}
+    if row.type in _KNOWN_BY_TITLE and document.get("displayName"):
+        card["name"] = document["displayName"]
     for key in (*_CHANGING, "fullPath", "serviceType", "sourceUrl", "dashboardType"):
         if document.get(key) is not None:
             card[key] = document[key]
@@ -123,10 +129,10 @@ def _card(row: EntityRow, past: PastEntity | None, as_of: int | None) -> Json:
     # a log may be older than what it speaks of is known: then it was there, and is taken to have been as it is
     if row.deleted if as_of is None else past is not None and not past.there:
         card["deleted"] = True
-    if past is None:
-        if as_of is not None:
-            card["assumed"] = True
-        card["columns"] = _columns(row.fqn, columns_of.of_document(document))
+    if past is None and as_of is not None:
+        card["assumed"] = True
+    if past is None or row.type not in columns_of.WITH_COLUMNS:
+        card["columns"] = _columns(row.fqn, columns_of.of_entity(row.type, document))
     else:
         card["columns"] = [{**column, "fullyQualifiedName": f"{row.fqn}.{column['path']}"} for column in past.columns]
     return card

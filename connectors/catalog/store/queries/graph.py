@@ -17,10 +17,10 @@ Edges = dict[tuple[str, str], list[ContributionView]]
 
 def graph(connection: Connection, root: EntityRow, upstream: int, downstream: int) -> Json:
     """Everything within so many hops `upstream` and `downstream`; at most MAX_NODES entities, the nearest first."""
-    up = _hops(connection, root.id, upstream, upstream=True)
-    down = _hops(connection, root.id, downstream, upstream=False)
+    up = hops(connection, root.id, upstream, upstream=True)
+    down = hops(connection, root.id, downstream, upstream=False)
     found = {end for edge in (*up, *down) for end in edge}
-    rows = _rows_of(connection, found | {root.id})
+    rows = rows_of(connection, found | {root.id})
     nodes = [reference(loads(row.document), row.type) for key, row in sorted(rows.items()) if key != root.id]
     return {
         "entity": reference(loads(root.document), root.type),
@@ -30,8 +30,8 @@ def graph(connection: Connection, root: EntityRow, upstream: int, downstream: in
     }
 
 
-def _hops(connection: Connection, root: str, depth: int, *, upstream: bool) -> Edges:
-    """The edges within `depth` hops of one side."""
+def hops(connection: Connection, root: str, depth: int, *, upstream: bool) -> Edges:
+    """The edges within `depth` hops of one side, and what is said of each."""
     visited, frontier = {root}, {root}
     found: Edges = {}
     for _ in range(min(depth, MAX_DEPTH)):
@@ -44,9 +44,10 @@ def _hops(connection: Connection, root: str, depth: int, *, upstream: bool) -> E
     return found
 
 
-def _rows_of(connection: Connection, identifiers: set[str]) -> dict[str, EntityRow]:
-    """The entities that are there, by id."""
-    return {key: row for key, row in any_rows_of(connection, identifiers).items() if not row.deleted}
+def rows_of(connection: Connection, identifiers: set[str], *, deleted: bool = False) -> dict[str, EntityRow]:
+    """The entities that are there, by id; with `deleted` those too that can be restored."""
+    found = any_rows_of(connection, identifiers).items()
+    return {key: row for key, row in found if not row.deleted or (deleted and not row.purged)}
 
 
 def _answers(found: Edges, rows: dict[str, EntityRow]) -> list[Json]:
@@ -54,7 +55,7 @@ def _answers(found: Edges, rows: dict[str, EntityRow]) -> list[Json]:
         {
             "fromEntity": edge[0],
             "toEntity": edge[1],
-            "lineageDetails": rest_edges.details_of(views, (rows[edge[0]].fqn, rows[edge[1]].fqn)),
+            "lineageDetails": rest_edges.details_of(views, (rows[edge[0]], rows[edge[1]])),
         }
         for edge, views in sorted(found.items())
         if edge[0] in rows and edge[1] in rows

@@ -4,13 +4,24 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 
 from sqlalchemy import Connection
 
 from connectors.catalog.contract.errors import ApiError
-from connectors.catalog.contract.openlineage_models import ColumnLineage, Dataset, InputField, RunEvent, Transformation
+from connectors.catalog.contract.openlineage_models import (
+    ColumnLineage,
+    Dataset,
+    DatasetEvent,
+    Event,
+    InputField,
+    Job,
+    JobEvent,
+    Run,
+    RunEvent,
+    Transformation,
+)
 from connectors.catalog.store.database import dumps, tick
 from connectors.catalog.store.entities.columns import path_of
 from connectors.catalog.store.entities.entities import EntityRow
@@ -32,9 +43,40 @@ _Key = tuple[str, str]
 _Fields = dict[_Key, list[tuple[str, str | None, Transformation]]]
 
 
-def file_event(connection: Connection, event: RunEvent) -> int:
-    """Files what a run says about its datasets; how many edges it speaks of. The same event twice counts once."""
-    if event.eventType in _WROTE_NOTHING or not event.outputs:
+def file_event(connection: Connection, event: Event) -> int:
+    """Files what an event says about datasets; how many edges it speaks of. The same event twice counts once.
+
+    What is told of a dataset without a job is its columns, and what they are made from by its own word.
+    """
+    if isinstance(event, DatasetEvent):
+        return _file(connection, _as_run(event))
+    if isinstance(event, JobEvent):
+        return _file(connection, _static_run(event, event.job, event.inputs, event.outputs))
+    return 0 if event.eventType in _WROTE_NOTHING else _file(connection, event)
+
+
+def _as_run(event: DatasetEvent) -> RunEvent:
+    facet = _facet(event.dataset)
+    job = Job(namespace=event.dataset.namespace, name=event.dataset.name)
+    named = {(one.namespace, one.name) for one in _input_fields(facet)}
+    inputs = [Dataset(namespace=namespace, name=name) for namespace, name in sorted(named)]
+    return _static_run(event, job, inputs, [event.dataset])
+
+
+def _static_run(event: JobEvent | DatasetEvent, job: Job, inputs: list[Dataset], outputs: list[Dataset]) -> RunEvent:
+    """An event without a run as the run that it stands for: there is one of each job."""
+    return RunEvent(eventTime=event.eventTime, run=Run(runId="static"), job=job, inputs=inputs, outputs=outputs)
+
+
+def _input_fields(facet: ColumnLineage | None) -> Iterator[InputField]:
+    if facet is not None:
+        for output in facet.fields.values():
+            yield from output.inputFields
+        yield from facet.dataset or ()
+
+
+def _file(connection: Connection, event: RunEvent) -> int:
+    if not event.outputs:
         return 0
     named = _named_fields(event)
     if len({(d.namespace, d.name) for d in event.inputs} | set(named)) * len(event.outputs) > _MAX_EDGES:

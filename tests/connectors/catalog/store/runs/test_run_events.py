@@ -186,3 +186,32 @@ class TestDefaultEndpoint:
 
     def test_is_not_there_where_nobody_asked(self, client: Client) -> None:
         assert client.post("/lineage", event([], []))[0] == 405
+
+
+class TestEventsWithoutARun:
+    def test_a_job_says_what_it_reads_and_writes_once(self, client: Client) -> None:
+        lineage = {"fields": {"x": {"inputFields": [field(PG, "d.p.js", "a", IDENTITY)]}}}
+        body = event([dataset(PG, "d.p.js", "a")], [dataset(PG, "d.p.jt", "x", columnLineage=lineage)])
+        del body["run"], body["eventType"]
+        for _ in range(2):
+            assert post(client, body)["lineageEdgesCreated"] == 1
+        target = table(client, f"{PG}.d.p.jt")
+        assert pairs(client.edge(table(client, f"{PG}.d.p.js"), target)) == ["a>x"]
+        (said_so,) = graph(client, target)["edges"][0]["contributions"]
+        assert (said_so["producer"], said_so["count"]) == ({"kind": "openlineage", "key": "spark/daily"}, 1)
+
+    def test_a_dataset_says_its_columns_and_what_they_are_made_from(self, client: Client) -> None:
+        lineage = {"fields": {"x": {"inputFields": [field(PG, "d.p.ds", "a", IDENTITY)]}}}
+        told = {"eventTime": "2026-11-01T10:00:00Z", "producer": "https://example.org", "schemaURL": "s"}
+        plain = {**told, "dataset": dataset(PG, "d.p.dt", "x y")}
+        assert post(client, plain)["lineageEdgesCreated"] == 0
+        assert [one["name"] for one in table(client, f"{PG}.d.p.dt")["columns"]] == ["x", "y"]
+        made = {**told, "dataset": dataset(PG, "d.p.dt", "x y", columnLineage=lineage)}
+        batch = client.post("/openlineage/lineage/batch", [plain, made, {**told, "dataset": {}}, told])[1]
+        assert (batch["summary"], batch["lineageEdgesCreated"]) == ({"received": 4, "successful": 2, "failed": 2}, 1)
+        assert pairs(client.edge(table(client, f"{PG}.d.p.ds"), table(client, f"{PG}.d.p.dt"))) == ["a>x"]
+
+    def test_what_is_no_event_is_refused_without_its_values(self, client: Client) -> None:
+        for body in ({}, {"dataset": {"name": "canary"}}, {"job": "canary"}, {"run": {"runId": ["canary"]}}):
+            status, answer = client.post("/openlineage/lineage", body)
+            assert (status, "canary" in str(answer)) == (400, False)

@@ -9,12 +9,18 @@ from fastapi.responses import Response
 from sqlalchemy import select
 from sqlalchemy.dialects.sqlite import insert as upsert
 
-from connectors.catalog.api.context import ERRORS, PathText, Store, empty_response, reply, unescape_name
+from connectors.catalog.api.http.conditions import NO_CONDITION
+from connectors.catalog.api.http.context import ERRORS, PathText, Store, empty_response, reply, unescape_name
 from connectors.catalog.store.database import dumps, loads, tick
 from connectors.catalog.store.schema import pipeline_runs
 from ingestion.model import Json
 
-router = APIRouter(prefix="/api/v1/services/ingestionPipelines", tags=["ingestionPipeline"], responses=ERRORS)
+router = APIRouter(
+    prefix="/api/v1/services/ingestionPipelines",
+    tags=["ingestionPipeline"],
+    responses=ERRORS,
+    dependencies=[NO_CONDITION],
+)
 Report = Annotated[dict[str, Any], Body()]
 _MAX_RUNS = 100
 

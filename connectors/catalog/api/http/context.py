@@ -13,7 +13,15 @@ from connectors.catalog.store.database import Database, dumps
 from connectors.catalog.store.entities.entities import Page
 from ingestion.model import Json
 
-_REFUSALS = {400: "Not valid", 401: "No token", 403: "Another page", 404: "Not there", 413: "Too large"}
+_REFUSALS = {
+    400: "Not valid",
+    401: "No token",
+    403: "Not allowed",
+    404: "Not there",
+    409: "There already",
+    412: "Changed meanwhile",
+    413: "Too large",
+}
 ERRORS: dict[int | str, Json] = {
     status: {
         "description": description,
@@ -49,6 +57,7 @@ class Paging:
     after: str | None = None
     before: str | None = None
     include: Annotated[str, Query(pattern="^(all|deleted|non-deleted)$")] = "non-deleted"
+    fields: Annotated[str, Query(max_length=10_000)] = ""
 
     def page(self, under: str | None, identifiers: tuple[str, ...] | None = None) -> Page:
         """The page they ask for."""

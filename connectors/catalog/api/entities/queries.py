@@ -9,15 +9,16 @@ from fastapi import APIRouter, Body, Depends, Query
 from fastapi.responses import Response
 from sqlalchemy import Connection, select
 
-from connectors.catalog.api.context import ERRORS, Paging, PathText, Store, reply
+from connectors.catalog.api.http.conditions import NO_CONDITION
+from connectors.catalog.api.http.context import ERRORS, Paging, PathText, Store, reply
 from connectors.catalog.contract import models
 from connectors.catalog.contract.entity_types import BY_TYPE
 from connectors.catalog.store.entities import entities
-from connectors.catalog.store.entities.registration import Registration
+from connectors.catalog.store.entities.registration import put_one
 from connectors.catalog.store.schema import query_uses
 from ingestion.model import Json
 
-router = APIRouter(tags=["query"], responses=ERRORS)
+router = APIRouter(tags=["query"], responses=ERRORS, dependencies=[NO_CONDITION])
 _QUERY = BY_TYPE["query"]
 
 
@@ -42,7 +43,7 @@ def usage(store: Store, identifier: PathText, request: list[models.Ref]) -> Resp
     """Adds entities that the query touches."""
     added = [ref.model_dump(exclude_none=True) for ref in request]
 
-    def change(document: Json) -> None:
+    def change(_: Connection, document: Json) -> None:
         known = {ref["id"]: ref for ref in [*(document.get("queryUsedIn") or []), *added]}
         document["queryUsedIn"] = list(known.values())
 
@@ -57,27 +58,27 @@ def used_by(store: Store, identifier: PathText, request: Annotated[list[models.W
 
 @router.put("/api/v1/queries/{identifier}/users")
 def users(store: Store, identifier: PathText, request: Annotated[list[models.Fqn], Body()]) -> Response:
-    """Adds users; the catalog keeps no user entities, so they are filed by name."""
+    """Adds users; a name that no user has is filed as a name."""
     return _with_users(store, identifier, request)
 
 
 def _with_users(store: Store, identifier: str, names: Sequence[str]) -> Response:
-    def change(document: Json) -> None:
-        document["usedBy"] = list(dict.fromkeys([*(document.get("usedBy") or []), *names]))
+    def change(connection: Connection, document: Json) -> None:
+        rows = [entities.find(connection, "user", name) for name in names]
+        known = [entities.reference_of(row) for row in rows if row is not None]
+        named = [name for name, row in zip(names, rows, strict=True) if row is None]
+        if known:
+            refs = {ref["id"]: ref for ref in [*(document.get("users") or []), *known]}
+            document["users"] = list(refs.values())
+        if named:
+            document["usedBy"] = list(dict.fromkeys([*(document.get("usedBy") or []), *named]))
 
     return _change(store, identifier, change)
 
 
-def _change(store: Store, identifier: str, change: Callable[[Json], None]) -> Response:
+def _change(store: Store, identifier: str, change: Callable[[Connection, Json], None]) -> Response:
     with store.write() as connection:
         document = entities.answer(entities.get_id(connection, "query", identifier))
-        change(document)
-        return reply(_file(connection, document))
-
-
-def _file(connection: Connection, document: Json) -> Json:
-    document["service"] = document["service"]["fullyQualifiedName"]
-    registration = Registration(connection)
-    done = registration.put(_QUERY, document)
-    registration.finish()
-    return entities.answer(entities.get_id(connection, "query", done.id))
+        change(connection, document)
+        done = put_one(connection, "query", _QUERY.request_of(document))
+        return reply(entities.answer(entities.get_id(connection, "query", done.id)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from connectors.catalog.store.queries.search import glob
+from connectors.catalog.store.search.fields import glob
 
 
 def test_wildcards_are_no_other_syntax() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,32 +11,19 @@ from connectors.catalog.contract.entity_types import BY_INDEX
 from connectors.catalog.contract.errors import bad_request
 from connectors.catalog.store.database import loads
 from connectors.catalog.store.entities.entities import EntityRow, answer
-from connectors.catalog.store.labels import OWNER, TAG
 from connectors.catalog.store.lineage import reads
-from connectors.catalog.store.schema import entities, entity_labels
+from connectors.catalog.store.schema import entities
+from connectors.catalog.store.search import fields
+from connectors.catalog.store.search.query_text import condition
 from ingestion.model import Json
 from ingestion.names.storage_paths import normal_path
 
 MAX_HITS = 1_000
 FIELD_HITS = 10  # the platform ignores `size` in a field search and gives its search engine's default
 _MAX_NESTING = 20
-_MAX_WORDS, _MAX_CLAUSES = 64, 1_000  # what one statement of SQL is made of in a moment
-
-_TEXT_FIELDS: dict[str, ColumnElement[Any]] = {
-    "service.name": entities.c.service_folded,
-    "tableType": func.lower(entities.c.table_type),
-    "fullyQualifiedName": entities.c.fqn_folded,
-    "name": entities.c.name_folded,
-    "entityType": func.lower(entities.c.type),
-    "checksum": func.lower(entities.c.checksum),
-    "_id": entities.c.id,
-    "id": entities.c.id,
-}
-_LABEL_FIELDS = {"tags.tagFQN": TAG, "owners.name": OWNER, "owners.displayName": OWNER}
-_FLAG_FIELDS: dict[str, ColumnElement[Any]] = {
-    "deleted": entities.c.deleted,
-    "processedLineage": entities.c.processed,
-}
+_MAX_FIELDS = 20
+CLAUSES = "bool, term, terms, match, wildcard, prefix, query_string, exists, ids, match_all"
+_MAX_CLAUSES = 1_000  # what one statement of SQL is made of in a moment
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,30 +45,20 @@ def field_search(connection: Connection, query: Query, field: str, pattern: str)
     """Entities whose `field` matches a wildcard pattern (`*` also crosses dots), whatever the case."""
     name = field.removesuffix(".keyword")
     if name == "fullPath":
-        condition = _path_condition(pattern)
-    elif name in {"fullyQualifiedName", "name", "displayName"}:
-        column = entities.c.fqn_folded if name == "fullyQualifiedName" else entities.c.name_folded
-        condition = and_(column.op("GLOB")(glob(pattern.casefold())), _last_part(name, pattern.casefold()))
-    elif name in _LABEL_FIELDS:
-        condition = _bears_label(name, lambda value: func.lower(value).op("GLOB")(glob(pattern.lower())))
+        admitted = _path_condition(pattern)
     else:
-        condition = false()
-    where = and_(_scope(query), condition)
+        admitted = and_(fields.matches(f"{name}.keyword", pattern), _last_part(name, pattern.casefold()))
+    where = and_(scope(query), admitted)
     rows = connection.execute(select(entities).where(where).order_by(entities.c.fqn).limit(FIELD_HITS)).all()
     return _hits(connection, list(rows), len(rows), query)
 
 
 def search(connection: Connection, query: Query) -> Json:
     """Entities of an index that a filter admits, in order of fully qualified name, paged by `search_after`."""
-    where = _scope(query)
+    where = scope(query)
     if query.filter is not None:
-        clause = query.filter.get("query", query.filter)
-        where = and_(where, _compile_filter(clause))
-    words = query.text.casefold().replace("*", " ").split()
-    if len(words) > _MAX_WORDS:
-        raise bad_request(f"q has more than {_MAX_WORDS} words")
-    for word in words:
-        where = and_(where, func.instr(entities.c.fqn_folded, word) > 0)
+        where = and_(where, filter_condition(query.filter))
+    where = and_(where, condition(query.text))
     total = connection.scalar(select(func.count()).select_from(entities).where(where)) or 0
     order = entities.c.fqn.desc() if query.descending else entities.c.fqn
     if query.after is not None:
@@ -92,25 +68,15 @@ def search(connection: Connection, query: Query) -> Json:
     return _hits(connection, list(rows), total, query)
 
 
-def glob(pattern: str) -> str:
-    """SQLite's GLOB for a search engine's wildcard pattern: only `*` and `?` are special, a backslash takes it away."""
-    out: list[str] = []
-    escaped = False
-    for character in pattern:
-        if escaped or character == "[":
-            out.append(f"[{character}]" if character in "*?[" else character)
-            escaped = False
-        elif character == "\\":
-            escaped = True
-        else:
-            out.append(character)
-    return "".join(out)
+def filter_condition(given: Json) -> ColumnElement[bool]:
+    """What a filter as clients send it means. Raises ApiError (400) for one of another kind."""
+    return _compile_filter(given.get("query", given))
 
 
 def _compile_filter(clause: object, depth: int = 0) -> ColumnElement[bool]:
     """The condition that a filter of the supported subset means. Raises ApiError (400) for anything else."""
     if not isinstance(clause, dict) or len(clause) != 1 or depth > _MAX_NESTING:
-        raise bad_request("query_filter holds a clause that is not one of bool, term, terms, exists, ids, match_all")
+        raise bad_request(f"query_filter holds a clause that is not one of {CLAUSES}")
     ((kind, body),) = clause.items()
     if kind == "match_all":
         return true()
@@ -119,18 +85,30 @@ def _compile_filter(clause: object, depth: int = 0) -> ColumnElement[bool]:
     if kind == "bool":
         return _bool(body, depth)
     if kind == "exists":
-        return _exists(str(body.get("field", "")))
+        return fields.exists(str(body.get("field", "")))
+    if kind == "query_string":
+        return _text(body)
     if kind == "ids":
         return entities.c.id.in_([str(value) for value in _list(body.get("values"))])
-    if kind in {"term", "terms"}:
+    if kind in {"term", "terms", "match", "wildcard", "prefix"}:
         body = {name: value for name, value in body.items() if name != "boost"}
         if len(body) != 1:
             raise bad_request(f"the {kind} clause of query_filter needs one field")
         ((name, value),) = body.items()
-        if kind == "term" and isinstance(value, dict):
-            value = value.get("value")
-        return _terms(name, _list(value) if kind == "terms" else [value])
-    raise bad_request("query_filter holds a clause that is not one of bool, term, terms, exists, ids, match_all")
+        if kind != "terms" and isinstance(value, dict):
+            value = value.get("value", value.get("query"))
+        return _on_field(kind, name, value)
+    raise bad_request(f"query_filter holds a clause that is not one of {CLAUSES}")
+
+
+def _on_field(kind: str, name: str, value: Any) -> ColumnElement[bool]:
+    if kind == "match":
+        return or_(false(), *(fields.is_word(name, word) for word in str(value).split()[:_MAX_FIELDS]))
+    if kind in {"wildcard", "prefix"}:
+        return fields.matches(
+            f"{name.removesuffix('.keyword')}.keyword", f"{value}*" if kind == "prefix" else str(value)
+        )
+    return fields.is_one_of(name, _list(value) if kind == "terms" else [value])
 
 
 def _bool(body: Json, depth: int) -> ColumnElement[bool]:
@@ -145,35 +123,10 @@ def _bool(body: Json, depth: int) -> ColumnElement[bool]:
     return and_(true(), *required, *excluded)
 
 
-def _terms(field: str, values: list[Any]) -> ColumnElement[bool]:
-    name = field.removesuffix(".keyword")
-    if name in _FLAG_FIELDS:
-        return _FLAG_FIELDS[name].in_([str(value).lower() == "true" for value in values])
-    if name in _LABEL_FIELDS:
-        return _bears_label(name, lambda label: func.lower(label).in_([str(value).lower() for value in values]))
-    column = _TEXT_FIELDS.get(name)
-    if column is None:
-        return false()
-    return column.in_([str(value).casefold() for value in values])
-
-
-def _bears_label(field: str, fits: Callable[[ColumnElement[str]], ColumnElement[bool]]) -> ColumnElement[bool]:
-    """The condition that an entity, or a column of it, bears a tag or has an owner that fits."""
-    kind = _LABEL_FIELDS[field]
-    bearing = select(entity_labels.c.entity_id).where(entity_labels.c.kind == kind, fits(entity_labels.c.value))
-    return entities.c.id.in_(bearing)
-
-
-def _exists(field: str) -> ColumnElement[bool]:
-    name = field.removesuffix(".keyword")
-    if name == "schemaDefinition":
-        return entities.c.has_definition.is_(True)
-    if name == "processedLineage":
-        return entities.c.processed.is_(True)
-    if name in {"tags", "owners", *_LABEL_FIELDS}:
-        return _bears_label("tags.tagFQN" if name.startswith("tags") else "owners.name", lambda _: true())
-    column = _TEXT_FIELDS.get(name)
-    return column.is_not(None) if column is not None else false()
+def _text(body: Json) -> ColumnElement[bool]:
+    """What a query_string clause means: a query's text, its words sought in some fields."""
+    names = [name.partition("^")[0] for name in _list(body.get("fields")) if isinstance(name, str)][:_MAX_FIELDS]
+    return condition(str(body.get("query", "")), names)
 
 
 def _list(value: Any) -> list[Any]:
@@ -182,7 +135,8 @@ def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _scope(query: Query) -> ColumnElement[bool]:
+def scope(query: Query) -> ColumnElement[bool]:
+    """The condition that an entity is of the types that a search is about."""
     types = [BY_INDEX[name].type for name in query.index.split(",") if name in BY_INDEX]
     if query.index in {"all", "dataAsset"}:
         types = [kind.type for kind in BY_INDEX.values()]
@@ -200,12 +154,12 @@ def _last_part(field: str, pattern: str) -> ColumnElement[bool]:
 
 def _path_condition(pattern: str) -> ColumnElement[bool]:
     if any(character in "*?" for character in pattern):
-        return func.lower(entities.c.path).op("GLOB")(glob(pattern.casefold()))
+        return func.lower(entities.c.path).op("GLOB")(fields.glob(pattern.casefold()))
     return entities.c.path == normal_path(pattern)
 
 
 def _hits(connection: Connection, rows: list[EntityRow], total: int, query: Query) -> Json:
-    wanted = {field.split(".")[0] for field in query.fields}
+    wanted = {one.split(".")[0] for one in query.fields}
     upstream = _upstream(connection, rows) if "upstreamLineage" in wanted else {}
     hits = []
     for row in rows:

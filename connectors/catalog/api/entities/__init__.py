@@ -1,0 +1,1 @@
+"""The calls of collections of entities, one module per family of calls."""

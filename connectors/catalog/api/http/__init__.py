@@ -1,0 +1,1 @@
+"""What every call is given, and how it answers."""

@@ -1,0 +1,47 @@
+"""What the contract has and this catalog leaves out, with the status that it answers: no client waits in vain."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from fastapi.responses import Response
+
+from connectors.catalog.api.http.context import ERRORS
+from connectors.catalog.contract.errors import ApiError
+
+OMITTED = {
+    "topics, search indexes, machine-learning models, APIs, drives": (
+        *("topics", "searchIndexes", "mlmodels", "apiCollections", "apiEndpoints", "drives", "services/driveServices"),
+        *("services/messagingServices", "services/searchServices", "services/mlmodelServices", "services/apiServices"),
+    ),
+    "glossaries, data products, data contracts": ("glossaries", "glossaryTerms", "dataProducts", "dataContracts"),
+    "roles, policies, personas, bots: who may do what": ("roles", "policies", "personas", "bots"),
+    "profiles, query costs, incidents": (
+        *("entity/profiles", "queryCostRecord"),
+        "dataQuality/testCases/testCaseIncidentStatus",
+    ),
+    "feeds, announcements, tasks, alerts, automations, apps, settings": (
+        *("feed", "announcements", "tasks", "events", "automations", "apps", "system/settings", "docStore"),
+        *("analytics", "kpi", "metadata/types", "services/metadataServices", "services/securityServices"),
+    ),
+    "graphs of a whole platform, of test results, and exports in the background": (
+        *("lineage/getPlatformLineage", "lineage/getDataQualityLineage", "lineage/exportAsync"),
+        *("lineage/getLineageByEntityCount", "lineage/getPaginationInfo"),
+    ),
+}
+"""By what people call it: the paths below /api/v1."""
+
+router = APIRouter(prefix="/api/v1", tags=["omitted"], responses=ERRORS)
+
+
+def _add_omitted(what: str, path: str) -> None:
+    def refuse() -> Response:
+        raise ApiError(404, f"{path} instance not found: this catalog leaves out {what.partition(':')[0]}")
+
+    for below in ("", "/{rest:path}"):
+        methods = ["GET", "POST", "PUT", "PATCH", "DELETE"]
+        router.add_api_route(f"/{path}{below}", refuse, methods=methods, include_in_schema=False)
+
+
+for _what, _paths in OMITTED.items():
+    for _path in _paths:
+        _add_omitted(_what, _path)

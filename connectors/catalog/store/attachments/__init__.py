@@ -1,0 +1,1 @@
+"""What hangs on entities beside their documents: counts of use, joins, rows."""

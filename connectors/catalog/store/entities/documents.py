@@ -1,0 +1,48 @@
+"""What of an entity's document follows from the rest of it, and from where it lies."""
+
+from __future__ import annotations
+
+import hashlib
+
+from connectors.catalog.contract.definition import EntityType
+from connectors.catalog.contract.entity_types import SERVICE_TYPES
+from connectors.catalog.store.database import loads
+from connectors.catalog.store.entities import columns as columns_of
+from connectors.catalog.store.entities.entities import EntityRow, reference
+from connectors.catalog.store.entities.service_connections import connection_without_secrets
+from ingestion.model import Json
+
+
+def place_of(kind: EntityType, holder: EntityRow | None) -> str:
+    """The name under which the names of what `holder` holds begin."""
+    if holder is None:
+        return ""
+    name: str = holder.fqn
+    return f"{name}.model" if kind.type == "dashboardDataModel" else name
+
+
+def references_to(kind: EntityType, parent: EntityRow) -> Json:
+    """What an answer says of where an entity lies: references to its `parent` and to all above."""
+    stored = loads(parent.document)
+    refs: Json = {kind.ancestors[0][0]: reference(stored, parent.type)}
+    for key, _ in kind.ancestors[1:]:
+        refs[key] = stored[key]
+    if kind.type not in {"query", "ingestionPipeline"} and stored.get("serviceType"):
+        refs["serviceType"] = stored["serviceType"]
+    return refs
+
+
+def complete(kind: EntityType, document: Json) -> None:
+    """Adds to a `document` what follows from it. Raises ApiError (400, 413) for what cannot be kept."""
+    name: str = document["fullyQualifiedName"]
+    if kind.type in SERVICE_TYPES and document.get("connection"):
+        document["connection"] = connection_without_secrets(document)
+    columns_of.check_size(name, columns_of.of_document(document))
+    if "columns" in document:
+        document["columns"] = columns_of.answers(name, document["columns"])
+    if document.get("dataModel"):
+        given = document["dataModel"].get("columns") or []
+        document["dataModel"] = {**document["dataModel"], "columns": columns_of.answers(name, given)}
+    if kind.type == "query":
+        checksum = hashlib.md5(document["query"].encode(), usedforsecurity=False).hexdigest()
+        document["checksum"] = checksum

@@ -1,0 +1,62 @@
+"""Every version that an entity had, and what changed between one and the next."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from sqlalchemy import Connection, select
+from sqlalchemy.dialects.sqlite import insert as upsert
+
+from connectors.catalog.contract.errors import ApiError
+from connectors.catalog.store.database import dumps, loads
+from connectors.catalog.store.entities.entities import EntityRow, answer
+from connectors.catalog.store.schema import entity_versions
+from ingestion.model import Json
+
+_STAMPS = frozenset({"version", "updatedAt", "updatedBy", "changeDescription"})
+
+
+def keep_version(connection: Connection, row: EntityRow) -> None:
+    """Files what a client reads of an entity, before another version takes its place."""
+    kept = upsert(entity_versions).values(entity_id=row.id, version=row.version, answer=dumps(answer(row)))
+    connection.execute(kept.on_conflict_do_nothing())
+
+
+def versions_of(connection: Connection, row: EntityRow) -> list[Json]:
+    """All versions of an entity, the newest first, each with how it differs from the one before."""
+    where = entity_versions.c.entity_id == row.id
+    kept = select(entity_versions.c.answer).where(where).order_by(entity_versions.c.version)
+    documents = [loads(text) for text in connection.scalars(kept)]
+    documents.append(answer(row))
+    for before, after in pairwise(documents):
+        after["changeDescription"] = _change(before, after)
+    return documents[::-1]
+
+
+def version_of(connection: Connection, row: EntityRow, number: str) -> Json:
+    """One version of an entity. Raises ApiError (404) when it had none of that `number`."""
+    found = next((one for one in versions_of(connection, row) if f"{one['version']:.1f}" == number), None)
+    if found is None:
+        raise ApiError(404, f"{row.type} {row.fqn} has no version {number[:20]}")
+    return found
+
+
+def _change(before: Json, after: Json) -> Json:
+    added, updated, gone = [], [], []
+    for key in sorted((before.keys() | after.keys()) - _STAMPS):
+        old, new = before.get(key), after.get(key)
+        if old == new:
+            continue
+        change = {"name": key} | {name: _text(value) for name, value in (("oldValue", old), ("newValue", new)) if value}
+        (added if key not in before else gone if key not in after else updated).append(change)
+    return {
+        "fieldsAdded": added,
+        "fieldsUpdated": updated,
+        "fieldsDeleted": gone,
+        "previousVersion": before["version"],
+    }
+
+
+def _text(value: object) -> str:
+    """A value as the contract carries it in a change: text as it is, all else as JSON."""
+    return value if isinstance(value, str) else dumps(value)

@@ -1,0 +1,1 @@
+"""Finding entities the way the platform's search service does."""
