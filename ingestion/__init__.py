@@ -9,24 +9,81 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ingestion.errors import (
+        ConfigError,
+        LineageError,
+        ParseCrash,
+        ParseMemory,
+        ParserUnavailable,
+        ParseTimeout,
+        RecordError,
+        Templated,
+        TooLarge,
+        Unparsable,
+    )
     from ingestion.masking import QueryMasker
+    from ingestion.model import ColumnRef, LineageType, Problem, ProblemKind, Subtype, TableName
+    from ingestion.scripts.column_edges import ColumnEdge, TargetColumn
     from ingestion.scripts.lineage_graph import LineageGraph, lineage_graph
-    from ingestion.scripts.lineage_parser import ColumnEdge, LineageParser
+    from ingestion.scripts.lineage_parser import LineageParser
 
-__all__ = ["ColumnEdge", "LineageGraph", "LineageParser", "QueryMasker", "lineage_graph"]
+    __version__: str
+
+__all__ = [
+    "ColumnEdge",
+    "ColumnRef",
+    "ConfigError",
+    "LineageError",
+    "LineageGraph",
+    "LineageParser",
+    "LineageType",
+    "ParseCrash",
+    "ParseMemory",
+    "ParseTimeout",
+    "ParserUnavailable",
+    "Problem",
+    "ProblemKind",
+    "QueryMasker",
+    "RecordError",
+    "Subtype",
+    "TableName",
+    "TargetColumn",
+    "Templated",
+    "TooLarge",
+    "Unparsable",
+    "__version__",
+    "lineage_graph",
+]
 
 _HOMES = {
-    "ColumnEdge": "ingestion.scripts.lineage_parser",
-    "LineageGraph": "ingestion.scripts.lineage_graph",
-    "LineageParser": "ingestion.scripts.lineage_parser",
-    "QueryMasker": "ingestion.masking",
-    "lineage_graph": "ingestion.scripts.lineage_graph",
+    "ingestion.errors": (
+        *("ConfigError", "LineageError", "ParseCrash", "ParseMemory", "ParseTimeout", "ParserUnavailable"),
+        *("RecordError", "Templated", "TooLarge", "Unparsable"),
+    ),
+    "ingestion.masking": ("QueryMasker",),
+    "ingestion.model": ("ColumnRef", "LineageType", "Problem", "ProblemKind", "Subtype", "TableName"),
+    "ingestion.scripts.column_edges": ("ColumnEdge", "TargetColumn"),
+    "ingestion.scripts.lineage_graph": ("LineageGraph", "lineage_graph"),
+    "ingestion.scripts.lineage_parser": ("LineageParser",),
 }
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    home = _HOMES.get(name)
+    if name == "__version__":
+        return _version()
+    home = _HOME_OF.get(name)
     if home is None:
         msg = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(msg)
     return getattr(import_module(home), name)
+
+
+def _version() -> str:
+    """The distribution's version; "unknown" where the packages came without it, as they do to Spark's executors."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("headwater")
+    except PackageNotFoundError:
+        return "unknown"

@@ -58,9 +58,18 @@ class ParseCrash(RecordError):
 
 
 class Unparsable(RecordError):
-    """No parser could make sense of the text."""
+    """No parser could make sense of the text.
+
+    `words` are what may be told of it, without a literal; `line` and `column` (from 1, 0 if unknown) where it stopped.
+    """
 
     code = "unparsable"
+
+    def __init__(self, message: str = "", words: str = "", line: int = 0, column: int = 0) -> None:
+        super().__init__(message)
+        self.words = words
+        self.line = line
+        self.column = column
 
 
 class Templated(RecordError):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from difflib import get_close_matches
 
+from ingestion.arguments import DIALECT_NAME, require_text
 from ingestion.dialects.connection_types import CONNECTION_TYPES, SPELLINGS
 from ingestion.dialects.definition import Dialect, Fold
 from ingestion.dialects.table import ALL_DIALECTS
@@ -31,8 +32,9 @@ _BY_NAME: Mapping[str, Dialect] = {
 def dialect_of(name: str) -> Dialect:
     """The dialect of a dialect's name, a connection type or a source type (`snowflake-lineage`), in any case.
 
-    Raises ConfigError, naming the nearest known name, when there is none.
+    Raises ConfigError, naming the nearest known name, when there is none, and TypeError for what is no name.
     """
+    require_text(name, "dialect", DIALECT_NAME)
     found = _BY_NAME.get(name) or _BY_NAME.get(name.strip().lower().removesuffix("-lineage"))
     if found is None:
         near = nearest_dialect(name)

@@ -6,6 +6,7 @@ import re
 from hashlib import blake2b
 from typing import NamedTuple
 
+from ingestion.arguments import DIALECT_NAME, require_text
 from ingestion.dialects import Dialect
 from ingestion.dialects.definition import Fold, Separator
 from ingestion.errors import Unparsable
@@ -84,6 +85,8 @@ class QueryMasker:
 
     def __init__(self, dialect: Dialect | str) -> None:
         """Raises ConfigError when there is no such dialect."""
+        if not isinstance(dialect, Dialect):
+            require_text(dialect, "dialect", DIALECT_NAME)
         self._lexicon = lexicon_of(dialect)
 
     def mask(self, query: str) -> str:
@@ -92,6 +95,7 @@ class QueryMasker:
         Raises Unparsable when a quote or comment never ends: then no part of the text is known to be free of
         literals, and none may be stored.
         """
+        require_text(query, "query")
         if self._lexicon.dialect.separator is Separator.DELIMITER:
             query = unwrap_executable_comments(query)
         return masked_text(query, self._lexicon)

@@ -65,13 +65,16 @@ class ParseRequest:
 class Attempt:
     """One tier that gave no lineage: why (an error's code or "too_deep"), after how many seconds.
 
-    `detail` places an unexpected error in the code.
+    `detail` places an unexpected error in the code, or is what the parser says of the text (without a literal);
+    `line` and `column` (from 1, 0 if unknown) are where in the text it stopped.
     """
 
     tier: Tier
     reason: str
     seconds: float
     detail: str = ""
+    line: int = 0
+    column: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +113,7 @@ def parse_chunk(requests: Sequence[ParseRequest], sandbox: Sandbox, parser: Pars
             elif answer.reason == Templated.code or answer.reason.startswith(ILL_FORMED):
                 outcomes[index] = ParseOutcome(key, None, None, tried, answer.reason)
             else:
-                failed = Attempt(tier, answer.reason, answer.seconds, answer.detail)
+                failed = Attempt(tier, answer.reason, answer.seconds, answer.detail, answer.line, answer.column)
                 attempts[index] = (*tried, failed)
     return [outcomes.get(index) or _dead(request, attempts[index]) for index, request in enumerate(requests)]
 

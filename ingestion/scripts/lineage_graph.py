@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import html
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from ingestion.arguments import kind_of, require_schema, require_seconds, require_text
 from ingestion.binding.relations import Relation
 from ingestion.binding.restored_names import Order
 from ingestion.binding.temporary_tables import bind_and_fold, is_transient
@@ -23,7 +24,7 @@ from ingestion.names.namespaces import Namespace
 from ingestion.parsing.parser_pool import ParseOutcome
 from ingestion.scripts.graph_document import EdgeEvidence, columns_of, graph_document
 from ingestion.scripts.lineage_parser import TableSchema, given_schemas
-from ingestion.scripts.pieces import lone_query_as_view, parse_pieces, pieces
+from ingestion.scripts.pieces import Piece, failure_text, lone_query_as_view, parse_pieces, pieces
 from ingestion.symbolic import loads
 
 _FRAME_HEIGHT = 640
@@ -83,9 +84,10 @@ def lineage_graph(
 
     Raises:
         ConfigError: the dialect is unknown, or the path cannot be read.
+        TypeError: an argument is of another type; nothing was parsed.
     """
-    language = dialect_of(dialect)
-    statements = [(name, piece) for name, text in _texts(source, language) for piece in pieces(text, language)]
+    language = _checked_dialect(dialect, schema, timeout_seconds)
+    statements = _statements(source, language)
     outcomes = parse_pieces([piece for _, piece in statements], language, timeout_seconds)
     occurrences: list[Occurrence] = []
     evidence: dict[str, EdgeEvidence] = {}
@@ -99,8 +101,27 @@ def lineage_graph(
     log, flows = bind_and_fold(occurrences, given_schemas(schema or {}), folds, isolation)
     document = graph_document(log, flows, evidence, isolation)
     reasons |= {number: f"{failure.reason}: {failure.place}" for (_, number), failure in isolation.failures.items()}
-    places = {number: f"{name}line {piece.line}" for number, (name, piece) in enumerate(statements)}
-    return LineageGraph(document, tuple(f"{places[number]}: {reasons[number]}" for number in sorted(reasons)))
+    return LineageGraph(document, _failures(statements, outcomes, reasons))
+
+
+def _checked_dialect(dialect: str, schema: Mapping[str, TableSchema] | None, timeout_seconds: float) -> Dialect:
+    require_schema({} if schema is None else schema, "schema")
+    require_seconds(timeout_seconds, "timeout_seconds")
+    return dialect_of(dialect)
+
+
+def _statements(source: str | os.PathLike[str] | Sequence[str], dialect: Dialect) -> list[tuple[str, Piece]]:
+    """Every statement with the part of the source that it is of."""
+    return [(place, piece) for place, view, text in _texts(source) for piece in _view_pieces(text, view, dialect)]
+
+
+def _failures(
+    statements: Sequence[tuple[str, Piece]], outcomes: Sequence[ParseOutcome], reasons: Mapping[int, str]
+) -> tuple[str, ...]:
+    return tuple(
+        f"{statements[number][0]}{failure_text(statements[number][1], reasons[number], outcomes[number])}"
+        for number in sorted(reasons)
+    )
 
 
 def _no_relation(_relation: Relation) -> bool:
@@ -116,16 +137,26 @@ def _evidence(text: str, dialect: Dialect, outcome: ParseOutcome) -> EdgeEvidenc
     return EdgeEvidence(known.masked, known.fingerprint, outcome.tier or "")
 
 
-def _texts(source: str | os.PathLike[str] | Sequence[str], dialect: Dialect) -> Iterator[tuple[str, str]]:
-    """(Where it stands, text) of every part of the source. The one place of this package that reads files."""
+def _view_pieces(text: str, view: str, dialect: Dialect) -> Iterator[Piece]:
+    """The statements of a text, a lone query as a view; columns of a line are told of a text that is left as it is."""
+    script = lone_query_as_view(text, view, dialect)
+    for piece in pieces(script, dialect):
+        yield piece if script == text else replace(piece, column=0)
+
+
+def _texts(source: str | os.PathLike[str] | Sequence[str]) -> Iterator[tuple[str, str, str]]:
+    """(Where it stands, its view's name, text) of all parts of the source. The one place here that reads files."""
     if not isinstance(source, (str, os.PathLike)):
+        if not isinstance(source, Iterable) or isinstance(source, bytes | bytearray):
+            raise TypeError(f"source is {kind_of(source)}: give a path, or a list of texts")
         for number, text in enumerate(source):
-            yield f"[{number}] ", lone_query_as_view(text, f"query_{number + 1}", dialect)
+            require_text(text, f"source[{number}]")
+            yield f"[{number}] ", f"query_{number + 1}", text
         return
     path = Path(source)
     try:
         for file in sorted(path.rglob("*.sql")) if path.is_dir() else [path]:
-            yield f"{file}:", lone_query_as_view(file.read_text("utf-8-sig"), file.stem, dialect)
+            yield f"{file}:", file.stem, file.read_text("utf-8-sig")
     except UnicodeDecodeError:
         raise ConfigError(f"{path}: not UTF-8 text") from None
     except (OSError, ValueError) as error:

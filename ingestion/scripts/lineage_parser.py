@@ -4,54 +4,34 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
+from ingestion.arguments import kind_of, require_schema, require_seconds, require_text
 from ingestion.binding.binder import bind
 from ingestion.binding.renames import under_last_names
 from ingestion.binding.timeline import Occurrence, SchemaProvider
 from ingestion.dialects import Dialect, dialect_of
 from ingestion.errors import ParseCrash, ParseMemory, ParseTimeout, RecordError, Templated, TooLarge, Unparsable
-from ingestion.model import Column, ColumnRef, Flow, LineageType, Problem, StatementLineage, Subtype, TableName
+from ingestion.model import Column, ColumnRef, Flow, Json, LineageType, Problem, StatementLineage, Subtype, TableName
 from ingestion.names.namespaces import Namespace, RelationKey
 from ingestion.parsing.parser_pool import ParseOutcome
-from ingestion.scripts.pieces import Piece, parse_pieces, pieces
+from ingestion.scripts import exports
+from ingestion.scripts.column_edges import ColumnEdge, TargetColumn, edges_of
+from ingestion.scripts.pieces import Piece, failure_text, parse_pieces, pieces
 from ingestion.symbolic import loads
+
+if TYPE_CHECKING:
+    import networkx
+    import pandas
 
 TableSchema = Mapping[str, str]
 """Column name -> type as the source spells it, in the order of the table's columns."""
 _AT_ONCE = 200
 """Scripts that are parsed together."""
-
-
-@dataclass(frozen=True, slots=True)
-class TargetColumn:
-    """A column that a statement makes; `table` is None for a bare SELECT, whose columns print bare."""
-
-    table: TableName | None
-    column: str
-
-    def __str__(self) -> str:
-        return self.column if self.table is None else f"{self.table}.{self.column}"
-
-
-@dataclass(frozen=True, slots=True)
-class ColumnEdge:
-    """One source column's part in one target column.
-
-    `certain` is False where a name is ambiguous, or where the target's column is taken to be named as the source's is
-    (an INSERT by position into a table of unknown schema); `expression` is masked, "" where the column is taken as is.
-    """
-
-    source: ColumnRef
-    target: TargetColumn
-    type: LineageType
-    subtype: Subtype
-    masking: bool
-    expression: str
-    certain: bool
+_SHOWN = 3
+"""Tables that a parser is shown with."""
 
 
 def given_schemas(schema: Mapping[str, TableSchema]) -> SchemaProvider:
@@ -79,7 +59,21 @@ def _occurrences(outcomes: Sequence[ParseOutcome]) -> list[Occurrence]:
     ]
 
 
+def _checked_arguments(
+    dialect: str, schema: Mapping[str, TableSchema] | None, timeout_seconds: float
+) -> tuple[Dialect, SchemaProvider]:
+    require_schema({} if schema is None else schema, "schema")
+    require_seconds(timeout_seconds, "timeout_seconds")
+    return dialect_of(dialect), given_schemas(schema or {})
+
+
+def _names_of(tables: Sequence[TableName]) -> str:
+    more = f" and {len(tables) - _SHOWN} more" if len(tables) > _SHOWN else ""
+    return ", ".join(str(name) for name in tables[:_SHOWN]) + more
+
+
 def _split(query: str, dialect: Dialect) -> tuple[Piece, ...] | RecordError:
+    require_text(query, "one of queries")
     try:
         return tuple(pieces(query, dialect))
     except RecordError as error:
@@ -97,7 +91,7 @@ def _bind(
     log = bind(_occurrences(outcomes), before)
     from_failures = {number: f"{failure.reason}: {failure.place}" for (_, number), failure in log.failures.items()}
     failed = {**reasons, **from_failures}
-    failures = tuple(f"line {found[number].line}: {failed[number]}" for number in sorted(failed))
+    failures = tuple(failure_text(found[number], failed[number], outcomes[number]) for number in sorted(failed))
     if failed and not log.statements:
         error = _error_of(next(iter(reasons.values()))) if reasons else RecordError
         raise error("; ".join(failures))
@@ -115,6 +109,7 @@ class LineageParser:
 
     Raises:
         ConfigError: the dialect is unknown, or the time limit is no positive number.
+        TypeError: an argument is of another type; nothing was parsed.
         RecordError: no statement of the text could be read (ParseTimeout, ParseMemory, ParseCrash, Unparsable,
             Templated, TooLarge say why). Where some could be, `failures` names the others.
     """
@@ -126,9 +121,11 @@ class LineageParser:
         schema: Mapping[str, TableSchema] | None = None,
         timeout_seconds: float = 30,
     ) -> None:
-        found = tuple(pieces(query, dialect_of(dialect)))
-        outcomes = parse_pieces(found, dialect_of(dialect), timeout_seconds)
-        self._statements, self.failures = _bind(found, outcomes, given_schemas(schema or {}))
+        require_text(query, "query")
+        self._dialect, before = _checked_arguments(dialect, schema, timeout_seconds)
+        found = tuple(pieces(query, self._dialect))
+        outcomes = parse_pieces(found, self._dialect, timeout_seconds)
+        self._statements, self.failures = _bind(found, outcomes, before)
 
     @classmethod
     def of_each(
@@ -141,10 +138,17 @@ class LineageParser:
         """For each of `queries` its LineageParser, in order, or the error that it would raise.
 
         Each is a script of its own; they are parsed together, which is quicker than one after the other. Raises
-        ConfigError like LineageParser.
+        ConfigError and TypeError like LineageParser, before the first is parsed where all of them suffer from it.
         """
-        known, before = dialect_of(dialect), given_schemas(schema or {})
-        waiting = iter(queries)
+        if isinstance(queries, str) or not isinstance(queries, Iterable):
+            raise TypeError(f"queries is {kind_of(queries)}: give a list of texts; LineageParser(query) takes one")
+        known, before = _checked_arguments(dialect, schema, timeout_seconds)
+        return cls._of_scripts(iter(queries), known, before, timeout_seconds)
+
+    @classmethod
+    def _of_scripts(
+        cls, waiting: Iterator[str], known: Dialect, before: SchemaProvider, timeout_seconds: float
+    ) -> Iterator[Self | RecordError]:
         while scripts := [_split(query, known) for query in islice(waiting, _AT_ONCE)]:
             readable = [script for script in scripts if not isinstance(script, RecordError)]
             outcomes = iter(parse_pieces([one for script in readable for one in script], known, timeout_seconds))
@@ -152,18 +156,41 @@ class LineageParser:
                 if isinstance(script, RecordError):
                     yield script
                 else:
-                    yield cls._of_outcomes(script, list(islice(outcomes, len(script))), before)
+                    yield cls._of_outcomes(script, list(islice(outcomes, len(script))), before, known)
 
     @classmethod
     def _of_outcomes(
-        cls, found: Sequence[Piece], outcomes: Sequence[ParseOutcome], before: SchemaProvider
+        cls, found: Sequence[Piece], outcomes: Sequence[ParseOutcome], before: SchemaProvider, dialect: Dialect
     ) -> Self | RecordError:
         parser = cls.__new__(cls)
+        parser._dialect = dialect
         try:
             parser._statements, parser.failures = _bind(found, outcomes, before)
         except RecordError as error:
             return error
         return parser
+
+    def __repr__(self) -> str:
+        to = _names_of(self.target_tables) or "(query)"
+        counts = [(len(self.edges), "column edge"), (len(self.problems), "problem"), (len(self.failures), "failure")]
+        shown = ", ".join(f"{n} {what}{'' if n == 1 else 's'}" for n, what in counts if n or what == "column edge")
+        return f"<LineageParser {self._dialect.name}: {_names_of(self.source_tables) or '(nothing)'} -> {to}; {shown}>"
+
+    def to_dict(self) -> Json:
+        """The lineage for JSON, with the keys that `ingest lineage --format json` has."""
+        return exports.to_dict(self)
+
+    def to_networkx(self) -> networkx.MultiDiGraph[str]:
+        """A graph of columns, named as the query has them, with an edge for each way that one takes part in another.
+
+        Nodes know their `table` (None for a column of a bare SELECT) and `column`, edges what ColumnEdge does. Raises
+        ConfigError where networkx is not installed.
+        """
+        return exports.to_networkx(self)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A row a column edge. Raises ConfigError where pandas is not installed."""
+        return exports.to_pandas(self)
 
     @cached_property
     def _flows(self) -> tuple[Flow, ...]:
@@ -232,7 +259,7 @@ class LineageParser:
     @cached_property
     def edges(self) -> tuple[ColumnEdge, ...]:
         """Every column edge, direct and indirect; an indirect one of the whole row goes to each target column."""
-        return tuple(dict.fromkeys(edge for flow in self._flows for edge in _edges_of(flow)))
+        return tuple(dict.fromkeys(edge for flow in self._flows for edge in edges_of(flow)))
 
     @cached_property
     def referenced_columns(self) -> tuple[ColumnRef, ...]:
@@ -253,23 +280,3 @@ class LineageParser:
                 if edge.type is LineageType.DIRECT or edge.subtype is Subtype.CONDITIONAL
             )
         )
-
-
-def _edges_of(flow: Flow) -> Iterator[ColumnEdge]:
-    table = flow.target.name if flow.target is not None else None
-    for output in flow.outputs:
-        if output.star is not None:
-            source = ColumnRef(output.star.table, "*")
-            to = TargetColumn(table, "*")
-            yield ColumnEdge(
-                source, to, LineageType.DIRECT, Subtype.IDENTITY, masking=False, expression="", certain=True
-            )
-            continue
-        target = TargetColumn(table, output.name)
-        for reference in (*output.references, *flow.indirect):
-            how = reference.transformation
-            certain = reference.certain and not output.name_assumed
-            for source in reference.sources:
-                yield ColumnEdge(
-                    source, target, how.type, how.subtype, how.masking, reference.expression, certain=certain
-                )

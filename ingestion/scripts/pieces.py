@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ingestion.dialects import Dialect
-from ingestion.errors import Templated
+from ingestion.errors import Templated, Unparsable
 from ingestion.lexing.templates import template_in_code, template_in_quotes
 from ingestion.parsing.parser_pool import ParseOutcome, ParseRequest
+from ingestion.parsing.sandbox.protocol import ILL_FORMED
 from ingestion.parsing.shared_pool import warm_parser
 from ingestion.routines import RoutineStep, block_steps, routines_in
 from ingestion.routines.definition import quote_name
@@ -18,6 +19,7 @@ from ingestion.statements import SkipReason, StatementText, classify, split
 from ingestion.statements.skip_reasons import BLOCKS
 
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_OPENED_IN = re.compile(r"(opened in line )(\d+)")
 _WITHOUT_LINEAGE = frozenset(
     {
         SkipReason.COMMENT,
@@ -57,16 +59,24 @@ def lone_query_as_view(text: str, name: str, dialect: Dialect) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A statement to parse and the line (from 1) it begins on; without a text, `problem` says why it has none."""
+    """A statement to parse and the line (from 1) it begins on; without a text, `problem` says why it has none.
+
+    `column` (from 1) is where in that line the very text stands, 0 where the script does not have it like that.
+    """
 
     line: int
     text: str = ""
     problem: str = ""
+    column: int = 0
 
 
 def pieces(script: str, dialect: Dialect) -> Iterator[Piece]:
     """The statements of a script; of a block, a script with control flow or a routine's definition those in it."""
+    end = 0
     for statement in split(script, dialect.name):
+        start = script.find(statement.text, end)
+        column = start - script.rfind("\n", 0, start) if start >= 0 else 0
+        end = max(end, start + len(statement.text))
         try:
             steps = tuple(_steps(statement.text, dialect))
         except Exception as error:  # noqa: BLE001 the statement's boundary: what it fails on costs it alone
@@ -74,7 +84,8 @@ def pieces(script: str, dialect: Dialect) -> Iterator[Piece]:
             continue
         for step in steps:
             if step.problem or step.text:
-                yield _piece(statement, step, dialect)
+                piece = _piece(statement, step, dialect)
+                yield replace(piece, column=column) if step.text == statement.text else piece
 
 
 def _piece(statement: StatementText, step: RoutineStep, dialect: Dialect) -> Piece:
@@ -103,6 +114,24 @@ def _outcome(piece: Piece, parsed: ParseOutcome | None, dialect: Dialect) -> Par
     if parsed.dead_reason and _is_without_lineage(piece.text, dialect):
         return replace(parsed, dead_reason=None)
     return parsed
+
+
+def failure_text(piece: Piece, reason: str, outcome: ParseOutcome) -> str:
+    """Where and why a piece could not be read: `line 2, column 31: unparsable: sqlglot: expecting ) at SELECT`.
+
+    The place is where the parser stopped, as far as it is known; the words are the first parser's, without a literal.
+    """
+    if reason.startswith(ILL_FORMED):
+        # what is wrong is told by the line of the statement, not of the script
+        return f"line {piece.line}: {_OPENED_IN.sub(lambda at: f'{at[1]}{int(at[2]) + piece.line - 1}', reason)}"
+    first = next(iter(outcome.attempts), None)
+    if reason != Unparsable.code or first is None or not first.detail or first.reason != Unparsable.code:
+        return f"line {piece.line}: {reason}"
+    words = f"{reason}: {first.tier}: {first.detail}"
+    if not (first.line and piece.column):
+        return f"line {piece.line}: {words}"
+    column = first.column + (piece.column - 1 if first.line == 1 else 0)
+    return f"line {piece.line + first.line - 1}, column {column}: {words}"
 
 
 def _is_without_lineage(text: str, dialect: Dialect) -> bool:

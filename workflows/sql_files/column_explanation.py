@@ -16,7 +16,7 @@ from workflows.sql_files.script_lineage import DEFAULT_DIALECT, refuse_schema_fa
 from workflows.sql_files.sql_files import sql_text, sql_texts
 
 _NAMED = 3
-_FAILURE = re.compile(r"\[(?P<text>\d+)\] line (?P<line>\d+): (?P<reason>.*)", re.DOTALL)
+_FAILURE = re.compile(r"\[(?P<text>\d+)\] line (?P<line>\d+)(?:, column \d+)?: (?P<reason>.*)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)

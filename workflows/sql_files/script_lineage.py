@@ -14,15 +14,17 @@ from typing import Any
 from connectors.dbt.model_statements import DbtProject
 from ingestion.dialects import dialect_of
 from ingestion.errors import ConfigError, RecordError
-from ingestion.scripts.lineage_parser import ColumnEdge, LineageParser
+from ingestion.scripts.column_edges import ColumnEdge
+from ingestion.scripts.exports import JSON_VERSION, problem_text
+from ingestion.scripts.lineage_parser import LineageParser
 from workflows.sql_files.dbt_models import TableEdges, dbt_project, schema_of, table_edges, undeclared_reads
 from workflows.sql_files.sql_files import Script, project_script, read_script, sql_text
 
-JSON_VERSION = 1
 DEFAULT_DIALECT = "ansi"
 EVERY_COLUMN = "(every column)"
 _SHOWN = 80
-_LINE = re.compile(r"^line (?P<line>\d+): ")
+_LINE = re.compile(r"^line (?P<line>\d+)(?:, column \d+)?: ")
+"""Files are put together with what goes before and without what dbt alone reads: their columns are others."""
 
 Schema = Mapping[str, Mapping[str, str]]
 
@@ -81,18 +83,7 @@ class ScriptLineage:
             "source_tables": list(self.sources),
             "target_tables": list(self.targets),
             "intermediate_tables": list(self.intermediates),
-            "column_lineage": [
-                {
-                    "source": str(edge.source),
-                    "target": str(edge.target),
-                    "type": edge.type.value,
-                    "subtype": edge.subtype.value,
-                    "masking": edge.masking,
-                    "expression": edge.expression,
-                    "certain": edge.certain,
-                }
-                for edge in self.edges
-            ],
+            "column_lineage": [edge.to_dict() for edge in self.edges],
             "table_lineage": [{"source": source, "target": target} for source, target in self.reads],
             "problems": list(self.problems),
             "failures": list(self.failures),
@@ -130,7 +121,7 @@ def _of_script(script: Script, dialect: str, known: Schema, timeout_seconds: flo
         targets=tuple(map(str, parser.target_tables)),
         intermediates=tuple(map(str, parser.intermediate_tables)),
         edges=parser.edges,
-        problems=tuple(f"{problem.kind.value.replace('_', ' ')}: {problem.subject}" for problem in parser.problems),
+        problems=tuple(map(problem_text, parser.problems)),
         failures=tuple(_with_place(failure, script) for failure in parser.failures),
         reads=tuple((str(source), str(target)) for source, target in parser.table_lineage),
     )

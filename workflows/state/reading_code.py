@@ -15,6 +15,7 @@ READING_CODE = (
     "connectors.query_log.engine_lineage",
     "connectors.spark_history",
     "ingestion.analysis",
+    "ingestion.arguments",
     "ingestion.binding.external_tables",
     "ingestion.binding.statement_names",
     "ingestion.dialects",

@@ -22,7 +22,7 @@ from types import ModuleType
 from typing import BinaryIO, cast
 
 from ingestion.analysis.analyzer import analyze
-from ingestion.errors import RecordError, Templated
+from ingestion.errors import RecordError, Templated, Unparsable
 from ingestion.lexing import ill_formed
 from ingestion.lexing.templates import template_in_code, template_in_names
 from ingestion.parsing.sandbox.protocol import (
@@ -186,7 +186,7 @@ def _answer(parse: Answer, text: str, dialect: str) -> ParseReply:
     except _IllFormed as error:
         return ParseReply(None, f"{ILL_FORMED}{error}", time.perf_counter() - begun)
     except RecordError as error:
-        reason, detail = error.code, ""
+        reason, detail = error.code, error.words if isinstance(error, Unparsable) else ""
         failure: BaseException = error
     except Exception as error:  # noqa: BLE001
         reason, detail = "crash", _place(error)
@@ -197,7 +197,8 @@ def _answer(parse: Answer, text: str, dialect: str) -> ParseReply:
         raise MemoryError
     if isinstance(failure, RecursionError):
         reason = "unparsable"
-    return ParseReply(None, reason, time.perf_counter() - begun, detail)
+    line, column = (failure.line, failure.column) if isinstance(failure, Unparsable) else (0, 0)
+    return ParseReply(None, reason, time.perf_counter() - begun, detail, line, column)
 
 
 def _portable(symbolic: Symbolic) -> bytes:

@@ -45,13 +45,16 @@ class Batch:
 class ParseReply:
     """What became of one statement: its symbolic lineage as bytes, or why there is none (`reason`).
 
-    `detail` places an error in the code (`KeyError at sqlglot_tier.py:120`), never in the text.
+    `detail` places an error in the code (`KeyError at sqlglot_tier.py:120`), or is what the parser says of the text,
+    without a word of it but keywords; `line` and `column` (from 1, 0 if unknown) are where in the text it stopped.
     """
 
     symbolic: bytes | None
     reason: str
     seconds: float
     detail: str = ""
+    line: int = 0
+    column: int = 0
 
 
 def frame(message: object) -> bytes:

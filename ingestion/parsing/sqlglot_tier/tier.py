@@ -19,6 +19,7 @@ from ingestion.model import StatementKind, TableChange, TableName, Target, Write
 from ingestion.names.storage_paths import location
 from ingestion.parsing.sqlglot_tier.names.identifiers import Names
 from ingestion.parsing.sqlglot_tier.queries.table_functions import is_function
+from ingestion.parsing.sqlglot_tier.refusals import explanation
 from ingestion.parsing.sqlglot_tier.repairs.apply import needs_repair, repair_text
 from ingestion.parsing.sqlglot_tier.repairs.edits import REFUSALS
 from ingestion.parsing.sqlglot_tier.statements.column_changes import altered_table
@@ -57,7 +58,10 @@ def parse(text: str, dialect: str) -> RelationalStatement:
         ConfigError: there is no such dialect.
     """
     rules = dialect_of(dialect)
-    return _parse(plainly_spelled(text, rules), rules, 0)
+    try:
+        return _parse(plainly_spelled(text, rules), rules, 0)
+    except Unparsable as error:
+        raise explanation(error, text) from error.__cause__
 
 
 @cache
@@ -91,8 +95,7 @@ def _parse(text: str, rules: Dialect, depth: int) -> RelationalStatement:
         statement = translate_statement(node, rules)
         _refuse_lost_sources(statement, node)
     except RecursionError as error:
-        msg = "the statement is nested too deeply"
-        raise Unparsable(msg) from error
+        raise Unparsable("the statement is nested too deeply") from error
     return statement
 
 
@@ -222,8 +225,7 @@ def _unload(text: str, tokens: list[Token], rules: Dialect, depth: int) -> Relat
     query = words.string() if literal else words.brackets(text)
     place = words.string() if tokens[0].text.upper() == "UNLOAD" or words.find("FILE") else None
     if query is None or place is None or depth >= _DYNAMIC_DEPTH:
-        msg = "UNLOAD without a query or a location"
-        raise Unparsable(msg)
+        raise Unparsable("UNLOAD without a query or a location")
     return _written_to(place, _parse(query, rules, depth + 1))
 
 
@@ -249,8 +251,7 @@ def _execute(text: str, rules: Dialect, depth: int) -> RelationalStatement:
     if constant is not None and is_whole and depth < _DYNAMIC_DEPTH and _is_statement(constant):
         return _parse(constant, rules, depth + 1)
     if tokens[0].text.upper() == "EXECUTE" and len(tokens) > 1 and tokens[1].text.upper() == "IMMEDIATE":
-        msg = "the text that EXECUTE IMMEDIATE runs is not constant"
-        raise Unparsable(msg)
+        raise Unparsable("the text that EXECUTE IMMEDIATE runs is not constant")
     return RelationalStatement(StatementKind.CALL, rules.name)
 
 
@@ -284,8 +285,7 @@ def _refuse_lost_sources(statement: RelationalStatement, node: exp.Expr) -> None
     if not targets:
         return
     if any(not target.name.parts[0] for target in targets):
-        msg = "the target of the statement has no name"
-        raise Unparsable(msg)
+        raise Unparsable("the target of the statement has no name")
     if any(_has_source(write) for write in statement.writes):
         return
     if any(isinstance(from_.this, exp.Table) and not is_function(from_.this) for from_ in node.find_all(exp.From)):
