@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import typer
 
+import ingestion
 from workflows.commands.doctor import doctor
 from workflows.commands.explain import explain
 from workflows.commands.export import export
 from workflows.commands.impact import diff, impact
 from workflows.commands.init import init, schema
 from workflows.commands.lineage import lineage
+from workflows.commands.mcp import mcp
 from workflows.commands.replay import replay
 from workflows.commands.run import run
 from workflows.commands.runs import runs
@@ -35,6 +39,7 @@ Examples:
   ingest diff --from 2026-11-01                 what changed since, and what it breaks (exit 4)
   ingest lineage model.sql --dialect snowflake  one file's lineage, at once
   ingest explain daily.revenue models/          where one column comes from
+  ingest mcp                                    answer language models about the catalog
 """
 
 _EXIT_CODES = """\b
@@ -51,6 +56,13 @@ Exit codes:
 HEADWATER_DEBUG=1 shows where in the code an error came from.
 """
 
+
+def _print_version(asked: bool) -> None:  # noqa: FBT001 as typer calls it
+    if asked:
+        typer.echo(f"headwater {ingestion.__version__}")
+        raise typer.Exit
+
+
 app = typer.Typer(
     name="ingest",
     help=_HELP,
@@ -60,7 +72,34 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-_COMMANDS = (run, schedule, runs, replay, validate, serve, export, impact, diff, doctor, lineage, explain, init, schema)
+_COMMANDS = (
+    run,
+    schedule,
+    runs,
+    replay,
+    validate,
+    serve,
+    export,
+    impact,
+    diff,
+    doctor,
+    lineage,
+    explain,
+    mcp,
+    init,
+    schema,
+)
+
+
+@app.callback()
+def _options(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Print the version.")
+    ] = False,
+) -> None: ...
+
+
 for command in _COMMANDS:
     app.command(epilog=_EXIT_CODES if command is run else None)(command)
 

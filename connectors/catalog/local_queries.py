@@ -11,7 +11,7 @@ from pathlib import Path
 from sqlalchemy import Connection, or_, select
 
 from connectors.catalog.explorer.neighbourhood import NeighbourhoodStep, picture
-from connectors.catalog.store.database import open_database
+from connectors.catalog.store.database import Database, open_database
 from connectors.catalog.store.entities.entities import EntityRow
 from connectors.catalog.store.lineage.column_names import column_names
 from connectors.catalog.store.queries import diff, impact
@@ -39,7 +39,7 @@ class When:
 def ask_impact(file: Path, name: str, when: When) -> Json:
     """Everything downstream of a table or column. Raises ConfigError for a name that is not there, or not just one."""
     with _open(file) as connection:
-        row, path = _node(connection, name)
+        row, path = named_node(connection, name)
         span = window(connection, when.as_of, when.days)
         return {**impact.impact(connection, (row.id, path), span.moment), "window": span.answer()}
 
@@ -50,7 +50,7 @@ def ask_upstream(file: Path, name: str, when: When) -> tuple[str, Json]:
     Raises ConfigError for a name that is not there, or not just one, or that of a table.
     """
     with _open(file) as connection:
-        row, path = _node(connection, name)
+        row, path = named_node(connection, name)
         if path is None:
             some = ", ".join(sorted(column_names(connection, row).exact)[:_NAMED])
             raise ConfigError(f"{row.fqn} is a table: name one of its columns{f' ({some}, ...)' if some else ''}")
@@ -67,11 +67,16 @@ def ask_diff(file: Path, start: int, end: int) -> Json:
         return diff.diff(connection, start, end)
 
 
-@contextmanager
-def _open(file: Path) -> Iterator[Connection]:
+def existing_database(file: Path) -> Database:
+    """The store of a catalog that is there. Raises ConfigError where `file` is none."""
     if not file.is_file():
         raise ConfigError(f"{file}: no such catalog; `ingest run` makes one, and its YAML says where")
-    database = open_database(file)
+    return open_database(file)
+
+
+@contextmanager
+def _open(file: Path) -> Iterator[Connection]:
+    database = existing_database(file)
     try:
         with database.read() as connection:
             yield connection
@@ -79,15 +84,18 @@ def _open(file: Path) -> Iterator[Connection]:
         database.close()
 
 
-def _node(connection: Connection, name: str) -> tuple[EntityRow, str | None]:
-    """The table that `name` is (the end of), else the column of the table before its last part."""
-    tables = _entities_named(connection, name)
+def named_node(connection: Connection, name: str) -> tuple[EntityRow, str | None]:
+    """The table that `name` is (the end of), else the column of the table before its last part, by its path.
+
+    Raises ConfigError for a name that is not there, or not just one.
+    """
+    tables = entities_named(connection, name)
     if tables:
         return _only(tables, name), None
     *table, column = fqn.split(name)
-    tables = _entities_named(connection, ".".join(fqn.quote(part) for part in table)) if table else []
+    tables = entities_named(connection, ".".join(fqn.quote(part) for part in table)) if table else []
     if not tables:
-        raise ConfigError(f"{name}: no such table or column in this catalog{_near(connection, name)}")
+        raise ConfigError(f"{name}: no such table or column in this catalog{near_name(connection, name)}")
     row = _only(tables, name)
     known = column_names(connection, row, ever=True)
     path = known.path(f"{row.fqn}.{fqn.quote(column)}") or known.path(column)
@@ -98,7 +106,8 @@ def _node(connection: Connection, name: str) -> tuple[EntityRow, str | None]:
     return row, path
 
 
-def _entities_named(connection: Connection, name: str) -> list[EntityRow]:
+def entities_named(connection: Connection, name: str) -> list[EntityRow]:
+    """The tables that `name` is (the end of), in any case; those that were dropped where there are no others."""
     folded = name.casefold()
     ending = entities.c.fqn_folded.endswith(f".{folded}", autoescape=True)
     where = (entities.c.type.in_(_LINEAGE_TYPES), or_(entities.c.fqn_folded == folded, ending))
@@ -114,7 +123,8 @@ def _only(rows: list[EntityRow], name: str) -> EntityRow:
     return rows[0]
 
 
-def _near(connection: Connection, name: str) -> str:
+def near_name(connection: Connection, name: str) -> str:
+    """`; did you mean …?` with the table that is called nearly so, "" where there is none."""
     names = connection.scalars(select(entities.c.fqn).where(entities.c.type.in_(_LINEAGE_TYPES)).limit(50_000))
     by_end = {".".join(fqn.split(full)[-depth:]): None for full in names for depth in (1, 2)}
     close = get_close_matches(name, by_end, 1)

@@ -13,12 +13,15 @@ from ingestion.errors import ConfigError
 from workflows.commands.options import (
     DEFAULT_CATALOG,
     AsOf,
+    Budget,
+    Cursor,
     Days,
     ParserSeconds,
     SchemaFile,
     SqlDialect,
     end_with,
     millis,
+    print_page,
 )
 from workflows.runtime.error_reporting import shows_errors
 
@@ -45,6 +48,7 @@ class ExplainFormat(StrEnum):
 
     TREE = "tree"
     JSON = "json"
+    TEXT = "text"
 
 
 ColumnName = Annotated[str, typer.Argument(metavar="TABLE.COLUMN", help="A full name, or as much of its end as tells.")]
@@ -69,6 +73,8 @@ def explain(
     output: Annotated[ExplainFormat, typer.Option("--format", help="How to write it.")] = ExplainFormat.TREE,
     full: Annotated[bool, typer.Option("--full", help="Cut no long expression and no long statement.")] = False,
     timeout: ParserSeconds = 30.0,
+    budget: Budget = None,
+    cursor: Cursor = None,
 ) -> None:
     """Print the chain of expressions behind a column, back to the base columns.
 
@@ -81,8 +87,8 @@ def explain(
       ingest explain mart.daily.revenue models/ --dialect snowflake
       ingest explain customers.total_price path/to/dbt_project
       ingest explain daily.revenue job.sql --dialect spark --schema tables.sql
-      ingest explain shop.public.daily.revenue
       ingest explain shop.public.daily.revenue --catalog other.db --as-of 2026-01-31 --format json
+      ingest explain shop.public.daily.revenue --format text --budget 1000
     """
     from workflows.sql_files.column_explanation import SqlOptions, explain_in_catalog, explain_in_sql
 
@@ -93,11 +99,21 @@ def explain(
         found = explain_in_catalog(column, catalog or DEFAULT_CATALOG, millis(as_of) if as_of else None, days)
     else:
         found, failures = explain_in_sql(column, SqlOptions(sql, dialect, schema, timeout))
-    if output is ExplainFormat.JSON:
+    _print_explanation(found, output, (budget, cursor), full=full)
+    end_with(failures)
+
+
+def _print_explanation(
+    found: Explanation, output: ExplainFormat, page: tuple[int | None, str | None], *, full: bool
+) -> None:
+    if output is ExplainFormat.TEXT:
+        from workflows.answers.changes import explanation_answer
+
+        print_page(explanation_answer(found, complete=True), *page)
+    elif output is ExplainFormat.JSON:
         typer.echo(json.dumps(found.to_json(), indent=2, ensure_ascii=False))
     else:
         _print_tree(found, full=full)
-    end_with(failures)
 
 
 def _print_tree(found: Explanation, *, full: bool) -> None:

@@ -14,7 +14,18 @@ from typing import Annotated, Any
 import typer
 
 from ingestion.errors import ConfigError
-from workflows.commands.options import DEFAULT_CATALOG, FORMATS, AsOf, CatalogFile, Days, SqlDialect, millis
+from workflows.commands.options import (
+    DEFAULT_CATALOG,
+    FORMATS,
+    AsOf,
+    Budget,
+    CatalogFile,
+    Cursor,
+    Days,
+    SqlDialect,
+    millis,
+    print_page,
+)
 from workflows.runtime.error_reporting import shows_errors
 
 _PARSER_SECONDS = 30.0
@@ -28,6 +39,7 @@ class ImpactFormat(StrEnum):
     TREE = "tree"
     JSON = "json"
     CSV = "csv"
+    TEXT = "text"
 
 
 @shows_errors
@@ -37,6 +49,8 @@ def impact(
     output: Annotated[ImpactFormat, typer.Option("--format", help="How to write it.")] = ImpactFormat.TREE,
     as_of: AsOf = None,
     days: Days = None,
+    budget: Budget = None,
+    cursor: Cursor = None,
 ) -> None:
     """List everything downstream of a table or a column, with the path to each.
 
@@ -44,12 +58,17 @@ def impact(
     Examples:
       ingest impact shop.orders.total
       ingest impact shop.orders --format csv > impact.csv
+      ingest impact shop.orders --format text --budget 1000
       ingest impact shop.orders.total --as-of 2026-01-31 --days 0
     """
     from connectors.catalog.local_queries import When, ask_impact
 
     answer = ask_impact(catalog, name, When(millis(as_of) if as_of else None, days))
-    if output is ImpactFormat.JSON:
+    if output is ImpactFormat.TEXT:
+        from workflows.answers.changes import impact as impact_answer
+
+        print_page(impact_answer(answer), budget, cursor)
+    elif output is ImpactFormat.JSON:
         typer.echo(json.dumps(answer, indent=2, ensure_ascii=False))
     elif output is ImpactFormat.CSV:
         typer.echo(_csv(answer), nl=False)

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from workflows.runtime.logs import LogFormat
+
+if TYPE_CHECKING:
+    from workflows.answers.paging.pages import Answer
 
 DEFAULT_CATALOG = Path(".headwater/catalog.db")
 FORMATS = ["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"]
@@ -45,6 +48,16 @@ SchemaFile = Annotated[
     ),
 ]
 ParserSeconds = Annotated[float, typer.Option("--timeout", min=0.1, help="Seconds for one parser on one statement.")]
+
+Budget = Annotated[int | None, typer.Option(help="Tokens of --format text, by a conservative count; 2000 if left out.")]
+Cursor = Annotated[str | None, typer.Option(metavar="CURSOR", help="Where --format text goes on.")]
+
+
+def print_page(answer: Answer, budget: int | None, cursor: str | None) -> None:
+    """Prints the page of an answer that begins at the cursor, in `budget` tokens."""
+    from workflows.answers.paging.tokens import DEFAULT_BUDGET
+
+    typer.echo(answer.page(DEFAULT_BUDGET if budget is None else budget, cursor).text)
 
 
 def end_with(failures: Sequence[str]) -> None:

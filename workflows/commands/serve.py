@@ -55,7 +55,7 @@ def serve(
     from workflows.control.signals import interrupted_by_signals
     from workflows.runtime.logs import Redactor
 
-    secret = _token(token or os.environ.get("HEADWATER_TOKEN"))
+    secret = token_of(token or os.environ.get("HEADWATER_TOKEN"))
     try:
         with without_secrets(Redactor([secret] if secret else [])), interrupted_by_signals():
             config = CatalogConfig(catalog, host, port, secret, openlineage=openlineage, sample_data=sample_data)
@@ -69,7 +69,8 @@ def _announce(address: CatalogAddress) -> None:
     typer.echo(f"The lineage page is at {address.url.removesuffix('api')}, the REST API at {address.url}")
 
 
-def _token(given: str | None) -> str | None:
+def token_of(given: str | None) -> str | None:
+    """The token that an option or the environment gives. Raises ConfigError for a bad reference in it."""
     from workflows.config.yaml.interpolation import BadReference, interpolate
 
     try:
