@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from ingestion.binding.temporary_tables import PersistedFlow
@@ -13,12 +13,23 @@ from workflows.lineage.source_lineage import NOT_RESOLVED, FlowLineage, SourceLi
 from workflows.lineage.table_entities import GIVEN_UP
 from workflows.templates.grouping import OccurrenceGroup
 
+REJECTED_BY_HAND = "rejected_by_hand"
+"""The reason to skip a statement all of whose edges a person rejected."""
+
 
 @dataclass(frozen=True, slots=True)
 class EdgeOutcome:
-    """What became of an edge: acknowledged or stored already, or the reason why it is not."""
+    """What became of an edge: acknowledged or stored already, or the reason why it is not.
+
+    `overruled`: it is stored, and nobody reads it, since a person rejected it.
+    """
 
     rejected: str | None = None
+    overruled: bool = False
+
+    @property
+    def stands(self) -> bool:
+        return self.rejected is None and not self.overruled
 
 
 EdgeOutcomes = Mapping[EdgeKey, EdgeOutcome]
@@ -74,9 +85,14 @@ def statement_outcomes(lineage: SourceLineage, edges: EdgeOutcomes) -> tuple[Sta
 def published_flows(lineage: SourceLineage, edges: EdgeOutcomes) -> Iterator[PersistedFlow]:
     """The flows one of whose edges stands at least, those that define views left out."""
     for flow, flow_lineage in zip(lineage.source.flows, lineage.flows, strict=True):
-        stands = any(edges[key].rejected is None for key in flow_lineage.edges)
+        stands = any(edges[key].stands for key in flow_lineage.edges)
         if stands and not is_view(lineage.source.log, flow):
             yield flow
+
+
+def overruled_outcomes(edges: EdgeOutcomes, rejected: Collection[EdgeKey]) -> dict[EdgeKey, EdgeOutcome]:
+    """The same, those marked that a person `rejected`."""
+    return {key: replace(outcome, overruled=key in rejected) for key, outcome in edges.items()}
 
 
 def processed_routines(
@@ -97,10 +113,13 @@ def processed_routines(
 
 def _outcome_of(flows: Sequence[FlowLineage], edges: EdgeOutcomes) -> tuple[StatementStatus, str]:
     outcomes = [edges[key] for flow in flows for key in flow.edges]
-    if any(outcome.rejected is None for outcome in outcomes):
+    if any(outcome.stands for outcome in outcomes):
         return StatementStatus.PUBLISHED, ""
     if outcomes:
-        return StatementStatus.DEAD, outcomes[0].rejected or "rejected"
+        refusal = next((outcome.rejected for outcome in outcomes if outcome.rejected is not None), None)
+        if refusal is None:
+            return StatementStatus.SKIPPED, REJECTED_BY_HAND
+        return StatementStatus.DEAD, refusal or "rejected"
     reason = next((flow.skipped for flow in flows if flow.skipped is not None), "no_lineage")
     return StatementStatus.DEAD if reason in GIVEN_UP else StatementStatus.SKIPPED, str(reason)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from connectors.openmetadata.entities.corrections import rejected_edges
 from connectors.sink import EdgeCounts, target_batches
 from ingestion.isolation import Probe
 from ingestion.lineage_request import AddLineageRequest
@@ -15,6 +16,7 @@ from workflows.lineage.outcomes import (
     EdgeOutcome,
     EdgeOutcomes,
     StatementOutcome,
+    overruled_outcomes,
     processed_routines,
     statement_outcomes,
 )
@@ -71,7 +73,7 @@ class Publishing:
         removed = self.dbt.removed_models(publisher.acknowledged) if self.dbt is not None else frozenset[str]()
         result = publisher.deliver(batches, memory.complete_scope(lineage.complete | removed, replaced), advance)
         given_up = {key: EdgeOutcome(failure.reason) for key, failure in lineage.given_up.items()}
-        edges = {**result.edges, **given_up}
+        edges = overruled_outcomes({**result.edges, **given_up}, rejected_edges(self.target.platform))
         return PublishedLineage(edges, statement_outcomes(lineage, edges), result.counts)
 
     def file_others(

@@ -123,7 +123,7 @@ class Pipeline:
         warnings = (
             *replay_warnings(len(texts)),
             *name_warnings(names, source.log, self._names.settings),
-            *self._send_events(lineage, names),
+            *self._send_events(lineage, published, names),
             *loss_warnings("routines could not be filed", names.routines.failures.values()),
             *self._file_others(statements, lineage, published, names),
             *([TRUNCATION_ADVICE] if source.problems()[ProblemKind.INCOMPLETE] else []),
@@ -186,12 +186,15 @@ class Pipeline:
             stage.expect(len(lineage.requests))
             return lineage, self._publishing.publish(lineage, replaced, stage.advance)
 
-    def _send_events(self, lineage: SourceLineage, names: ResolvedNames) -> tuple[str, ...]:
+    def _send_events(
+        self, lineage: SourceLineage, published: PublishedLineage, names: ResolvedNames
+    ) -> tuple[str, ...]:
         if self._events is None:
             return ()
         with self._progress.stage("events") as stage:
             entities = {entity.id: entity for entity in names.entities.resolved.values()}
-            sent, failures = self._events.send(lineage.requests, entities)
+            stood = [one for one in lineage.requests if not published.edges[one.edge.key].overruled]
+            sent, failures = self._events.send(stood, entities)
             stage.advance(sent)
         return loss_warnings("events could not be made or sent", failures)
 

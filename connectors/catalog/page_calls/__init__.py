@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from connectors.catalog.page_calls import time
+from connectors.catalog.page_calls import corrections, time
 
-ROUTERS: tuple[APIRouter, ...] = (time.router,)
+ROUTERS: tuple[APIRouter, ...] = (time.router, corrections.router)

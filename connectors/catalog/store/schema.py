@@ -1,8 +1,8 @@
 """The tables of the store.
 
-Truth is append-only: `attributes`, `name_events`, `versions`, `sightings`, `contribution_jobs` and `endings` are events
-that nothing rewrites. `entities` holds each entity as it is now, `intervals` is the projection of the events that
-reads use, and `entity_labels` and `entity_activity` are what searches narrow by.
+Truth is append-only: `attributes`, `name_events`, `versions`, `sightings`, `contribution_jobs`, `endings` and
+`corrections` are events that nothing rewrites. `entities` holds each entity as it is now, `intervals` is the projection
+of the events that reads use, and `entity_labels` and `entity_activity` are what searches narrow by.
 """
 
 from __future__ import annotations
@@ -273,6 +273,23 @@ endings = Table(
     Column("manual", Boolean, nullable=False),  # whether manual contributions end too
     Index("endings_to", "to_id"),
     Index("endings_pipeline", "pipeline_id"),
+)
+
+corrections = Table(
+    "corrections",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("at", BigInteger, nullable=False),
+    Column("verdict", Text, nullable=False),  # added, confirmed, rejected; undone: takes back another one
+    Column("from_id", Text, ForeignKey("entities.id"), nullable=False),
+    Column("to_id", Text, ForeignKey("entities.id"), nullable=False),
+    Column("from_path", Text, nullable=False),  # "" for the entity as a whole
+    Column("to_path", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("author", Text, nullable=False),
+    Column("undoes", Integer, ForeignKey("corrections.id")),
+    Index("corrections_to", "to_id"),
+    Index("corrections_from", "from_id"),
 )
 
 intervals = Table(

@@ -42,7 +42,7 @@ def column_events_of(connection: Connection, identifiers: Iterable[str]) -> Colu
     return found
 
 
-def _follow(events: ColumnEvents, column: tuple[str, str], seen: int, until: int | None) -> str | None:
+def path_at(events: ColumnEvents, column: tuple[str, str], seen: int, until: int | None) -> str | None:
     """The path, as of `until`, of a column that was seen at `seen`; None when it was dropped."""
     entity, path = column
     clock = seen
@@ -59,10 +59,10 @@ def rewrite(events: ColumnEvents, edge: tuple[str, str], content: Json, seen: in
     """What is said about an edge with its columns as they are called at `until`."""
     columns = []
     for column in content.get("columns") or ():
-        sources = [_follow(events, (edge[0], path), seen, until) for path in column["from"]]
+        sources = [path_at(events, (edge[0], path), seen, until) for path in column["from"]]
         kept = [path for path in sources if path is not None]
         target = column.get("to")
-        target = _follow(events, (edge[1], target), seen, until) if target is not None else None
+        target = path_at(events, (edge[1], target), seen, until) if target is not None else None
         if kept and (target is not None or column.get("to") is None):
             columns.append({**column, "from": kept, "to": target})
     return {**content, "columns": columns}

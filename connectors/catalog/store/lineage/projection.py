@@ -15,6 +15,7 @@ from connectors.catalog.store.entities import name_events
 from connectors.catalog.store.entities.name_events import NameLifetime
 from connectors.catalog.store.lineage.intervals import Events, Retraction, Sighting, Subject
 from connectors.catalog.store.lineage.intervals import intervals as timeline
+from connectors.catalog.store.lineage.rejections import Rejection, rejected_edges, without_rejected
 from connectors.catalog.store.schema import contributions, endings, intervals, sightings, versions
 
 _ENDING_COLUMNS = tuple(f.name for f in fields(Retraction))
@@ -22,6 +23,9 @@ _ENDING_COLUMNS = tuple(f.name for f in fields(Retraction))
 
 def project(connection: Connection, identifiers: Sequence[int]) -> None:
     """Computes the intervals of these versions again, and what searches know by them."""
+    rejections: dict[tuple[str, str], list[Rejection]] = defaultdict(list)
+    for rejection in rejected_edges(connection):
+        rejections[rejection.edge].append(rejection)
     sources: set[str] = set()
     targets: set[str] = set()
     for chunk in chunks_of(identifiers):
@@ -42,7 +46,8 @@ def project(connection: Connection, identifiers: Sequence[int]) -> None:
             reachable = _reachable(subject, lives)
             relevant = [ending for end in reachable for ending in by_target.get(end, ())]
             relevant += by_pipeline.get(subject.pipeline_id or "", ())
-            for part in timeline(subject, seen[identifier], Events(relevant, lives)):
+            parts = timeline(subject, seen[identifier], Events(relevant, lives))
+            for part in without_rejected(parts, rejections):
                 rows.append({"version_id": identifier, **asdict(part)})  # noqa: PERF401 — three loops deep
         if rows:
             connection.execute(insert(intervals), rows)

@@ -13,6 +13,7 @@ from connectors.catalog.store.activity import OBSERVED
 from connectors.catalog.store.chunking import chunks_of
 from connectors.catalog.store.database import loads
 from connectors.catalog.store.entities import column_events
+from connectors.catalog.store.lineage.rejections import rejected_columns, without_rejected_columns
 from connectors.catalog.store.schema import (
     contribution_jobs,
     contributions,
@@ -113,10 +114,16 @@ def read_contributions(
     ).all()
     found = [_view(row) for row in rows]
     events = column_events.column_events_of(connection, {end for one in found for end in one.edge})
-    if not events:
+    if events:
+        found = [
+            replace(one, content=column_events.rewrite(events, one.edge, one.content, one.last_seen, moment.as_of))
+            for one in found
+        ]
+    rejected = rejected_columns(connection)
+    if not rejected:
         return found
     return [
-        replace(one, content=column_events.rewrite(events, one.edge, one.content, one.last_seen, moment.as_of))
+        replace(one, content=without_rejected_columns(one.content, one.edge, rejected, events, moment.as_of))
         for one in found
     ]
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, and_, or_, select
+from sqlalchemy import Connection, and_, or_, select, union
 
 from connectors.catalog.store.chunking import chunks_of
 from connectors.catalog.store.database import loads
@@ -14,7 +14,7 @@ from connectors.catalog.store.entities.entities import EntityRow, any_rows_of
 from connectors.catalog.store.lineage import reads
 from connectors.catalog.store.lineage.reads import ContributionView, Moment
 from connectors.catalog.store.queries.impact import Downstream, Node
-from connectors.catalog.store.schema import attributes, intervals, name_events
+from connectors.catalog.store.schema import attributes, corrections, intervals, name_events
 from ingestion.model import Json
 
 MAX_CHANGES = 2_000
@@ -171,8 +171,10 @@ def _with_names(connection: Connection, changes: list[_SchemaChange], start: int
 def _lineage_changes(connection: Connection, start: int, end: int) -> list[Json]:
     began = and_(intervals.c.start > start, intervals.c.start <= end)
     ended = and_(intervals.c.end > start, intervals.c.end <= end)
-    pairs = select(intervals.c.from_id, intervals.c.to_id).where(or_(began, ended)).distinct()
-    touched = sorted({(row[0], row[1]) for row in connection.execute(pairs)})[: MAX_CHANGES + 1]
+    pairs = select(intervals.c.from_id, intervals.c.to_id).where(or_(began, ended))
+    corrected = select(corrections.c.from_id, corrections.c.to_id)
+    corrected = corrected.where(corrections.c.at > start, corrections.c.at <= end)
+    touched = sorted({(row[0], row[1]) for row in connection.execute(union(pairs, corrected))})[: MAX_CHANGES + 1]
     targets = {target for _, target in touched}
     before = reads.contributions_around(connection, targets, upstream=True, moment=Moment(start))
     after = reads.contributions_around(connection, targets, upstream=True, moment=Moment(end))

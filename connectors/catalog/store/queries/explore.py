@@ -171,7 +171,7 @@ def contribution(one: ContributionView, names: tuple[str, str], times: dict[int,
         "columns": [_column(column, names) for column in one.content.get("columns") or ()],
     }
     keys = {"sql": "sqlQuery", "temp": "tempLineageTables"}
-    for key in ("sql", "parser", "confidence", "description", "pipeline", "temp"):
+    for key in ("sql", "parser", "confidence", "description", "author", "pipeline", "temp"):
         if one.content.get(key) is not None:
             answer[keys.get(key, key)] = one.content[key]
     if one.jobs:

@@ -1,4 +1,4 @@
-"""The moments at which anything changed: lineage that began or ended, tables and columns that came, changed or went."""
+"""The moments at which anything changed: lineage that began, ended or was corrected, tables that changed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 
 from sqlalchemy import Connection, Select, func, select, union_all
 
-from connectors.catalog.store.schema import attributes, intervals
+from connectors.catalog.store.schema import attributes, corrections, intervals
 from ingestion.model import Json
 
 _SCHEMA = ("shape", "exists")
@@ -33,4 +33,5 @@ def _sources(now: int) -> tuple[Select[tuple[int]], ...]:
         select(intervals.c.start.label("at")).where(intervals.c.start <= now),
         select(intervals.c.end.label("at")).where(intervals.c.end <= now),
         select(attributes.c.at.label("at")).where(attributes.c.at <= now, schema),
+        select(corrections.c.at.label("at")).where(corrections.c.at <= now),
     )

@@ -130,9 +130,22 @@ class Changes:
         table = self.any()
         self.client.put("/tables/restore", {"id": table["id"]})
 
+    def correct(self) -> None:
+        source, target = self.two()
+        column = self.random.choice([None, "a", "b"])
+        ends = {"from": {"entity": source["fullyQualifiedName"], "column": column}}
+        ends["to"] = {"entity": target["fullyQualifiedName"], "column": column}
+        verdict = self.random.choice(["added", "confirmed", "rejected", "rejected"])
+        self.client.post("/headwater/corrections", {"verdict": verdict, "reason": "r", **ends})
+
+    def undo(self) -> None:
+        for correction in self.client.get("/headwater/corrections")[1]["corrections"][:1]:
+            self.client.post(f"/headwater/corrections/{correction['id']}/undo", {"reason": "u"})
+
     @property
     def ways(self) -> list[Callable[[], None]]:
         usual = [self.query, self.query, self.query, self.redefine, self.redefine, self.shape, self.wire]
+        usual += [self.correct, self.correct, self.undo]
         return [*usual, self.end, self.drop, self.rename, self.swap, self.column, self.column, self.delete, self.again]
 
 
