@@ -103,10 +103,15 @@ def _intern(document: Mapping[str, Any]) -> dict[str, Any]:
         interned = {**one, "columns": [column(item) for item in one["columns"]]}
         return {**interned, "sqlQuery": number(sql)} if sql else interned
 
-    edges = [
-        {**edge, "contributions": [contribution(one) for one in edge["contributions"]]} for edge in document["edges"]
-    ]
-    return {**document, "edges": edges, "texts": list(texts)}
+    def edges(one: Mapping[str, Any]) -> list[dict[str, Any]]:
+        return [
+            {**edge, "contributions": [contribution(item) for item in edge["contributions"]]} for edge in one["edges"]
+        ]
+
+    interned = {**document, "edges": edges(document)}
+    if before := document.get("before"):
+        interned["before"] = {**before, "edges": edges(before)}
+    return {**interned, "texts": list(texts)}
 
 
 def _page(head: str, data: str, script: str) -> str:

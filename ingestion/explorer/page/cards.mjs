@@ -1,7 +1,9 @@
 // A card as SVG: the table's name, its columns with their ports, and how many neighbours are not in the picture.
+import { GLYPHS } from "./difference.mjs";
 import { svg } from "./dom.mjs";
 import { keyOf } from "./model.mjs";
 import { HEAD, ROW } from "./scene.mjs";
+import { changeMark } from "./wires.mjs";
 
 const ICONS = {
   table: "M1 3h12v9H1zM1 6h12M5.5 6v6",
@@ -34,6 +36,7 @@ export function cardElement(box, { distance, root }) {
     "card",
     root ? "root" : "",
     card.gone ? "gone" : "",
+    card.change ?? "",
     distance > NEAR ? "far" : "",
     distance === TINY ? "tiny" : "",
   ]
@@ -72,6 +75,7 @@ export function cardElement(box, { distance, root }) {
     if (box.more > 0) group.append(moreElement(box));
   }
   group.append(svg("rect", { class: "edge", width, height, rx: 9 }), ...expanders(box));
+  if (card.change) group.append(changeMark(card.change, 0, 0));
   return group;
 }
 
@@ -99,15 +103,16 @@ function farName({ card, width, height }) {
 function describe({ card, rows }) {
   const hidden = card.hidden.upstream + card.hidden.downstream;
   const rest = hidden ? `, ${card.hidden.upstream} upstream and ${card.hidden.downstream} downstream not shown` : "";
+  const change = card.change ? `, ${card.change}` : "";
   if (card.tables !== null) return `${NOUNS[card.kind] ?? "service"} ${card.title}, ${card.tables} tables`;
-  return `${card.kind} ${card.title}, ${rows.length} of ${card.columns.length} columns shown${rest}`;
+  return `${card.kind} ${card.title}${change}, ${rows.length} of ${card.columns.length} columns shown${rest}`;
 }
 
 function head(box) {
   const { card } = box;
   const icon = svg("path", { class: "icon", d: ICONS[card.kind] ?? ICONS.table, transform: "translate(13 10)" });
   const name = svg("text", { class: "name", x: 34, y: 21 }, box.name);
-  const schema = svg("text", { class: "schema", x: 34, y: 37 }, card.gone ? `${box.schema} · dropped` : box.schema);
+  const schema = svg("text", { class: "schema", x: 34, y: 37 }, schemaText(box));
   const fold = svg("g", { class: "fold", "data-fold": card.id, transform: `translate(${box.width - 22} ${HEAD / 2})` });
   fold.append(
     svg("rect", { x: -11, y: -11, width: 22, height: 22, rx: 6 }),
@@ -117,16 +122,21 @@ function head(box) {
   return [icon, name, schema, fold, svg("title", {}, card.title)];
 }
 
+function schemaText({ card, schema }) {
+  const said = card.change ?? (card.gone ? "dropped" : null);
+  return said ? `${schema} · ${said}` : schema;
+}
+
 function columnElement(box, row, at) {
   const key = keyOf(box.id, row.path);
   const group = svg("g", {
-    class: row.lost ? "column lost" : "column",
+    class: ["column", row.lost ? "lost" : "", row.change ?? ""].filter(Boolean).join(" "),
     transform: `translate(0 ${HEAD + at * ROW})`,
     "data-key": key,
     tabindex: -1,
     role: "button",
     "aria-pressed": "false",
-    "aria-label": `${box.card.tables === null ? "column" : "table"} ${row.name}${row.type ? `, ${row.type}` : ""} of ${box.card.name}`,
+    "aria-label": `${box.card.tables === null ? "column" : "table"} ${row.name}${row.type ? `, ${row.type}` : ""}${row.change ? `, ${row.change}` : ""} of ${box.card.name}`,
   });
   group.append(
     svg("rect", { class: "row", x: 1, width: box.width - 2, height: ROW }),
@@ -134,6 +144,7 @@ function columnElement(box, row, at) {
     " ", // what is read aloud has the name and the type apart
     svg("text", { class: "column-type", x: box.width - 14, y: 15 }, row.shownType),
   );
+  if (row.change) group.append(svg("text", { class: "glyph", x: 5, y: 15 }, GLYPHS[row.change]));
   if (row.touched) {
     group.append(
       svg("circle", { class: "port", cx: 0, cy: ROW / 2, r: 3 }),

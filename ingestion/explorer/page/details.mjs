@@ -1,9 +1,12 @@
 // What the panel at the side shows: an edge with its evidence, or a column with what it comes from and what it reaches.
+import { CHANGES_HEAD, changeCells, changesPanel } from "./changes.mjs";
 import { chainText, explanation, wayLinks } from "./chain.mjs";
+import { correctionsElement } from "./corrections.mjs";
 import { byId, copy, download } from "./dom.mjs";
 import { csv } from "./listing.mjs";
 import { cardNamed, label, splitKey } from "./model.mjs";
 import { originElements } from "./origin.mjs";
+import { momentText } from "./timebar.mjs";
 import { columnPanel, edgePanel, impactElement } from "./panel.mjs";
 
 const HEAD = ["changed", "table", "column", "type", "hops", "path"];
@@ -44,11 +47,25 @@ export class Details {
   edge(graph, links) {
     this.#turn++;
     [this.links, this.key] = [links, null];
-    this.#show(edgePanel(graph, links));
+    this.#show(edgePanel(graph, links, this.act));
     for (const block of byId("panel-body").querySelectorAll(".sql")) {
       const mark = block.querySelector("mark");
       if (mark) block.scrollTop = mark.offsetTop - 40;
     }
+  }
+
+  /** What changed between the view's two moments. */
+  async changes(view) {
+    const turn = ++this.#turn;
+    [this.links, this.key] = [[], null];
+    const rows = await this.source.changes(view);
+    if (turn !== this.#turn) return;
+    this.#show(
+      changesPanel(momentText(view, this.source.compared), rows, {
+        csv: () => download("changes.csv", "text/csv", csv(CHANGES_HEAD, changeCells(rows))),
+        go: (entity, path) => this.act.go(entity, path),
+      }),
+    );
   }
 
   async column(graph, key, time) {
@@ -61,11 +78,13 @@ export class Details {
       if (turn === this.#turn) byId(place).replaceChildren(...elements.filter(Boolean));
     };
     const impact = this.source.impact(graph, card, path, time);
+    const corrections = this.source.corrections(card.fqn);
     if (path) {
       const explained = explanation(await this.source.upstream(card, path, time), card, path);
       put("chain", originElements(explained, this.#chainActs(graph, explained)));
     }
     put("impact", this.#impactElements(label(graph, key), `${card.fqn}${path ? `.${path}` : ""}`, await impact));
+    put("corrections-place", [correctionsElement(await corrections, this.act)]);
   }
 
   #chainActs(graph, explained) {

@@ -1,7 +1,9 @@
 // The explorer: takes the view from the address, asks for the graph, and keeps picture, panel and list in step.
 import { showBeginnings } from "./beginnings.mjs";
 import { Camera } from "./camera.mjs";
+import { CorrectionDialog } from "./corrections.mjs";
 import { Details } from "./details.mjs";
+import { differenceText, linksIn } from "./difference.mjs";
 import { byId, html } from "./dom.mjs";
 import { filters, showFilters, windowText } from "./filters.mjs";
 import { Finder } from "./find.mjs";
@@ -10,7 +12,7 @@ import { keys } from "./keys.mjs";
 import { showList } from "./listing.mjs";
 import { Minimap } from "./minimap.mjs";
 import { absentText, showMissing } from "./missing.mjs";
-import { cardNamed, endOf, keyNamed, keyOf, label, linksOf, readable, splitKey } from "./model.mjs";
+import { cardNamed, endOf, keyNamed, keyOf, label, readable, splitKey } from "./model.mjs";
 import { narrowControls } from "./narrow_controls.mjs";
 import { tableList } from "./neighbours.mjs";
 import { loadAreas, openAreaEdge, pickArea, showAreaBar } from "./overview.mjs";
@@ -21,6 +23,7 @@ import { sceneOf } from "./scene.mjs";
 import { search } from "./search.mjs";
 import { BESIDE, NotThere, Unauthorised } from "./source.mjs";
 import { Address, emptyView, extend, startingAt } from "./state.mjs";
+import { TimeBar, momentText } from "./timebar.mjs";
 import { adjacency, lit, litAlong, litOnly, onPaths } from "./trace.mjs";
 
 const SMALL = 40;
@@ -44,6 +47,8 @@ export class Explorer {
     this.camera = new Camera(this.surface, () => this.looked());
     this.minimap = new Minimap(byId("minimap"), this.camera);
     this.details = new Details(source, this);
+    this.time = new TimeBar(source, this);
+    this.corrections = new CorrectionDialog(source, this);
     this.address = new Address((view) => this.open(view));
     const failed = (error) => this.failed(error);
     const all = (query) => this.open({ ...emptyView(), asOf: this.view.asOf, days: this.view.days, query });
@@ -70,13 +75,8 @@ export class Explorer {
     this.closePanel();
     if (view.area) return loadAreas(this);
     if (view.query && !view.steps.length) return this.#results();
-    if (!view.steps.length && !this.source.live && this.source.graph.cards.size <= SMALL) {
-      view.steps = this.source.hubs.map((card) => ({
-        entity: card.fqn,
-        upstream: 0,
-        downstream: 0,
-      }));
-    }
+    if (this.source.compared) view.base ??= 0;
+    if (!view.steps.length && !this.source.live) view.steps = this.source.beginning(SMALL);
     if (!view.steps.length) return this.#begin();
     if (!(await this.load({ fit: true }))) return undefined;
     this.pins = new Set(pins.map((pin) => keyNamed(this.graph, pin)).filter(Boolean));
@@ -156,7 +156,7 @@ export class Explorer {
       this.graph = graph;
       this.#draw(around);
       if (fit) this.camera.begin(this.scene, this.picture.boxOf(this.graph.roots[0]));
-      const window = windowText(graph.window);
+      const window = graph.before ? differenceText(graph, this.links) : windowText(graph.window);
       const cut = graph.truncated ? "; there is more than is shown: start nearer to what you look for" : "";
       this.say(`${graph.cards.size} tables, ${this.links.length} links${window ? `; ${window}` : ""}${cut}${absentText(this.view, graph)}`);
       return true;
@@ -186,7 +186,7 @@ export class Explorer {
   /** Draws anew; the card `around` (it was expanded, folded, pinned) stays under the pointer. */
   #draw(around = null) {
     const before = around && this.picture.boxOf(around);
-    this.links = linksOf(this.graph, this.view.filter);
+    this.links = linksIn(this.graph, this.view.filter);
     this.ties = adjacency(this.links);
     this.pins = new Set([...this.pins].filter((key) => this.graph.cards.has(splitKey(key)[0])));
     this.scene = this.#onPaths
@@ -197,6 +197,7 @@ export class Explorer {
     showFilters(this.view, this.graph, (what) => this.changed(what));
     showAreaBar(this);
     showList(this);
+    this.time.show();
     this.minimap.show(this.scene); // after the list, which takes its room
     byId("legend").hidden = !byId("start").hidden || !this.graph.cards.size;
     this.hovered = [];
@@ -393,6 +394,37 @@ export class Explorer {
     if (key) await this.openColumn(key);
   }
 
+  get live() {
+    return this.source.live;
+  }
+
+  correct(verdict, from, to) {
+    this.corrections.ask(verdict, from, to);
+  }
+
+  undo(correction) {
+    this.corrections.askUndo(correction);
+  }
+
+  /** Something was corrected by hand: the picture shows it, and the panel who did. */
+  async corrected() {
+    const [link] = this.details.links;
+    const key = this.details.key ?? link?.to;
+    this.closePanel();
+    this.time.forget();
+    await this.load();
+    if (key && this.graph.cards.has(splitKey(key)[0])) await this.openColumn(key);
+    this.say("Corrected; the table's panel has it, with a way back");
+  }
+
+  async openChanges() {
+    try {
+      await this.details.changes(this.view);
+    } catch (error) {
+      this.failed(error);
+    }
+  }
+
   // List, files, help
 
   toggleList() {
@@ -420,6 +452,6 @@ export class Explorer {
     this.view.chosen = one ? { from: endOf(this.graph, one.from), to: endOf(this.graph, one.to) } : null;
     this.address.keep(this.view);
     const whole = !this.source.live && this.view.steps.length >= this.source.graph.cards.size;
-    showHeading(subjectOf(this.view, this.graph, whole));
+    showHeading(subjectOf(this.view, this.graph, whole), momentText(this.view, this.source.compared));
   }
 }

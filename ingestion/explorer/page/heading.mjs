@@ -16,10 +16,10 @@ export function subjectOf(view, graph, whole) {
   return pin ? `${name}.${readable(pin.path)}` : name;
 }
 
-/** Puts the subject into the title and the heading. */
-export function showHeading(subject) {
-  document.title = subject ? `${subject} · ${USUAL}` : USUAL;
-  byId("title").textContent = subject ? `Lineage of ${subject}` : USUAL;
+/** Puts the subject, and the moment where it is not the present, into the title and the heading. */
+export function showHeading(subject, moment = "") {
+  document.title = [subject, moment, USUAL].filter(Boolean).join(" · ");
+  byId("title").textContent = [subject ? `Lineage of ${subject}` : USUAL, moment].filter(Boolean).join(", ");
   byId("title").hidden = !byId("start").hidden;
 }
 

@@ -22,6 +22,7 @@ const ANYWHERE = {
   F: (explorer) => explorer.finder.open(),
   l: (explorer) => explorer.toggleList(),
   o: (explorer) => openOverview(explorer),
+  t: (explorer) => explorer.time.toggle(),
   "+": (explorer) => explorer.camera.zoom(1.25),
   "=": (explorer) => explorer.camera.zoom(1.25),
   "-": (explorer) => explorer.camera.zoom(0.8),

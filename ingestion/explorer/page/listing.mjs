@@ -1,6 +1,7 @@
 // The same lineage as text: one table of links, for screen readers, for sorting, for copying.
+import { GLYPHS, expressionsOf } from "./difference.mjs";
 import { byId, html } from "./dom.mjs";
-import { keyOf, kindOf, label } from "./model.mjs";
+import { keyOf, kindOf, label, visible } from "./model.mjs";
 
 const KINDS = { direct: "direct", indirect: "indirect", both: "direct and indirect", table: "tables only" };
 const MOST = 2000;
@@ -35,13 +36,15 @@ export function showList(explorer) {
 function listElements(explorer) {
   const { graph, links } = explorer;
   const rows = linkRows(graph, links);
-  const head = ["To", "From", "Kind", "How", "Said by", "Confidence"].map((text) => html("th", { scope: "col", role: "columnheader", class: text === "Confidence" ? "number" : null }, text));
+  const heads = [...(graph.before ? ["Change"] : []), "To", "From", "Kind", "How", "Said by", "Confidence"];
+  const head = heads.map((text) => html("th", { scope: "col", role: "columnheader", class: text === "Confidence" ? "number" : null }, text));
   const body = rows
     .slice(0, MOST)
     .map((row) =>
       html(
         "tr",
         { role: "row" },
+        graph.before ? html("td", { role: "cell", "data-label": "Change" }, html("div", {}, changeElements(row.link))) : null,
         html(
           "th",
           { scope: "row", role: "rowheader", "data-label": "To" },
@@ -82,6 +85,13 @@ function listElements(explorer) {
     html("h2", {}, "Tables"),
     html("ul", { class: "tables" }, tables),
   ];
+}
+
+function changeElements({ change, said, then }) {
+  if (!change) return [];
+  const [was, is] = [expressionsOf(then ?? []).join("; "), expressionsOf(said).join("; ")];
+  const text = change === "changed" && was !== is ? html("code", { class: "expression" }, visible(`${was || "as it is"} → ${is || "as it is"}`)) : null;
+  return [html("span", { class: `glyph ${change}`, "aria-hidden": "true" }, GLYPHS[change]), ` ${change}`, text];
 }
 
 /** Comma-separated values (RFC 4180); a cell that a spreadsheet would take for a formula is made text. */

@@ -12,7 +12,7 @@ export function splitKey(key) {
 
 /** The graph of a document as the catalog's graph call answers it; in a page of its own its texts stand aside. */
 export function readGraph(document) {
-  if (document.texts) restoreTexts(document);
+  if (document.texts) restoreTexts(document, document.texts);
   const cards = new Map(document.nodes.map((node) => [node.id, readCard(node)]));
   const edges = document.edges.filter((edge) => cards.has(edge.from) && cards.has(edge.to));
   return {
@@ -24,7 +24,7 @@ export function readGraph(document) {
   };
 }
 
-function restoreTexts({ edges, texts }) {
+export function restoreTexts({ edges }, texts) {
   for (const contribution of edges.flatMap((edge) => edge.contributions)) {
     if (typeof contribution.sqlQuery === "number") contribution.sqlQuery = texts[contribution.sqlQuery];
     for (const column of contribution.columns) {
@@ -79,6 +79,7 @@ function readCard(node) {
     tests: node.tests ?? [],
     url: node.sourceUrl ?? "",
     gone: Boolean(node.deleted),
+    assumed: Boolean(node.assumed), // nobody had told of it by then: it is shown as it is known now
     columns: (node.columns ?? []).map((column) => ({
       path: column.path,
       name: readable(column.name),

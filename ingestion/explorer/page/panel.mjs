@@ -1,4 +1,6 @@
 // The panel at the side: what is said of an edge and by whom; what a column comes from and what it reaches.
+import { verdictButtons } from "./corrections.mjs";
+import { GLYPHS, expressionsOf } from "./difference.mjs";
 import { breakable, html, when } from "./dom.mjs";
 import { kindOf, partsOf, readable, splitKey, unquoted, visible } from "./model.mjs";
 import { sqlElement } from "./sql.mjs";
@@ -39,7 +41,7 @@ function nameOf(graph, key) {
 }
 
 /** Everything that is said of the links of a wire. */
-export function edgePanel(graph, links) {
+export function edgePanel(graph, links, act) {
   const parts = [html("h2", {}, links.length > 1 ? `${links.length} column links` : "Link")];
   for (const link of links.slice(0, 40)) {
     parts.push(
@@ -59,7 +61,10 @@ export function edgePanel(graph, links) {
           pill(kindOf(link)),
           link.certain ? null : html("span", { class: "pill unsure" }, "not certain"),
           link.folded ? html("span", { class: "pill folded" }, "◆ through temporary tables") : null,
+          link.change ? html("span", { class: `pill ${link.change}` }, `${GLYPHS[link.change]} ${link.change}`) : null,
         ),
+        link.change === "changed" ? facts([["Was", expressionTexts(expressionsOf(link.then))]]) : null,
+        act.live ? verdictButtons(graph, link, act) : null,
         ...grouped(link).map((said) => contribution(said, link)),
       ),
     );
@@ -117,6 +122,7 @@ function contribution({ contribution: one, columns }, link) {
       ["Last seen", one.lastSeen ? when(one.lastSeen) : null],
       ["Records", one.count || null],
       ["Source", one.source],
+      ["Author", one.author && visible(one.author)],
       ["Description", one.description && visible(one.description, { lines: true })],
       [
         "Through",
@@ -133,6 +139,11 @@ function contribution({ contribution: one, columns }, link) {
       ? sqlElement(one.sqlQuery, expressions[0] ?? "", { from, to })
       : html("p", { class: "note" }, "No SQL was given."),
   );
+}
+
+function expressionTexts(texts) {
+  const shown = texts.length ? texts : ["as it is"];
+  return shown.map((text) => html("code", { class: "expression", tabindex: 0 }, breakable(visible(text))));
 }
 
 function confidence(value) {
@@ -169,10 +180,12 @@ export function columnPanel(graph, key, act) {
       path ? null : button("Find a column", "Look through all its columns (F)", () => act.finder.open(card)),
       button("Start here", "Show only this table's neighbours", () => act.start(card.fqn, path)),
       button("Remove", "Take the card out of the picture (Delete)", () => act.remove(card)),
+      act.live ? button("Add a source …", "Say by hand what this is made of", () => act.correct("added", null, key)) : null,
     ),
     path
       ? html("section", { class: "origin", id: "chain", "aria-live": "polite" }, html("p", { class: "note" }, "Looking upstream …"))
       : null,
+    html("div", { id: "corrections-place" }),
     html(
       "section",
       { class: "impact", id: "impact", "aria-live": "polite" },

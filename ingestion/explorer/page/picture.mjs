@@ -41,6 +41,7 @@ export class Picture {
     this.wireElements = this.onCanvas ? [] : scene.wires.map(wireElement);
     this.wireLayer.replaceChildren(...this.wireElements);
     this.surface.classList.toggle("on-canvas", this.onCanvas);
+    this.surface.classList.toggle("compared", scene.compared);
     this.canvas.hidden = !this.onCanvas;
     this.look(camera);
     this.paint();
@@ -165,8 +166,9 @@ export class Picture {
     this.colours ??= coloursOf(this.surface);
     const paint = (wire) => {
       const on = this.#strengthOf(wire) !== null || this.#isChosen(wire);
-      const opacity = on ? 1 : this.light ? 0.1 : wire.certain ? 0.6 : 0.35;
-      return { colour: this.colours[wire.kind], width: Math.max(on ? 2.4 : 1.4, 0.6 / this.camera.k), opacity };
+      const faint = this.scene.compared && !wire.change;
+      const opacity = on ? 1 : this.light ? 0.1 : faint ? 0.2 : wire.certain ? 0.6 : 0.35;
+      return { colour: this.colours[wire.change ?? wire.kind], width: Math.max(on ? 2.4 : 1.4, 0.6 / this.camera.k), opacity };
     };
     drawWires(this.canvas, this.scene.wires, this.camera, { paint, haste });
     const { x, y, k } = this.camera;
@@ -206,6 +208,6 @@ export class Picture {
 
 function coloursOf(element) {
   const style = getComputedStyle(element);
-  const kinds = ["direct", "indirect", "both", "table"];
+  const kinds = ["direct", "indirect", "both", "table", "added", "removed", "changed"];
   return Object.fromEntries(kinds.map((kind) => [kind, style.getPropertyValue(`--${kind}`).trim()]));
 }

@@ -1,4 +1,5 @@
 // From a graph and what the reader wants to see of it to boxes and wires with places.
+import { changeOf } from "./difference.mjs";
 import { fitted, textWidth } from "./dom.mjs";
 import { layout } from "./layout.mjs";
 import { involved, keyOf, kindOf, readable } from "./model.mjs";
@@ -27,7 +28,7 @@ export function sceneOf(graph, links, view) {
   });
   led.forEach((wire, at) => (wire.points = placed.routes[at]));
   for (const wire of wires) wire.points ??= loop(boxes[wire.from], wire);
-  return { boxes, wires, number, width: placed.width, height: placed.height };
+  return { boxes, wires, number, width: placed.width, height: placed.height, compared: Boolean(graph.before) };
 }
 
 /** Which columns of a card show: those that links touch, all, or none; long lists end in a button. */
@@ -38,9 +39,9 @@ function boxOf(card, touched, view) {
     mode === "none"
       ? []
       : mode === "involved" || mode === "path"
-        ? card.columns.filter((one) => touched.has(one.path))
+        ? card.columns.filter((one) => touched.has(one.path) || one.change)
         : card.columns;
-  const rows = mode === "full" || wanted.length <= ROWS + 1 ? wanted : wanted.slice(0, ROWS);
+  const rows = mode === "full" || wanted.length <= ROWS + 1 ? [...wanted] : firstRows(wanted);
   const known = new Set(card.columns.map((column) => column.path));
   // a column that a contribution names and the table does not have (any more)
   const lost = mode === "none" ? [] : [...touched].filter((path) => !known.has(path));
@@ -57,10 +58,18 @@ function boxOf(card, touched, view) {
     port: new Map(rows.map((column, at) => [column.path, HEAD + (at + 0.5) * ROW])),
     height: HEAD + rows.length * ROW + (more > 0 ? ROW : 0) + (rows.length || more > 0 ? 6 : 0),
     name: fitted(card.name, width - 70, FONT.name),
-    schema: fitted(card.schema, width - 70, FONT.type),
+    schema: fitted(card.schema, width - (card.change || card.gone ? 130 : 70), FONT.type),
     x: 0,
     y: 0,
   };
+}
+
+/** The first columns of many; those that changed before the others, all in their order. */
+function firstRows(columns) {
+  const changed = columns.filter((column) => column.change);
+  const kept = new Set(changed);
+  for (const column of columns) if (kept.size < ROWS) kept.add(column);
+  return columns.filter((column) => kept.has(column));
 }
 
 function widthOf(card, rows) {
@@ -111,6 +120,7 @@ function wiresOf(links, boxes, number) {
     });
     wire.certain = wire.links.some((link) => link.certain);
     wire.folded = wire.links.some((link) => link.folded);
+    wire.change = changeOf(wire.links.map((link) => link.change));
   }
   return [...wires.values()];
 }

@@ -1,8 +1,10 @@
 // Where the page's lineage comes from: a catalog that is asked, or the document that the page carries.
+import { rowsOfAnswer, rowsOfList } from "./changes.mjs";
+import { difference, linksIn, within } from "./difference.mjs";
 import { areasOf, factsOf, pageOf } from "./document_lists.mjs";
 import { keepText, keptText } from "./keeping.mjs";
 import { ALIKE, INSIDE, rankOf, searched, wordsOf } from "./matching.mjs";
-import { EVERYTHING, keyOf, linksOf, partsOf, readGraph, readable, unquoted } from "./model.mjs";
+import { EVERYTHING, keyOf, linksOf, partsOf, readGraph, readable, restoreTexts, unquoted } from "./model.mjs";
 import { admission, inOrder, parsed, tagged } from "./narrowing.mjs";
 import { adjacency, impact } from "./trace.mjs";
 
@@ -22,6 +24,7 @@ export class CatalogSource {
 
   constructor() {
     this.live = true;
+    this.compared = null;
     this.#token = keptText("sessionStorage", TOKEN);
   }
 
@@ -60,6 +63,11 @@ export class CatalogSource {
   }
 
   async picture(steps, time) {
+    if (time.base !== null) {
+      const asked = { steps, from: Math.min(time.base, time.asOf ?? Infinity), to: time.asOf, limit: LIMIT };
+      const { before, after } = await this.#ask("picture/difference", asked);
+      return difference(readGraph(before), readGraph(after));
+    }
     const size = { limit: LIMIT, beside: BESIDE };
     return readGraph(await this.#ask("picture", { steps, asOf: time.asOf, days: time.days, ...size }));
   }
@@ -101,6 +109,29 @@ export class CatalogSource {
     }));
   }
 
+  /** The moments at which anything changed. */
+  async moments() {
+    return (await this.#ask("moments")).moments;
+  }
+
+  /** What changed between the two moments of a view, as rows. */
+  async changes({ base, asOf }) {
+    return rowsOfAnswer(await this.#ask(`diff?from=${base}&to=${asOf ?? Date.now()}`));
+  }
+
+  /** What people corrected of the links of a table. */
+  async corrections(entity) {
+    return (await this.#ask(`corrections?entity=${encodeURIComponent(entity)}`)).corrections;
+  }
+
+  async correct(correction) {
+    return this.#ask("corrections", correction);
+  }
+
+  async undo(id, why) {
+    return this.#ask(`corrections/${id}/undo`, why);
+  }
+
   /** Where a table went that is not there, and what is called nearly so. */
   async whereabouts(entity) {
     return this.#ask(`whereabouts?name=${encodeURIComponent(entity)}`);
@@ -127,11 +158,15 @@ function given(asked) {
 export class DocumentSource {
   constructor(document) {
     this.live = false;
-    this.graph = readGraph(document);
+    this.compared = document.compared ?? null; // what a page of two states says of them
+    this.given = document.changes ?? [];
+    if (document.before) restoreTexts(document.before, document.texts ?? []);
+    const graph = readGraph(document);
+    this.graph = document.before ? difference(readGraph(document.before), graph) : graph;
     this.failures = document.failures ?? [];
     this.byName = new Map([...this.graph.cards.values()].map((card) => [card.fqn, card]));
     this.near = { upstream: new Map(), downstream: new Map() };
-    for (const edge of this.graph.edges) {
+    for (const edge of [...this.graph.edges, ...(this.graph.before?.edges ?? [])]) {
       this.#join("upstream", edge.to, edge.from);
       this.#join("downstream", edge.from, edge.to);
     }
@@ -229,7 +264,29 @@ export class DocumentSource {
       roots,
       window: this.graph.window,
       truncated: false,
+      ...(this.graph.before ? { before: { edges: within(this.graph.before.edges, cards) } } : {}),
     };
+  }
+
+  async changes() {
+    return Array.isArray(this.given) ? rowsOfList(this.given) : rowsOfAnswer(this.given);
+  }
+
+  async corrections() {
+    return [];
+  }
+
+  /** The tables that a page without a chosen one begins with: what changed in it, or all of a small graph. */
+  beginning(most) {
+    const cards = [...this.graph.cards.values()];
+    const changed = this.compared ? cards.filter((card) => card.change || this.#changedLinks.has(card.id)) : [];
+    const [chosen, hops] = changed.length && changed.length <= most ? [changed, 1] : [cards.length <= most ? this.hubs : [], 0];
+    return chosen.map((card) => ({ entity: card.fqn, upstream: hops, downstream: hops }));
+  }
+
+  get #changedLinks() {
+    const links = linksIn(this.graph, EVERYTHING).filter((link) => link.change);
+    return new Set(links.map((link) => link.toCard));
   }
 
   #reach(inside, start, side, hops) {

@@ -9,6 +9,7 @@ export function emptyView() {
     pins: [],
     chosen: null,
     asOf: null,
+    base: null, // the moment that asOf is compared with
     days: null,
     columns: "involved",
     modes: {},
@@ -21,9 +22,9 @@ export function emptyView() {
 }
 
 /** The view of one table with its neighbours, a column of it pinned; filters stay as they are. */
-export function startingAt({ asOf, days, filter, columns }, entity, path) {
+export function startingAt({ asOf, base, days, filter, columns }, entity, path) {
   const pins = path ? [{ entity, path }] : [];
-  return { ...emptyView(), asOf, days, filter, columns, pins, steps: [{ entity, upstream: 1, downstream: 1 }] };
+  return { ...emptyView(), asOf, base, days, filter, columns, pins, steps: [{ entity, upstream: 1, downstream: 1 }] };
 }
 
 /** Takes in so many hops more on one side of a card. */
@@ -43,6 +44,7 @@ export function written(view) {
   if (view.chosen)
     out.set("e", [view.chosen.from, view.chosen.to].map((end) => `${end.entity}\n${end.path}`).join("\t"));
   if (view.asOf !== null) out.set("asof", view.asOf);
+  if (view.base !== null) out.set("base", view.base);
   if (view.days !== null) out.set("days", view.days);
   if (view.columns !== "involved") out.set("columns", view.columns);
   for (const [fqn, mode] of Object.entries(view.modes)) out.append("m", `${mode}.${fqn}`);
@@ -78,6 +80,7 @@ export function readView(hash) {
   const ends = (given.get("e") ?? "").split("\t");
   if (ends.length === 2) view.chosen = { from: end(ends[0]), to: end(ends[1]) };
   view.asOf = number("asof");
+  view.base = number("base");
   view.days = number("days");
   if (["all", "none", "path"].includes(given.get("columns"))) view.columns = given.get("columns");
   for (const text of given.getAll("m")) {
@@ -98,8 +101,8 @@ export function readView(hash) {
 }
 
 /** What of a view is worth a step of the way back: the tables and how far around them, not what is pinned or open. */
-function choiceOf({ steps, removed, asOf, area, query }) {
-  return JSON.stringify([steps, removed, asOf, area, query]);
+function choiceOf({ steps, removed, asOf, base, area, query }) {
+  return JSON.stringify([steps, removed, asOf, base, area, query]);
 }
 
 /** The page's address: says which view it holds, keeps up with the view, and tells `opened` of the way back and forth. */

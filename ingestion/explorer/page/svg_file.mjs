@@ -21,19 +21,22 @@ const TOKENS = [
   "--mark-text",
   "--direct-tint",
   "--indirect-tint",
+  "--added",
+  "--removed",
+  "--changed",
 ];
 
 /** The text of an SVG file of a scene, in the colours of the page; what is lit in the page is lit in it. */
-export function svgText(scene, roots, { light, pins, found }) {
+export function svgText(scene, roots, { light, pins, found, title }) {
   const style = getComputedStyle(document.documentElement);
   const variables = TOKENS.map((name) => `${name}:${style.getPropertyValue(name).trim()}`).join(";");
   const root = svg("svg", {
     viewBox: `${-SPACE} ${-SPACE} ${scene.width + 2 * SPACE} ${scene.height + 2 * SPACE}`,
     width: Math.round(scene.width + 2 * SPACE),
     height: Math.round(scene.height + 2 * SPACE),
-    class: light ? "picture lit" : "picture",
+    class: ["picture", light ? "lit" : "", scene.compared ? "compared" : ""].filter(Boolean).join(" "),
     role: "img",
-    "aria-label": `lineage of ${scene.boxes.length} tables`,
+    "aria-label": `${title}: lineage of ${scene.boxes.length} tables`,
   });
   const wires = scene.wires.map((wire, at) => {
     const element = wireElement(wire, at);
@@ -57,6 +60,7 @@ export function svgText(scene, roots, { light, pins, found }) {
   root.append(
     svg("style", {}, `svg{${variables};font-family:system-ui,sans-serif}\n${pictureRules()}`),
     svg("rect", { x: -SPACE, y: -SPACE, width: "100%", height: "100%", fill: "var(--bg)" }),
+    svg("text", { class: "schema", x: 10 - SPACE, y: 18 - SPACE }, title),
     svg("g", { class: "wires" }, wires),
     svg("g", { class: "cards" }, cards),
   );

@@ -1,4 +1,5 @@
 // Wires as curves: as SVG paths while there are few, on one canvas when there are many, and which one is under a point.
+import { GLYPHS } from "./difference.mjs";
 import { svg } from "./dom.mjs";
 
 export const CANVAS_FROM = 1500;
@@ -101,16 +102,29 @@ function toSegment(x, y, [x1, y1], [x2, y2]) {
 
 /** A wire as SVG: its line, and a mark where it goes through folded temporary tables. */
 export function wireElement(wire, number) {
-  const classes = ["wire", wire.kind, wire.certain ? "" : "unsure"].filter(Boolean).join(" ");
+  const classes = ["wire", wire.kind, wire.certain ? "" : "unsure", wire.change].filter(Boolean).join(" ");
   const line = svg("path", { class: classes, d: pathOf(wire.points), "data-wire": number });
-  if (!wire.folded) return line;
+  if (!wire.folded && !wire.change) return line;
   const [x, y] = middle(wire.points);
+  const change = wire.change ? changeMark(wire.change, Math.round(x + (wire.folded ? 16 : 0)), Math.round(y)) : "";
+  if (!wire.folded) return svg("g", { "data-wire": number }, line, change);
   const mark = svg("g", { class: `folded ${wire.kind}`, transform: `translate(${Math.round(x)} ${Math.round(y)})` });
   mark.append(
     svg("rect", { x: -5, y: -5, width: 10, height: 10, transform: "rotate(45)" }),
     svg("title", {}, "through temporary tables"),
   );
-  return svg("g", { "data-wire": number }, line, mark);
+  return svg("g", { "data-wire": number }, line, mark, change);
+}
+
+/** A sign that something appeared, went or changed, to be told without its colour. */
+export function changeMark(change, x, y) {
+  return svg(
+    "g",
+    { class: `change ${change}`, transform: `translate(${x} ${y})` },
+    svg("circle", { r: 8 }),
+    svg("text", { y: 4.5 }, GLYPHS[change]),
+    svg("title", {}, change),
+  );
 }
 
 const DASHES = { direct: [], indirect: [1.5, 4.5], both: [9, 3, 1.5, 3], table: [7, 5] };
