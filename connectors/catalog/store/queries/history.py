@@ -10,7 +10,7 @@ from connectors.catalog.contract.entity_types import KINDS, LINEAGE_TYPES
 from connectors.catalog.store.database import loads
 from connectors.catalog.store.entities import attributes
 from connectors.catalog.store.entities.entities import EntityRow
-from connectors.catalog.store.lineage import reads
+from connectors.catalog.store.lineage import corrections, reads
 from connectors.catalog.store.lineage.reads import ContributionView
 from connectors.catalog.store.queries import explore
 from connectors.catalog.store.queries.window import Window
@@ -24,6 +24,8 @@ from connectors.catalog.store.schema import (
 )
 from ingestion.model import Json
 
+_CORRECTIONS = 1_000
+
 
 def by_name(connection: Connection, name: str) -> EntityRow | None:
     """The entity that lineage can touch with this fully qualified name, gone or not; exact case first."""
@@ -33,7 +35,7 @@ def by_name(connection: Connection, name: str) -> EntityRow | None:
 
 
 def of_entity(connection: Connection, row: EntityRow) -> Json:
-    """Every change of an entity's attributes, and what happened to its name, oldest first."""
+    """Every change of an entity's attributes, what happened to its name, oldest first, and what people corrected."""
     changes = attributes.history(connection, row.id)
     for change in changes:
         change["value"] = None if change["value"] is None else json.loads(change["value"])
@@ -45,11 +47,12 @@ def of_entity(connection: Connection, row: EntityRow) -> Json:
         "entity": {"id": row.id, "type": row.type, "fullyQualifiedName": row.fqn, "deleted": bool(row.deleted)},
         "changes": changes,
         "names": [{"kind": e.kind, "entity": fqns[e.entity_id], "other": fqns[e.other_id], "at": e.at} for e in events],
+        "corrections": corrections.listing(connection, row, _CORRECTIONS),
     }
 
 
 def of_edge(connection: Connection, ends: tuple[EntityRow, EntityRow]) -> Json:
-    """Every version of every contribution to an edge, with its intervals."""
+    """Every version of every contribution to an edge, with its intervals, and what people corrected of it."""
     names = ends[0].fqn, ends[1].fqn
     where = and_(intervals.c.from_id == ends[0].id, intervals.c.to_id == ends[1].id)
     rows = connection.execute(
@@ -77,7 +80,9 @@ def of_edge(connection: Connection, ends: tuple[EntityRow, EntityRow]) -> Json:
             loads(row.content), row.start, row.last_seen, reads.jobs_in(row[9]),
         )  # fmt: skip
         answers.append({**explore.contribution(one, names, times), "until": row.end})
-    return {"from": names[0], "to": names[1], "contributions": answers}
+    corrected = corrections.listing(connection, ends[1], _CORRECTIONS)
+    corrected = [one for one in corrected if (one["from"]["entity"], one["to"]["entity"]) == names]
+    return {"from": names[0], "to": names[1], "contributions": answers, "corrections": corrected}
 
 
 def overview(connection: Connection, span: Window) -> Json:

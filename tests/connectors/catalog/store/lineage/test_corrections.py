@@ -201,5 +201,11 @@ class TestRefusals:
         assert body["corrections"][2]["reason"] == "\u202egnorw <script>"
         assert body["corrections"][2]["author"] == "'; drop table"
         assert body["rejectedEdges"] == [{"fromEntity": source["id"], "toEntity": target["id"]}]
+        history = shop.get("/headwater/history", entity=target["fullyQualifiedName"])[1]["corrections"]
+        ends = {"from": source["fullyQualifiedName"], "to": target["fullyQualifiedName"]}
+        edge = shop.get("/headwater/edge", **ends)[1]
+        assert [one["verdict"] for one in history] == ["rejected", "rejected"]
+        assert edge["corrections"] == history
+        assert edge["contributions"][0]["until"] == history[0]["at"]
         of_other = shop.get("/headwater/corrections", entity=other["fullyQualifiedName"])[1]["corrections"]
         assert [one["verdict"] for one in of_other] == ["added"]
