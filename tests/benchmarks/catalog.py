@@ -152,6 +152,25 @@ def read(call: Catalog, tables: int, chance: random.Random) -> None:
     print(f"  {body['counts']}")
     timed("contract's graph, 3 hops", lambda: call("GET", f"/lineage/table/name/{middle}", upstreamDepth=3), 10)
     timed("overview", lambda: call("GET", "/headwater/overview"), 5)
+    compare(call, middle)
+
+
+def compare(call: Catalog, middle: str) -> None:
+    """What the page asks of the past, and of corrections by hand: 500 of them first."""
+    before = time.time_ns() // 1_000_000
+    step = {"steps": [{"entity": middle, "upstream": 2, "downstream": 2}], "from": before}
+
+    def correct(number: int) -> Any:
+        target = int(middle.rpartition(".t")[2]) + number
+        ends = {"from": {"entity": fqn(number)}, "to": {"entity": fqn(target)}}
+        return call("POST", "/headwater/corrections", {"verdict": "added", "reason": "a figure", **ends})
+
+    timed("500 corrections by hand", lambda: [correct(number) for number in range(10, 510)])
+    timed("moments of change", lambda: call("GET", "/headwater/moments"), 5)
+    body = timed("two moments, two hops", lambda: call("POST", "/headwater/picture/difference", step), 10)
+    print(f"  {len(body['after']['nodes'])} cards, {len(body['after']['edges'])} edges")
+    timed("graph as of a moment, one hop", lambda: call("GET", "/headwater/graph", root=middle, asOf=before), 10)
+    timed("what changed since", lambda: call("GET", "/headwater/diff", **{"from": before, "to": before + 10**7}), 3)
 
 
 if __name__ == "__main__":
