@@ -161,7 +161,7 @@ def test_a_page_of_two_moments_opens_from_disk_with_what_changed(shop: Mill, tmp
     assert result.exit_code == 0, result.output
     page = shop.page
     page.open(file.as_uri(), 4)
-    assert page.driver.title == "2023-11-24 22:13 compared with 2023-11-25 22:13 · Lineage"
+    assert page.driver.title == "daily · 2023-11-24 22:13 compared with 2023-11-25 22:13 · Lineage"
     assert page.texts(".wires .change text").count("−") == 2
     page.button("time-changes")
     page.until(lambda: page.texts("#changes li"), "the list")
