@@ -21,9 +21,15 @@ export function verdictButtons(graph, link, act) {
   return html(
     "p",
     { class: "actions verdicts" },
-    link.certain || link.change === "removed" ? null : button("confirmed", "Confirm …"),
+    isSure(link) || link.change === "removed" ? null : button("confirmed", "Confirm …"),
     link.change === "removed" || said ? null : button("rejected", "Reject …"),
   );
+}
+
+const SURE = 0.8; // less than that a parser says only of what it did not understand as a whole
+
+function isSure({ certain, said }) {
+  return certain && said.some(({ contribution }) => (contribution.confidence ?? 1) >= SURE);
 }
 
 /** The corrections of a table's links, the newest first, each with who, when, why and a way back. */

@@ -106,3 +106,25 @@ def test_a_picture_of_the_time_before_shows_what_was_corrected_since(shop: Mill)
     page = shop.show(f"t=1.1.{SCHEMA}.daily&base={before}", None)
     page.until(lambda: page.texts(".wires .change.removed"), "what was rejected")
     assert "compared with now" in page.driver.title
+
+
+def test_what_is_not_sure_is_confirmed(shop: Mill) -> None:
+    client = Client(f"{shop.url}api")
+    ids = {one["name"]: one["id"] for one in client.get("/tables", limit=10)[1]["data"]}
+    column = {"from": [f"{SCHEMA}.rates.rate"], "to": f"{SCHEMA}.orders.total", "type": "DIRECT", "certain": False}
+    said = {"producer": {"kind": "query", "key": "q"}, "source": "QueryLineage", "columns": [column], "confidence": 0.5}
+    ends = {"fromEntity": {"id": ids["rates"], "type": "table"}, "toEntity": {"id": ids["orders"], "type": "table"}}
+    edge = {**ends, "contribution": said}
+    assert client.post("/headwater/lineage", {"batchId": "unsure", "edges": [edge]})[0] == 200
+    link = f"e={SCHEMA}.rates%0Arate%09{SCHEMA}.orders%0Atotal"
+    page = shop.show(f"t=0.0.{SCHEMA}.rates&t=0.0.{SCHEMA}.orders&days=0&{link}", 2)
+    page.until(lambda: page.texts("#panel .said"), "the link")
+    assert "not certain" in page.text("#panel .pills")
+    page.driver.find_element(By.CSS_SELECTOR, "[data-verdict=confirmed]").click()
+    explain(page, "the contract says so")
+    page.until(lambda: "confirmed" in page.text("#corrections li"), "the correction")
+    shop.show(f"t=0.0.{SCHEMA}.rates&t=0.0.{SCHEMA}.orders&days=0&{link}", 2)
+    page.until(lambda: len(page.texts("#panel .said")) == 2, "both words")
+    assert "not certain" not in page.text("#panel .pills")
+    assert page.driver.find_elements(By.CSS_SELECTOR, "[data-verdict=confirmed]") == []
+    assert client.edge({"id": ids["rates"]}, {"id": ids["orders"]})["columnsLineage"]
