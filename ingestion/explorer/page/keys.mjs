@@ -7,6 +7,7 @@ import { help } from "./pointer.mjs";
 export function keys(explorer, input) {
   document.addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.target.closest?.("dialog") && event.key !== "?") return; // Escape closes it, and nothing behind it
     if (/^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName) && event.key !== "Escape") return;
     const act = ANYWHERE[event.key] ?? (event.target.closest?.("#picture") ? ON_PICTURE[event.key] : null);
     if (!act) return;

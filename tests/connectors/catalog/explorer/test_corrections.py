@@ -9,7 +9,7 @@ from selenium.webdriver.common.by import By
 
 from connectors.catalog import CatalogConfig, running_catalog
 from tests.connectors.catalog.explorer.test_everyday_use import _NAMELESS, _SMALL, _WIDER, DESK, PHONE, Mill
-from tests.support.browser import ENTER, Page, browser
+from tests.support.browser import ENTER, ESCAPE, Page, browser
 from tests.support.http_client import Client
 from tests.support.shop_history import SCHEMA, fill
 
@@ -50,6 +50,9 @@ def test_a_link_is_rejected_with_a_reason_and_is_there_again_when_that_is_undone
     before = page.wires()
     page.driver.find_element(By.CSS_SELECTOR, "[data-verdict=rejected]").click()
     assert page.text("#correction-ends") == "rates.rate → daily.total"
+    page.press(ESCAPE)
+    assert not page.js("return document.getElementById('correction').open")
+    page.driver.find_element(By.CSS_SELECTOR, "[data-verdict=rejected]").click()
     explain(page, HOSTILE, "ann <b>")
     page.until(lambda: page.texts("#corrections li"), "the correction")
     assert not page.js("return document.getElementById('correction').open")
