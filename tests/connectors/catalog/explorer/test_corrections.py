@@ -8,8 +8,8 @@ import pytest
 from selenium.webdriver.common.by import By
 
 from connectors.catalog import CatalogConfig, running_catalog
-from tests.connectors.catalog.explorer.test_everyday_use import _NAMELESS, _SMALL, _WIDER, DESK, PHONE, Mill
-from tests.support.browser import ENTER, ESCAPE, Page, browser
+from tests.connectors.catalog.explorer.test_everyday_use import DESK, PHONE, Mill
+from tests.support.browser import ENTER, ESCAPE, NAMELESS, SMALL, WIDER, Page, browser
 from tests.support.http_client import Client
 from tests.support.shop_history import SCHEMA, fill
 
@@ -81,9 +81,9 @@ def test_a_source_is_added_and_shown_as_what_a_person_said(shop: Mill, size: tup
     page.until(lambda: page.texts("#impact p, #impact tr"), "the panel")
     page.driver.find_element(By.XPATH, "//button[text()='Add a source …']").click()
     page.until(lambda: page.js("return document.activeElement.id") == "correction-from", "the focus")
-    assert page.js(_WIDER) == []
-    assert page.js(_SMALL, 16) == []
-    assert page.js(_NAMELESS) == []
+    assert page.js(WIDER) == []
+    assert page.js(SMALL, 16) == []
+    assert page.js(NAMELESS) == []
     page.driver.find_element(By.ID, "correction-from").send_keys("orders.nothing")
     explain(page, "x")
     page.until(lambda: "not found" in page.text("#correction-failed"), "what is wrong")
@@ -96,7 +96,7 @@ def test_a_source_is_added_and_shown_as_what_a_person_said(shop: Mill, size: tup
     page.button("correction-send")
     page.until(lambda: any("rates.day" in text for text in page.texts("#chain .go")), "the new source")
     assert "added" in page.text("#corrections li")
-    assert page.js(_WIDER) == []
+    assert page.js(WIDER) == []
     assert all("404" in complaint for complaint in page.complaints())
 
 

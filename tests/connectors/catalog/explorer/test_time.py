@@ -12,8 +12,8 @@ from selenium.webdriver.common.by import By
 from typer.testing import CliRunner
 
 from connectors.catalog import CatalogConfig, running_catalog
-from tests.connectors.catalog.explorer.test_everyday_use import _COPIED, _NAMELESS, _SMALL, _WIDER, DESK, PHONE, Mill
-from tests.support.browser import LEFT, Page, browser
+from tests.connectors.catalog.explorer.test_everyday_use import _COPIED, DESK, PHONE, Mill
+from tests.support.browser import LEFT, NAMELESS, SMALL, WIDER, Page, browser
 from tests.support.dbt_project import BUILT
 from tests.support.http_client import Client
 from tests.support.shop_history import AFTER, CHANGED, SCHEMA, fill
@@ -82,9 +82,9 @@ def test_two_moments_are_one_picture_in_which_every_change_is_marked_without_its
     assert "column removed" in rows[0] and f"{SCHEMA}.report.region" in rows[0]
     assert any("SUM(total)" in row and "→ SUM(total * rate)" in row for row in rows)
     assert any("table added" in row and "rates" in row for row in rows)
-    assert page.js(_WIDER) == []
-    assert page.js(_SMALL, 16) == []
-    assert page.js(_NAMELESS) == []
+    assert page.js(WIDER) == []
+    assert page.js(SMALL, 16) == []
+    assert page.js(NAMELESS) == []
 
 
 def test_what_went_stands_where_it_stood(shop: Mill) -> None:
@@ -166,7 +166,7 @@ def test_a_page_of_two_moments_opens_from_disk_with_what_changed(shop: Mill, tmp
     page.button("time-changes")
     page.until(lambda: page.texts("#changes li"), "the list")
     assert "Breaks" in page.texts("#changes li")[0]
-    assert page.js(_NAMELESS) == []
+    assert page.js(NAMELESS) == []
 
 
 def test_a_page_shows_what_a_pull_request_changes(shop: Mill, tmp_path: Path) -> None:
