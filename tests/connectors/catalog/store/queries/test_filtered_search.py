@@ -192,3 +192,19 @@ def test_the_platforms_search_finds_what_has_no_owner(filled: tuple[Client, Path
     term = json.dumps({"bool": {"must_not": [{"exists": {"field": "owners.name"}}]}})
     _, answer = filled[0].get("/search/query", q="*", query_filter=term, size=50)
     assert {hit["_source"]["name"] for hit in answer["hits"]["hits"]} == {"stage", "ledger", "report", "spare"}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "expected"),
+    [
+        ("tags.tagFQN:PII.Sensitive", ["raw"]),
+        ('owners.name:"ann.lee"', ["mart", "raw"]),
+        ("owners.name:ann.lee AND tags.tagFQN:Tier.Tier1", ["mart"]),
+    ],
+)
+def test_the_platforms_query_strings_name_tags_and_owners(
+    filled: tuple[Client, Path], wanted: str, expected: list[str]
+) -> None:
+    status, answer = filled[0].get("/search/query", q=wanted, index="table_search_index", size=20)
+    assert status == 200, answer
+    assert [hit["_source"]["name"] for hit in answer["hits"]["hits"]] == expected
