@@ -201,7 +201,8 @@ def lineage_graph_one_way(
     asked: Annotated[GraphQuery, Depends()],
 ) -> Response:
     """The same on one side."""
-    query = replace(asked.query(), **{"downstream" if direction == "Upstream" else "upstream": 0})
+    both = asked.query()
+    query = replace(both, downstream=0) if direction == "Upstream" else replace(both, upstream=0)
     with store.read() as connection:
         return reply(lineage_search.lineage(connection, asked.row(connection), query))
 

@@ -62,6 +62,7 @@ def _stats(connection: Connection, row: EntityRow, day: int, days: int) -> Json:
 
 def _of(row: EntityRow) -> ColumnElement[bool]:
     if row.type not in SUMMED:
-        return usage_counts.c.entity_id == row.id
+        own: ColumnElement[bool] = usage_counts.c.entity_id == row.id
+        return own
     inside = select(entities.c.id).where(entities.c.type == SUMMED[row.type], *lies_under(row.fqn))
     return usage_counts.c.entity_id.in_(inside)

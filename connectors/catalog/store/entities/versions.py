@@ -42,7 +42,9 @@ def version_of(connection: Connection, row: EntityRow, number: str) -> Json:
 
 
 def _change(before: Json, after: Json) -> Json:
-    added, updated, gone = [], [], []
+    added: list[Json] = []
+    updated: list[Json] = []
+    gone: list[Json] = []
     for key in sorted((before.keys() | after.keys()) - _STAMPS):
         old, new = before.get(key), after.get(key)
         if old == new:

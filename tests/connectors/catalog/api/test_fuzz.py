@@ -14,7 +14,8 @@ from tests.support.http_client import Client
 # of collections that are served by the same code as others only what has a body of its own is called, with one example
 # of each kind of data; of all others two: the simplest that there is, and a random one
 ALIKE = {"storageService", "pipelineService", "database", "databaseSchema", "pipeline", "ingestionPipeline"}
-ALIKE |= {"dashboardService", "dashboard", "metric", "team", "testDefinition", "testSuite"}
+ALIKE |= {"dashboardService", "dashboard", "metric", "team", "testDefinition"}
+ALIKE |= {"chart", "dashboardDataModel", "user", "classification", "tag", "domain"}
 QUIETLY = settings(
     max_examples=2,
     database=None,
