@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import BinaryType, DoubleType, StringType, StructField, StructType
 
 UNSUPPORTED = "unsupported:"
@@ -41,3 +47,26 @@ RECORD_SCHEMA = StructType(
     ]
 )
 """Order of the columns of every connector's DataFrame."""
+
+BatchWork = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+
+
+@dataclass(frozen=True, slots=True)
+class BatchReading:
+    """Records are read with the schema `records`; what `work` makes of them, or they themselves, has `result`."""
+
+    records: StructType
+    result: StructType
+    work: BatchWork | None = None
+
+    @property
+    def arrow_schema(self) -> pa.Schema:
+        """The schema of the records."""
+        return to_arrow_schema(self.records)
+
+    def apply(self, rows: DataFrame, read: BatchWork) -> DataFrame:
+        """What comes of the records that `read` makes of rows, all in one task."""
+        work = self.work
+        if work is None:
+            return rows.mapInArrow(read, self.result)
+        return rows.mapInArrow(lambda batches: work(read(batches)), self.result)

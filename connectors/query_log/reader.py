@@ -9,8 +9,9 @@ from functools import reduce
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
 
-from connectors.base import RECORD_SCHEMA
+from connectors.base import RECORD_SCHEMA, BatchReading, BatchWork
 from connectors.log_columns import LogColumn
 from connectors.query_log.files import QueryLogFile, find_log_files, table_format
 from connectors.query_log.interpretation.column_reading import ReadingHints
@@ -76,14 +77,27 @@ class QueryLogInput:
         A record without a statement has status `not_a_statement`, one that cannot be read a `problem`; none stops the
         run.
         """
-        in_pieces = any(part.layout is not None and part.layout.in_pieces for part in self.files)
-        in_pieces = in_pieces or any(table.reading.profile.pieces is not None for table in self.tables)
-        schema = PIECE_RECORD_SCHEMA if in_pieces else RECORD_SCHEMA
-        frames = [table_records(table, schema) for table in self.tables]
+        if not self._in_pieces:
+            return self._read(BatchReading(RECORD_SCHEMA, RECORD_SCHEMA))
+        return join_pieces(self._read(BatchReading(PIECE_RECORD_SCHEMA, PIECE_RECORD_SCHEMA)))
+
+    def mapped(self, work: BatchWork, schema: StructType) -> DataFrame:
+        """What `work` makes of the log's records, with `schema`: where they are read, and sent on to nobody."""
+        if self._in_pieces:
+            return self.records().mapInArrow(work, schema)
+        return self._read(BatchReading(RECORD_SCHEMA, schema, work))
+
+    @property
+    def _in_pieces(self) -> bool:
+        if any(part.layout is not None and part.layout.in_pieces for part in self.files):
+            return True
+        return any(table.reading.profile.pieces is not None for table in self.tables)
+
+    def _read(self, reading: BatchReading) -> DataFrame:
+        frames = [table_records(table, reading) for table in self.tables]
         if self.files or not frames:
-            frames.append(text_records(self.spark, self.files, schema))
-        rows = reduce(DataFrame.unionByName, frames)
-        return join_pieces(rows) if in_pieces else rows
+            frames.append(text_records(self.spark, self.files, reading))
+        return reduce(DataFrame.unionByName, frames)
 
 
 def read_query_log(spark: SparkSession, options: QueryLogOptions) -> DataFrame:

@@ -14,7 +14,6 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import (
     ArrayType,
     BinaryType,
@@ -27,6 +26,7 @@ from pyspark.sql.types import (
     VariantType,
 )
 
+from connectors.base import BatchReading
 from connectors.query_log.files import QueryLogFile
 from connectors.query_log.interpretation.column_reading import ColumnReading, ReadingHints, column_reading, plain_name
 from connectors.query_log.interpretation.interpreter import interpret
@@ -110,8 +110,8 @@ def read_jdbc(spark: SparkSession, options: Mapping[str, str], hints: ReadingHin
         ) from None
 
 
-def table_records(table: TableRead, schema: StructType) -> DataFrame:
-    """The records, with `schema`: RECORD_SCHEMA or PIECE_RECORD_SCHEMA."""
+def table_records(table: TableRead, reading: BatchReading) -> DataFrame:
+    """What comes of the records of a table's rows."""
     leaves = _leaves(table.frame.schema)
     used = [position for position in table.reading.used if table.reading.names[position] in leaves]
     columns = [leaves[table.reading.names[position]].column.alias(f"c{position}") for position in used]
@@ -121,8 +121,7 @@ def table_records(table: TableRead, schema: StructType) -> DataFrame:
         metadata = F.col("_metadata")
         place = [metadata["file_path"].alias("file"), metadata["file_block_start"].alias("start")]
     rows = table.frame.select(*place, *columns)
-    work = partial(_records, table.reading, table.files, to_arrow_schema(schema))
-    return rows.mapInArrow(work, schema)
+    return reading.apply(rows, partial(_records, table.reading, table.files, reading.arrow_schema))
 
 
 def _reading(frame: DataFrame, name: str, hints: ReadingHints) -> ColumnReading:

@@ -10,9 +10,8 @@ from typing import Any, BinaryIO
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import StructType
 
+from connectors.base import BatchReading
 from connectors.query_log.batches import FAILURE_SCHEMA, failure_batches, record_batches
 from connectors.query_log.csvlog import Failures
 from connectors.query_log.files import QueryLogFile
@@ -31,11 +30,11 @@ _LARGEST_REMOTE = (1 << 31) - 1
 _BYTEWISE = frozenset({"utf-8", "latin-1"})
 
 
-def text_records(spark: SparkSession, files: Sequence[FileSlice], schema: StructType) -> DataFrame:
-    """The records of files with layouts, with `schema`: RECORD_SCHEMA or PIECE_RECORD_SCHEMA."""
+def text_records(spark: SparkSession, files: Sequence[FileSlice], reading: BatchReading) -> DataFrame:
+    """What comes of the records of files with layouts."""
     slices = cut(spark, files, [_splittable(part) for part in files])
     failures: Failures = _failures(spark, [part for part in slices if part.layout and part.layout.csvlog])
-    return _run(spark, slices, partial(record_batches, failures=failures, schema=to_arrow_schema(schema)), schema)
+    return _run(spark, slices, partial(record_batches, failures=failures, schema=reading.arrow_schema), reading)
 
 
 def with_layout(file: QueryLogFile, head: bytes, hints: ReadingHints) -> FileSlice:
@@ -87,20 +86,20 @@ def _failures(spark: SparkSession, slices: Sequence[FileSlice]) -> Failures:
     if not slices:
         return {}
     by_session: dict[str, set[bytes]] = {}
-    for row in _run(spark, slices, failure_batches, FAILURE_SCHEMA).collect():
+    for row in _run(spark, slices, failure_batches, BatchReading(FAILURE_SCHEMA, FAILURE_SCHEMA)).collect():
         by_session.setdefault(row.session, set()).add(bytes(row.statement))
     return {session: frozenset(statements) for session, statements in by_session.items()}
 
 
-def _run(spark: SparkSession, slices: Sequence[FileSlice], work: Any, schema: Any) -> DataFrame:
-    """A DataFrame of the batches that `work(slice, stream)` yields for each slice."""
+def _run(spark: SparkSession, slices: Sequence[FileSlice], work: Any, reading: BatchReading) -> DataFrame:
+    """What comes of the batches that `work(slice, stream)` yields for each slice."""
     local = pack(spark, [part for part in slices if part.file.local])
-    frame = spark.range(0, len(local), 1, max(len(local), 1)).mapInArrow(partial(_local, local, work), schema)
+    frame = reading.apply(spark.range(0, len(local), 1, max(len(local), 1)), partial(_local, local, work))
     remote = {part.file.path: part for part in slices if not part.file.local}
     if not remote:
         return frame
     contents = spark.read.format("binaryFile").load(list(remote)).select("path", "content")
-    return contents.mapInArrow(partial(_remote, remote, work), schema)
+    return reading.apply(contents, partial(_remote, remote, work))
 
 
 def _local(groups: list[list[FileSlice]], work: Any, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

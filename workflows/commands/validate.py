@@ -48,6 +48,8 @@ def validate(
             typer.echo(redact(line))
         if connect:
             typer.echo(redact(_connect(loaded)))
+            for line in _cluster(loaded):
+                typer.echo(redact(line))
             for line in _log(loaded):
                 typer.echo(redact(line))
 
@@ -83,6 +85,12 @@ def _connect(config: RunConfig) -> str:
     if finding.health is Health.FAILED:
         raise ConfigError(finding.detail)
     return f"  connect  {finding.detail}"
+
+
+def _cluster(config: RunConfig) -> list[str]:
+    from workflows.runtime.doctor import Health, cluster
+
+    return [f"  cluster  {found.detail}" for found in cluster(config) if found.health is not Health.OK]
 
 
 def _log(config: RunConfig) -> Iterator[str]:

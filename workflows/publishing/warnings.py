@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workflows.config import RunConfig, SourceKind
-from workflows.reading.statements import NOT_SQL
+from workflows.reading.statement_rows import NOT_SQL
 from workflows.reading.statistics import OUTSIDE_WINDOW
 from workflows.report.counts import RunCounts, most_frequent
 from workflows.state.runs import RecordedRun

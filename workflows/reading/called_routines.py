@@ -15,7 +15,8 @@ from ingestion.routines import KnownRoutine, KnownRoutines, RoutineStep, key_of,
 from ingestion.routines.definition import Definition, DefinitionKind
 from ingestion.statements import SkipReason
 from workflows.config.namespaces import SourceSettings, namespace_of
-from workflows.reading.statements import STATEMENT_SCHEMA, Row, TaskState, step_row
+from workflows.reading.statement_rows import Row, TaskState, step_row
+from workflows.reading.statements import STATEMENT_SCHEMA
 from workflows.reading.statistics import StatementStatistics
 from workflows.reading.stored_definitions import FailedDefinition, with_views
 

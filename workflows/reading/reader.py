@@ -12,9 +12,9 @@ from pyspark.sql import Column as SparkColumn
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from connectors.base import RECORD_SCHEMA
+from connectors.base import RECORD_SCHEMA, BatchWork
 from connectors.postgres import PostgresDatabase
-from connectors.query_log import QueryLogOptions, open_query_log
+from connectors.query_log import QueryLogInput, QueryLogOptions, open_query_log
 from connectors.spark_history import UNREAD, Listing, NameMapping, SparkHistoryOptions, list_history, read_event_logs
 from ingestion.errors import ConfigError
 from ingestion.model import Column
@@ -24,7 +24,7 @@ from workflows.config.namespaces import SourceSettings
 from workflows.reading.called_routines import with_routines
 from workflows.reading.journal_frames import journal_frame, without_texts
 from workflows.reading.live_sources import LiveDefinitions
-from workflows.reading.statements import READ_BEFORE, to_statements
+from workflows.reading.statements import READ_BEFORE, STATEMENT_SCHEMA, to_statements
 from workflows.reading.statistics import (
     BEARING,
     OUTSIDE_WINDOW,
@@ -96,10 +96,10 @@ def read_statements(
     Raises ConfigError where it cannot be read.
     """
     dialect = definitions.dialect
-    source = _records(spark, config, definitions.database, past)
-    records = with_condition(source.records, config.filters.condition)
-    kept = to_statements(records, dialect, past.known).persist(StorageLevel.DISK_ONLY)
-    journal = journal_frame(spark, past.journal, _since(config, past)).persist(StorageLevel.DISK_ONLY)
+    source = _source(spark, config, definitions.database, past)
+    kept = _statements_of(source, config.filters.condition, to_statements(dialect, past.known))
+    kept = kept.persist(StorageLevel.DISK_ONLY)
+    journal = _journal(spark, config, past)
     try:
         survey = statement_statistics(kept, past.latest)
         read_before, ahead = survey.counts.records_read_before, survey.ahead
@@ -121,7 +121,8 @@ def read_statements(
     finally:
         # At once: a later run in this session must not be given what this one kept.
         kept.unpersist(blocking=True)
-        journal.unpersist(blocking=True)
+        if journal is not None:
+            journal.unpersist(blocking=True)
 
 
 def files_done(statements: Statements) -> FileMarks:
@@ -144,10 +145,17 @@ def _since(config: RunConfig, past: ReadState) -> float | None:
     return None if past.newest is None else past.newest - config.query_log.days_kept * SECONDS_A_DAY
 
 
-def _whole(frame: DataFrame, journal: DataFrame, past: ReadState) -> DataFrame:
+def _journal(spark: SparkSession, config: RunConfig, past: ReadState) -> DataFrame | None:
+    """What earlier runs have read; None where there is nothing."""
+    if not past.journal:
+        return None
+    return journal_frame(spark, past.journal, _since(config, past)).persist(StorageLevel.DISK_ONLY)
+
+
+def _whole(frame: DataFrame, journal: DataFrame | None, past: ReadState) -> DataFrame:
     """The statements that bear on lineage, `fresh` where this run read them."""
     fresh = without_texts(frame.where(BEARING)).withColumn("fresh", F.lit(True))
-    if not past.journal:
+    if journal is None:
         return fresh
     before = _with_possible_times(journal, past)
     if past.rereads:
@@ -157,34 +165,41 @@ def _whole(frame: DataFrame, journal: DataFrame, past: ReadState) -> DataFrame:
 
 
 @dataclass(frozen=True, slots=True)
-class _Records:
-    """The source's records; the files of a Spark history; by whom a log was exported, and in how many files."""
+class _Source:
+    """The log, or the records of another source; the files of a Spark history; who exported how many files of a log."""
 
-    records: DataFrame
+    records: QueryLogInput | DataFrame
     listing: Listing = field(default_factory=Listing)
     exporters: Mapping[str, int] = field(default_factory=dict)
 
 
-def _records(spark: SparkSession, config: RunConfig, database: PostgresDatabase | None, past: ReadState) -> _Records:
+def _statements_of(source: _Source, condition: str | None, work: BatchWork) -> DataFrame:
+    records = source.records
+    if isinstance(records, QueryLogInput):
+        if condition is None:
+            return records.mapped(work, STATEMENT_SCHEMA)
+        records = records.records()
+    return with_condition(records, condition).mapInArrow(work, STATEMENT_SCHEMA)
+
+
+def _source(spark: SparkSession, config: RunConfig, database: PostgresDatabase | None, past: ReadState) -> _Source:
     if config.spark_history is not None:
         options = _history(config, config.spark_history, past)
         listing = list_history(spark, options)
-        return _Records(read_event_logs(spark, listing, options), listing)
+        return _Source(read_event_logs(spark, listing, options), listing)
     if config.query_log.is_given:
         try:
             log = open_query_log(spark, log_options(config))
-            return _Records(log.records(), exporters=log.exporters)
+            return _Source(log, exporters=log.exporters)
         except ConfigError:
             if not past.log_may_be_gone:
                 raise
-            return _Records(spark.createDataFrame([], RECORD_SCHEMA))
+            return _Source(spark.createDataFrame([], RECORD_SCHEMA))
     if config.source.kind is SourceKind.QUERY_LOG:
         raise ConfigError(f"{config.origin}: set sourceConfig.config.queryLogFilePath to the query log")
     rows = database.statements(config.query_log.limit) if database is not None else None
     names = RECORD_SCHEMA.fieldNames()
-    return _Records(
-        spark.createDataFrame([tuple(row.get(name) for name in names) for row in rows or ()], RECORD_SCHEMA)
-    )
+    return _Source(spark.createDataFrame([tuple(row.get(name) for name in names) for row in rows or ()], RECORD_SCHEMA))
 
 
 def log_options(config: RunConfig) -> QueryLogOptions:

@@ -1,13 +1,13 @@
-"""From records to statements, row by row inside a Spark task: split, clean, classify, fingerprint."""
+"""From records to statements, inside a Spark task: what records have in common by columns, what they say one by one."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import NamedTuple
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
+import pyarrow.compute as pc
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import (
     ArrayType,
@@ -21,20 +21,13 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from connectors.base import CUT, MALFORMED_EDGES, UNSUPPORTED
+from connectors.base import CUT, MALFORMED_EDGES, RECORD_SCHEMA, UNSUPPORTED, BatchWork
 from ingestion.dialects import dialect_of, fold
-from ingestion.errors import Templated, TooLarge, Unparsable
-from ingestion.lexing.templates import template_in_code
-from ingestion.masking import fingerprint
-from ingestion.masking.fingerprint_cache import FingerprintCache
-from ingestion.model import StatementKind
+from ingestion.errors import TooLarge
 from ingestion.plans.rendering import plan_fingerprint
-from ingestion.routines import RoutineStep, block_steps, called_routine
-from ingestion.routines.inline_functions import function_as_view
-from ingestion.statements import Classification, SkipReason, StatementText, classify, holds_sql, split
-from ingestion.statements.skip_reasons import BLOCKS
 from workflows.reading.cut_texts import without_lost_end
-from workflows.state.record_digests import Digests, digest_of, session_of, time_of, unread_of
+from workflows.reading.statement_rows import Row, TaskState, text_rows
+from workflows.state.record_digests import Digests, are_known, record_digests, sessions_of, times_of
 from workflows.templates.tiers import REPORTED
 
 STATEMENT_SCHEMA = StructType(
@@ -70,230 +63,157 @@ STATEMENT_SCHEMA = StructType(
 )
 """A row for every statement, and one for each record without any."""
 
-Row = dict[str, object]
-
 READ_BEFORE = "read_before"
 """Why records are skipped that an earlier run has read; `line` of such a row is their number."""
-NOT_SQL = "not_sql"
-"""Why a statement is dead that has no word of SQL: most often the wrong column was taken for the text."""
-STEP_STRIDE = 10_000
-"""Between two steps of a block there is room for what a call runs."""
 _BATCH = 2000
-_CALLS_ALONE = re.compile(r"\s*+select\s++(?:\*\s*+from\s++)?[\w$.\"]++\s*+\(", re.IGNORECASE)
-_NO_SESSION_CHANGE: Row = {"sets": False, "set_database": None, "set_path": None}
-_USES = re.compile(r"use\b", re.IGNORECASE)
-_UNKNOWN_SCHEMA = ""
-_OWN_SCHEMA = "$user"
-"""PostgreSQL's schema of the session's own user: rarely there, and never known from a log."""
+_UNSAID: Row = {"position": 0, "step": 0, "sets": False, "standing": False}
+"""What rows have that do not say otherwise; null in all other columns."""
+_OF_RECORDS = ("source_id", "user", "duration", "job")
 
 
-@dataclass(slots=True)
-class TaskState:
-    """What one task has seen: a template's text leaves it once."""
+class _Content(NamedTuple):
+    """What a record says, beside who ran it where and when."""
 
+    text: str | None
+    status: str | None
+    problem: str | None
+    symbolic: bytes | None
+    edges: bytes | None
     dialect: str
-    seen: set[tuple[str, str]] = field(default_factory=set)
-    shapes: dict[str, FingerprintCache] = field(default_factory=dict)
 
 
-def to_statements(records: DataFrame, dialect: str, known: Digests) -> DataFrame:
-    """The statements of `records` (RECORD_SCHEMA), with STATEMENT_SCHEMA; `dialect` where a record names none.
+def to_statements(dialect: str, known: Digests) -> BatchWork:
+    """What makes statements (STATEMENT_SCHEMA) of records (RECORD_SCHEMA); `dialect` where a record names none.
 
-    Records whose digest is `known` are not read again: a row that is skipped as READ_BEFORE stands for many.
+    Records whose digest is `known` (sorted) are not read again: a row that is skipped as READ_BEFORE stands for many.
     """
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         state = TaskState(dialect)
-        schema = _ARROW_SCHEMA
-        rows: list[dict[str, object]] = []
         for batch in batches:
-            unread = unread_of(batch, known)
-            if unread.num_rows < batch.num_rows:
-                rows.append(_read_before(batch.num_rows - unread.num_rows, dialect))
-            for record in unread.to_pylist():
-                rows.extend(_rows_of_record(record, state))
-                if len(rows) >= _BATCH:
-                    yield pa.RecordBatch.from_pylist(rows, schema=schema)
-                    rows = []
-        if rows:
-            yield pa.RecordBatch.from_pylist(rows, schema=schema)
+            digests = record_digests(batch)
+            before = are_known(digests, known)
+            if before.any():
+                yield _read_before(int(before.sum()), dialect)
+                batch, digests = batch.filter(pa.array(~before)), digests[~before]
+            yield from _statement_batches(batch, digests, state)
 
-    return records.mapInArrow(run, STATEMENT_SCHEMA)
+    return run
 
 
 def rows_of(records: Iterable[Row], dialect: str) -> list[Row]:
     """The statements of records that are at hand: definitions, which are few beside a log."""
-    state = TaskState(dialect)
-    return [row for record in records for row in _rows_of_record(record, state)]
+    batch = pa.RecordBatch.from_pylist(list(records), schema=_RECORD_ARROW_SCHEMA)
+    found = _statement_batches(batch, record_digests(batch), TaskState(dialect))
+    return [row for statements in found for row in statements.to_pylist()]
 
 
-def _read_before(records: int, dialect: str) -> Row:
+def _read_before(records: int, dialect: str) -> pa.RecordBatch:
     place = {"source_id": "", "time": 0.0, "file": "", "line": records, "position": 0, "step": 0, "session": ""}
-    return {**place, "sets": False, "standing": False, "dialect": dialect, "skipped": READ_BEFORE}
+    row = {**place, "sets": False, "standing": False, "dialect": dialect, "skipped": READ_BEFORE}
+    return pa.RecordBatch.from_pylist([row], schema=_ARROW_SCHEMA)
 
 
-def _rows_of_record(record: Row, state: TaskState) -> list[Row]:
+def _statement_batches(records: pa.RecordBatch, digests: Digests, state: TaskState) -> Iterator[pa.RecordBatch]:
+    if not records.num_rows:
+        return
+    dialects = [dialect or state.dialect for dialect in records.column("dialect").to_pylist()]
+    common = _record_columns(records, dialects, digests)
+    said = (records.column(name).to_pylist() for name in _Content._fields if name != "dialect")
+    of_record: list[int] = []
+    own: list[Row] = []
+    for number, content in enumerate(map(_Content, *said, dialects)):
+        found = _rows_of_record(content, state)
+        own += found
+        of_record += [number] * len(found)
+        if len(own) >= _BATCH:
+            yield _statement_batch(common, of_record, own)
+            of_record, own = [], []
+    if own:
+        yield _statement_batch(common, of_record, own)
+
+
+def _statement_batch(common: Mapping[str, pa.Array], of_record: list[int], own: list[Row]) -> pa.RecordBatch:
+    """Rows that are of these records by their numbers, and say of themselves what is in `own`."""
+    records, said = pa.array(of_record, pa.int32()), {name for row in own for name in row}
+    columns = []
+    for column in _ARROW_SCHEMA:
+        default = _UNSAID.get(column.name)
+        if column.name in common:
+            columns.append(common[column.name].take(records))
+        elif column.name in said:
+            columns.append(pa.array([row.get(column.name, default) for row in own], column.type))
+        else:
+            columns.append(pa.repeat(pa.scalar(default, column.type), len(own)))
+    return pa.RecordBatch.from_arrays(columns, schema=_ARROW_SCHEMA)
+
+
+def _rows_of_record(record: _Content, state: TaskState) -> list[Row]:
     """The record boundary: whatever goes wrong inside one record costs that record and no other."""
     try:
         return _statements_of(record, state)
     except Exception as error:  # noqa: BLE001 the one place where a record may fail in a way nobody foresaw
-        row = _record_row({**record, "text": None, "symbolic": None}, str(record["dialect"] or state.dialect))
-        return [{**row, "dead": f"internal_error:{type(error).__name__}"}]
+        return [{"dead": f"internal_error:{type(error).__name__}"}]
 
 
-def _statements_of(record: Row, state: TaskState) -> list[Row]:
-    """The statements of one record, or the one row that accounts for a record without any."""
-    dialect = str(record["dialect"] or state.dialect)
-    row = _record_row(record, dialect)
-    if record["problem"]:
-        too_large = str(record["problem"]).startswith(TooLarge.code)
-        return [{**row, "dead": TooLarge.code if too_large else "malformed_record"}]
-    if record["status"] == CUT:
-        read = _of_text(str(record["text"]), dialect, TaskState(state.dialect))  # a whole one brings its own text
-        return [{**row, **own} for own in without_lost_end(read, str(record["text"]), dialect)]
-    if record["status"]:
-        return [{**row, "dead" if str(record["status"]).startswith(UNSUPPORTED) else "skipped": record["status"]}]
-    if record["symbolic"] is not None:
-        return [_plan_row(row, record)]
-    edges = record.get("edges")
-    if edges is None:
-        return [{**row, **found} for found in _of_text(str(record["text"] or ""), dialect, state)]
-    found = [{**row, **own} for own in _of_text(str(record["text"]), dialect, state)] if record["text"] else []
-    return [*found, {**row, "position": len(found), **_edges_row(edges)}]
+def _statements_of(record: _Content, state: TaskState) -> list[Row]:
+    """What the rows of a record's statements have of their own; one row where it has no statement."""
+    text, dialect = record.text or "", record.dialect
+    if record.problem:
+        return [{"dead": TooLarge.code if record.problem.startswith(TooLarge.code) else "malformed_record"}]
+    if record.status == CUT:
+        read = text_rows(text, dialect, TaskState(state.dialect))  # a whole one brings its own text
+        return without_lost_end(read, text, dialect)
+    if record.status:
+        return [{"dead" if record.status.startswith(UNSUPPORTED) else "skipped": record.status}]
+    if record.symbolic is not None:
+        fingerprinted = plan_fingerprint(record.symbolic)
+        return [{"fingerprint": fingerprinted, "symbolic": record.symbolic, "text": record.text}]
+    if record.edges is None:
+        return text_rows(text, dialect, state)
+    found = text_rows(text, dialect, state) if text else []
+    return [*found, {"position": len(found), **_edges_row(record.edges)}]
 
 
-def _of_text(text: str, dialect: str, state: TaskState) -> list[Row]:
-    """What the rows of a text's statements have of their own."""
-    shapes = state.shapes.get(dialect) or state.shapes.setdefault(dialect, FingerprintCache(dialect))
-    shape = shapes.shape_of(text)
-    known = shapes.fingerprint(shape) if shape is not None else None
-    if known is not None:
-        return [{"fingerprint": known}]
-    found = [
-        {"position": position, **own}
-        for position, statement in enumerate(split(text, dialect))
-        for own in _with_steps(statement, dialect, state)
-    ]
-    fingerprints = [str(own["fingerprint"]) for own in found if own.get("fingerprint")]
-    if shape is not None and len(found) == 1 and fingerprints:
-        shapes.learn(shape, fingerprints[0])
-    return found or [{"skipped": "empty"}]
-
-
-def _record_row(record: Row, dialect: str) -> Row:
-    # "<file>:<line>", and "<log>#<execution>" for what a history has no line for.
-    place = str(record["source_id"])
-    file, _mark, line = place.rpartition(":" if place.rpartition(":")[2].isdigit() else "#")
-    return {
-        "source_id": record["source_id"],
-        "time": time_of(record) or 0.0,
-        "file": file,
-        "line": int(line) if line.isdigit() else 0,
-        "position": 0,
-        "step": 0,
-        "standing": False,
-        "session": session_of(record),
-        **_own_place(record, dialect),
-        "sets": False,
-        "dialect": dialect,
-        "user": record["user"],
-        "duration": record["duration"],
-        "job": record.get("job"),
-        "digest": digest_of(record),
-    }
-
-
-def _own_place(record: Row, dialect: str) -> Row:
-    """The database and schema that a record names, folded; without schemas below databases its database is both."""
-    places = (str(record[level] or "") for level in ("database", "schema"))
-    database, schema = (fold(place, dialect, quoted=True) or None for place in places)
-    return {"database": database, "schema": schema or (database if dialect_of(dialect).two_level else None)}
-
-
-def _with_steps(statement: StatementText, dialect: str, state: TaskState) -> list[Row]:
-    """A statement's row, and where it is a block one for each statement in it."""
-    row = _statement(statement.text, dialect, state)
-    if row.get("skipped") not in BLOCKS:
-        return [row]
-    steps = block_steps(statement.text, dialect)
-    rows = ({"step": number * STEP_STRIDE, **step_row(step, dialect, state)} for number, step in enumerate(steps, 1))
-    return [row, *rows]
-
-
-def step_row(step: RoutineStep, dialect: str, state: TaskState) -> Row:
-    """What the row of one step of a block or routine has of its own."""
-    if step.problem:
-        return {"skipped": step.problem}
-    if step.calls:
-        return {"skipped": SkipReason.CALL, "called": list(step.calls)}
-    return {**_statement(step.text, dialect, state), **_NO_SESSION_CHANGE}
-
-
-def _statement(text: str, dialect: str, state: TaskState) -> Row:
-    try:
-        found = classify(text, dialect)
-        if _picks_a_template(found, text, dialect):
-            return {"dead": Templated.code, "sets": True, "set_path": [_UNKNOWN_SCHEMA]}
-        if found.skip_reason is not None and not _gives_rows(found, text, dialect):
-            return {
-                "skipped": found.skip_reason,
-                **_session_change(found),
-                **_of_routine(found.skip_reason, text, dialect),
-            }
-        if found.kind is StatementKind.OTHER and not holds_sql(text, dialect):
-            return {"dead": NOT_SQL}
-        key = fingerprint(text, dialect)
-    except Unparsable:
-        return {"dead": Templated.code if template_in_code(text, dialect) is not None else "ill_formed"}
-    if (dialect, key) in state.seen:
-        return {"fingerprint": key}
-    state.seen.add((dialect, key))
-    return {"fingerprint": key, "text": text}
-
-
-def _picks_a_template(found: Classification, text: str, dialect: str) -> bool:
-    """Whether a statement picks a schema for its session that a template was to name: nobody knows which."""
-    picks = found.skip_reason is SkipReason.SESSION_STATE or _USES.match(text) is not None
-    return picks and template_in_code(text, dialect) is not None
-
-
-def _gives_rows(found: Classification, text: str, dialect: str) -> bool:
-    """Whether a definition is that of a function with nothing but a query in it, which is read like a view."""
-    is_definition = found.skip_reason is SkipReason.ROUTINE_DEFINITION
-    return is_definition and function_as_view(text, dialect) is not None
-
-
-def _of_routine(reason: SkipReason, text: str, dialect: str) -> Row:
-    """What a routine's definition and its calls keep, so that the one can be put in the place of the other."""
-    if reason is SkipReason.ROUTINE_DEFINITION:
-        return {"text": text}
-    if reason is SkipReason.CALL or (reason is SkipReason.SELECT and _CALLS_ALONE.match(text)):
-        called = called_routine(text, dialect)
-        return {"called": list(called)} if called else {}
-    return {}
-
-
-def _session_change(found: Classification) -> Row:
-    change = found.session
-    if change is None:
-        return {}
-    path = [schema for schema in change.schemas if schema != _OWN_SCHEMA] if change.schemas is not None else None
-    return {"sets": True, "set_database": change.database, "set_path": [] if change.reset else path}
-
-
-def _edges_row(edges: object) -> Row:
+def _edges_row(edges: bytes) -> Row:
     """What the row of an engine's own lineage has of its own: a statement beside those of the text."""
-    if not isinstance(edges, bytes) or edges == MALFORMED_EDGES:
+    if edges == MALFORMED_EDGES:
         return {"dead": "malformed_lineage"}
     return {"fingerprint": f"{REPORTED}{plan_fingerprint(edges)}", "symbolic": edges}
 
 
-def _plan_row(row: Row, record: Row) -> Row:
-    symbolic = record["symbolic"]
-    if not isinstance(symbolic, bytes):
-        msg = "symbolic lineage is bytes"
-        raise TypeError(msg)
-    return {**row, "fingerprint": plan_fingerprint(symbolic), "symbolic": symbolic, "text": record["text"]}
+def _record_columns(records: pa.RecordBatch, dialects: Sequence[str], digests: Digests) -> dict[str, pa.Array]:
+    """By column of a statement: where its record stands in the log, when and where it ran, and who ran it."""
+    files, lines = zip(*map(_file_and_line, records.column("source_id").to_pylist()), strict=True)
+    given = (records.column(name).to_pylist() for name in ("database", "schema"))
+    databases, schemas = zip(*map(_own_place, *given, dialects), strict=True)
+    return {
+        **{name: records.column(name) for name in _OF_RECORDS},
+        "time": pc.coalesce(times_of(records), 0.0),
+        "file": pa.array(files, pa.string()),
+        "line": pa.array(lines, pa.int64()),
+        "session": sessions_of(records),
+        "database": pa.array(databases, pa.string()),
+        "schema": pa.array(schemas, pa.string()),
+        "dialect": pa.array(dialects, pa.string()),
+        "digest": pa.array(digests, pa.int64()),
+    }
+
+
+def _file_and_line(source_id: str) -> tuple[str, int]:
+    # "<file>:<line>", and "<log>#<execution>" for what a history has no line for.
+    file, _mark, line = source_id.rpartition(":")
+    if not line.isdecimal():
+        file, _mark, line = source_id.rpartition("#")
+    return file, int(line) if line.isdecimal() else 0
+
+
+@lru_cache(10_000)
+def _own_place(database: str | None, schema: str | None, dialect: str) -> tuple[str | None, str | None]:
+    """The database and schema that a record names, folded; without schemas below databases its database is both."""
+    own, below = (fold(place or "", dialect, quoted=True) or None for place in (database, schema))
+    return own, below or (own if dialect_of(dialect).two_level else None)
 
 
 _ARROW_SCHEMA = to_arrow_schema(STATEMENT_SCHEMA)
+_RECORD_ARROW_SCHEMA = to_arrow_schema(RECORD_SCHEMA)

@@ -18,7 +18,8 @@ from ingestion.routines.inline_functions import function_as_view
 from ingestion.routines.trigger_functions import trigger_runs
 from ingestion.statements import classify
 from workflows.config import Steps
-from workflows.reading.statements import STATEMENT_SCHEMA, Row, rows_of
+from workflows.reading.statement_rows import Row
+from workflows.reading.statements import STATEMENT_SCHEMA, rows_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import platform
+import re
 import shutil
 import sqlite3
 import sys
@@ -18,10 +19,13 @@ from ingestion.errors import LineageError
 from workflows.config.models.fields import cores
 from workflows.config.values import EmbeddedCatalog, RunConfig, Server
 from workflows.runtime.java import find_java
+from workflows.runtime.spark_versions import OLDEST_SPARK, is_old_spark
 
 _GB = 1 << 30
 _ENOUGH_MEMORY_GB, _ENOUGH_DISK_GB = 2.0, 1.0
 _PYTHONS = (3, 11), (3, 14)
+_INSTALL_PYSPARK = "pip install 'pyspark>=4.0,<5'"
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")
 DEFAULT_CATALOG = EmbeddedCatalog(Path(".headwater/catalog.db"))
 
 
@@ -60,7 +64,7 @@ def examine(config: RunConfig | None = None, environment: Mapping[str, str] | No
         findings.append(catalog_file(target.file))
     else:
         findings.append(_try("target", lambda: _target(target)))
-    return findings
+    return findings + (cluster(config) if config else [])
 
 
 def _try(subject: str, check: Callable[[], str]) -> Finding:
@@ -85,11 +89,46 @@ def _java(environment: Mapping[str, str]) -> str:
 
 
 def _pyspark() -> Finding:
-    """Installed or not; importing it would cost a second."""
+    """By what is installed; importing it would cost a second."""
     try:
-        return Finding("PySpark", Health.OK, importlib.metadata.version("pyspark"))
+        return pyspark(importlib.metadata.version("pyspark"))
     except importlib.metadata.PackageNotFoundError:
-        return Finding("PySpark", Health.FAILED, "missing: pip install 'pyspark>=4.0,<5'")
+        return Finding("PySpark", Health.FAILED, f"missing: {_INSTALL_PYSPARK}")
+
+
+def pyspark(version: str) -> Finding:
+    """Whether this version of PySpark is one that a run works with."""
+    if is_old_spark(version):
+        return Finding("PySpark", Health.FAILED, f"{version}: a run needs {OLDEST_SPARK}: {_INSTALL_PYSPARK}")
+    return Finding("PySpark", Health.OK, version)
+
+
+def cluster(config: RunConfig) -> list[Finding]:
+    """What is different where Spark's executors are on other hosts; nothing where they are here."""
+    master, conf = config.spark.master, config.spark.conf
+    if master.startswith("local"):
+        return []
+    wanted = "Spark of this PySpark's version, Python of this one's, Headwater's dependencies"
+    found = [Finding("cluster", Health.OK, f"{master}: its hosts need {wanted}")]
+    history = config.spark_history
+    places = {"queryLogFilePath": config.query_log.path, "eventLogDirectory": history.directory if history else None}
+    for key, path in places.items():
+        where = _on_disks(path, conf.get("spark.hadoop.fs.defaultFS")) if path else None
+        if where is not None:
+            advice = "every host must have the same files there, or give a URI that all of them read (hdfs://, s3a://)"
+            found.append(Finding("cluster", Health.WARNING, f"{key} {path} {where}: {advice}"))
+    return found
+
+
+def _on_disks(path: str, default_system: str | None) -> str | None:
+    """How a path comes to be on the disks of each host for itself; None where it does not."""
+    scheme = _SCHEME.match(path)
+    if scheme is not None:
+        return "is on the disks of each host" if scheme[1].lower() == "file" else None
+    if default_system is None:
+        return "has no scheme, and is on the disks of each host unless the cluster's fs.defaultFS says otherwise"
+    own = default_system.startswith("file:")
+    return "has no scheme, and spark.hadoop.fs.defaultFS means the disks of each host" if own else None
 
 
 def memory(available: int | None) -> Finding:

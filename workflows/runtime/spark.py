@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
-from pyspark import SparkContext
+from pyspark import SparkContext, SparkFiles
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
@@ -23,6 +23,7 @@ from workflows.control.scratch import scratch_folder
 from workflows.control.signals import GracefulShutdown
 from workflows.runtime.java import find_java
 from workflows.runtime.spark_failures import meaning_of, spark_lost
+from workflows.runtime.spark_versions import OLDEST_SPARK, is_old_spark
 
 logger = logging.getLogger(__name__)
 _GONE_SECONDS = 2.0
@@ -56,17 +57,17 @@ _JVM_ENDED = "its JVM ended (killed, or out of memory: headwater.spark.conf, spa
 
 @contextmanager
 def spark_session(settings: SparkSettings, drain: GracefulShutdown) -> Iterator[SparkSession]:
-    """A session on the configured master, stopped at the end; one that is active already is used, and left as it is.
+    """A session on the configured master, stopped at the end; one that is active already is used, and left as it was.
 
     A signal that comes while it starts is held back until it has: a JVM that is half started would be left behind.
 
-    Raises ConfigError where Java is missing or too old, before Spark is started, and where Spark refuses its settings;
+    Raises ConfigError where Java or an active Spark is missing or too old, and where Spark refuses its settings;
     SparkLost where it breaks down in the block; where a signal tore it down, Interrupted.
     """
     _refuse_spark_connect(settings)
     active = SparkSession.getActiveSession()
     if active is not None:
-        with explained_breakdowns(drain):
+        with explained_breakdowns(drain), _made_ours(active, settings):
             yield active
         return
     find_java()
@@ -84,12 +85,47 @@ def spark_session(settings: SparkSettings, drain: GracefulShutdown) -> Iterator[
             with explained_breakdowns(drain):
                 with drain.hold(), _quiet_jvm(), explained_start():
                     started.append(builder.getOrCreate())
-                if not settings.master.startswith("local["):
+                if not _is_one_process(settings.master):
                     started[0].sparkContext.addPyFile(str(_own_code(scratch)))
                 yield started[0]
         finally:
             for spark in started:
                 _stop(spark)
+
+
+@contextmanager
+def _made_ours(active: SparkSession, settings: SparkSettings) -> Iterator[None]:
+    """Gives a session of somebody else our settings for the block, as far as it takes them, and our code for good.
+
+    Raises ConfigError where its Spark is too old.
+    """
+    if is_old_spark(active.version):
+        raise ConfigError(f"the active session is of Spark {active.version}: a run needs {OLDEST_SPARK} or newer")
+    wanted = {**_DEFAULTS, **settings.conf}
+    taken = {key: value for key, value in wanted.items() if active.conf.isModifiable(key)}
+    if ignored := sorted(settings.conf.keys() - taken):
+        logger.warning("the active Spark session keeps its own %s", ", ".join(ignored))
+    before = {key: active.conf.get(key, None) for key in taken}
+    context = active.sparkContext
+    if not _is_one_process(str(context.master)):
+        # Beside the session's other files: an executor that begins after this run is sent all of them.
+        folder = Path(SparkFiles.getRootDirectory()) / "headwater"
+        folder.mkdir(exist_ok=True)
+        context.addPyFile(str(_own_code(folder)))
+    try:
+        for key, value in taken.items():
+            active.conf.set(key, value)
+        yield
+    finally:
+        for key, was in before.items():
+            if was is None:
+                active.conf.unset(key)
+            else:
+                active.conf.set(key, was)
+
+
+def _is_one_process(master: str) -> bool:
+    return master == "local" or master.startswith("local[")
 
 
 def _refuse_spark_connect(settings: SparkSettings) -> None:

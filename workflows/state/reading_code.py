@@ -52,6 +52,7 @@ READING_CODE = (
     "ingestion.statements",
     "ingestion.symbolic",
     "workflows.reading.cut_texts",
+    "workflows.reading.statement_rows",
     "workflows.reading.statements",
     "workflows.state.record_digests",
     "workflows.templates.parsing",

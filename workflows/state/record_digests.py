@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-import struct
-from collections.abc import Mapping
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from ingestion.errors import Unparsable
 from ingestion.plans.rendering import plan_fingerprint
 
 Digests = npt.NDArray[np.int64]
-"""Record digests, sorted, each once."""
+"""Record digests."""
 
-_COLUMNS = ["source_id", "session", "user", "database", "start_time", "end_time", "text", "symbolic", "edges"]
+_CONTENTS = ("text", "symbolic", "edges", "source_id")
 
 
 def none_known() -> Digests:
@@ -23,32 +23,44 @@ def none_known() -> Digests:
     return np.empty(0, np.int64)
 
 
-def session_of(record: Mapping[str, object]) -> str:
-    """The session that a record belongs to; where the log names none, all of one user in one database are one."""
-    return str(record["session"] or f"{record['user'] or ''}@{record['database'] or ''}")
+def sessions_of(records: pa.RecordBatch) -> pa.Array:
+    """The session of each record; where the log names none, all of one user in one database are one."""
+    user, database = (pc.coalesce(records.column(name), "") for name in ("user", "database"))
+    session = pc.coalesce(records.column("session"), "")
+    return pc.if_else(pc.equal(session, ""), pc.binary_join_element_wise(user, database, "@"), session)
 
 
-def time_of(record: Mapping[str, object]) -> float | None:
-    """When a record began, or ended where only that is known."""
-    time = record["start_time"] if record["start_time"] is not None else record["end_time"]
-    return time if isinstance(time, float) else None
+def times_of(records: pa.RecordBatch) -> pa.Array:
+    """When each record began, or ended where only that is known; null where neither is."""
+    return pc.coalesce(records.column("start_time"), records.column("end_time"))
 
 
-def digest_of(record: Mapping[str, object]) -> int:
+def record_digests(records: pa.RecordBatch) -> Digests:
     """The same number for the same session, time and content, wherever it is logged; without content for the place."""
-    hashed = hashlib.blake2b(digest_size=8)
-    hashed.update(f"{session_of(record)}\0{time_of(record)}\0".encode("utf-8", "surrogatepass"))
-    encoded = record["symbolic"] or record.get("edges")
-    planned = plan_fingerprint(encoded) if isinstance(encoded, bytes) and encoded and not record["text"] else None
-    content = record["text"] or planned or f"\0{record['source_id']}"
-    hashed.update(str(content).encode("utf-8", "surrogatepass"))
-    return int(struct.unpack("<q", hashed.digest())[0])
+    contents = map(_content, *(records.column(name).to_pylist() for name in _CONTENTS))
+    when = (column.to_pylist() for column in (sessions_of(records), times_of(records)))
+    return np.fromiter(map(_digest, *when, contents), np.int64, records.num_rows)
 
 
-def unread_of(batch: pa.RecordBatch, known: Digests) -> pa.RecordBatch:
-    """The records of a batch that are not among the known ones."""
-    if not known.size or not batch.num_rows:
-        return batch
-    digests = np.fromiter(map(digest_of, batch.select(_COLUMNS).to_pylist()), np.int64, batch.num_rows)
+def are_known(digests: Digests, known: Digests) -> npt.NDArray[np.bool_]:
+    """Which of the digests are among the `known` ones, which are sorted."""
+    if not known.size:
+        return np.zeros(digests.size, np.bool_)
     places = np.minimum(np.searchsorted(known, digests), known.size - 1)
-    return batch.filter(pa.array(known[places] != digests))
+    return np.asarray(known[places] == digests)
+
+
+def _digest(session: str, time: float | None, content: str) -> int:
+    key = f"{session}\0{time}\0{content}".encode("utf-8", "surrogatepass")
+    return int.from_bytes(hashlib.blake2b(key, digest_size=8).digest(), "little", signed=True)
+
+
+def _content(text: str | None, symbolic: bytes | None, edges: bytes | None, source_id: str) -> str:
+    return text or _planned(symbolic or edges) or f"\0{source_id}"
+
+
+def _planned(encoded: bytes | None) -> str | None:
+    try:
+        return plan_fingerprint(encoded) if encoded else None
+    except (Unparsable, TypeError):  # what cannot be read is told where the record is
+        return None

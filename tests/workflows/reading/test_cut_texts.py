@@ -6,7 +6,8 @@ import pytest
 
 from connectors.base import CUT, RECORD_SCHEMA
 from connectors.query_log.profiles.export_profile import TextLimit
-from workflows.reading.statements import Row, rows_of
+from workflows.reading.statement_rows import Row
+from workflows.reading.statements import rows_of
 
 
 def record(text: str, status: str | None = CUT) -> Row:

@@ -6,7 +6,8 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from connectors.base import RECORD_SCHEMA
-from workflows.reading.statements import READ_BEFORE, STATEMENT_SCHEMA, Row, rows_of
+from workflows.reading.statement_rows import Row
+from workflows.reading.statements import READ_BEFORE, STATEMENT_SCHEMA, rows_of
 from workflows.reading.statistics import statement_statistics
 
 pytestmark = pytest.mark.spark

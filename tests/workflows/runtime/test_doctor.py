@@ -71,3 +71,31 @@ def test_a_target_that_does_not_answer_fails(workflow_file: Write) -> None:
 
     assert finding.health is Health.FAILED
     assert url in finding.detail
+
+
+@pytest.mark.parametrize(("version", "health"), [("3.5.1", "failed"), ("4.0.0", "ok"), ("4.3.0", "ok")])
+def test_a_pyspark_that_is_too_old_fails(version: str, health: str) -> None:
+    assert doctor.pyspark(version).health.value == health
+
+
+@pytest.mark.parametrize(
+    ("master", "path", "default_system", "told"),
+    [
+        ("spark://here:7077", "/var/log/exports", None, "no scheme"),
+        ("yarn", "logs/*.csv", "file:///", "no scheme"),
+        ("yarn", "file:///var/log/exports", "hdfs://name:8020", "disks of each host"),
+        ("yarn", "/var/log/exports", "hdfs://name:8020", None),
+        ("k8s://https://here", "s3a://bucket/log", None, None),
+        ("local[*]", "/var/log/exports", None, None),
+    ],
+)
+def test_a_path_that_only_this_host_has_is_told(
+    workflow_file: Write, master: str, path: str, default_system: str | None, told: str | None
+) -> None:
+    config = load_config(workflow_file())
+    conf = {"spark.hadoop.fs.defaultFS": default_system} if default_system else {}
+    log, spark = replace(config.query_log, path=path), replace(config.spark, master=master, conf=conf)
+    findings = doctor.cluster(replace(config, query_log=log, spark=spark))
+    warnings = [finding.detail for finding in findings if finding.health is Health.WARNING]
+    assert bool(findings) is not master.startswith("local")
+    assert [str(told) in warning for warning in warnings] == ([True] if told else [])

@@ -24,7 +24,13 @@ from pyspark.sql import SparkSession
 from ingestion.errors import ConfigError, Interrupted, ParserUnavailable, SparkLost
 from workflows.config import SparkSettings
 from workflows.control.signals import GracefulShutdown, interrupted_by_signals
-from workflows.runtime.spark import explained_breakdowns, explained_start, quiet_py4j, spark_session
+from workflows.runtime import spark_versions
+from workflows.runtime.spark import (
+    explained_breakdowns,
+    explained_start,
+    quiet_py4j,
+    spark_session,
+)
 
 
 def test_a_signal_that_breaks_off_an_answer_is_told_and_not_what_came_of_it() -> None:
@@ -196,3 +202,33 @@ def test_spark_connect_is_refused_before_anything_is_started(
     expected = f"{place}: Spark Connect .* set headwater.spark.master to "
     with pytest.raises(ConfigError, match=expected), spark_session(settings, GracefulShutdown()):
         pytest.fail("a session was started")
+
+
+def test_an_active_session_gets_our_settings_for_the_run_and_its_own_back(
+    spark: SparkSession, caplog: pytest.LogCaptureFixture
+) -> None:
+    zone, partitions, batches = (
+        "spark.sql.session.timeZone",
+        "spark.sql.shuffle.partitions",
+        "spark.sql.execution.arrow.maxRecordsPerBatch",
+    )
+    spark.conf.set(zone, "Asia/Tokyo")
+    before = [spark.conf.get(key, None) for key in (zone, partitions, batches)]
+    settings = SparkSettings(conf={partitions: "3", "spark.executor.memory": "4g"})
+    with spark_session(settings, GracefulShutdown()) as lent:
+        assert lent is spark
+        assert [spark.conf.get(key) for key in (zone, partitions, batches)] == ["UTC", "3", "2000"]
+    assert [spark.conf.get(key, None) for key in (zone, partitions, batches)] == before
+    spark.conf.set(zone, "UTC")
+    assert "keeps its own spark.executor.memory" in caplog.text
+
+
+def test_an_active_session_of_an_old_spark_is_refused_in_one_line(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spark_versions, "OLDEST_SPARK", "99.0")  # so that every real one is older
+    with (
+        pytest.raises(ConfigError, match=rf"Spark {re.escape(spark.version)}: a run needs "),
+        spark_session(SparkSettings(), GracefulShutdown()),
+    ):
+        pytest.fail("it was used")
