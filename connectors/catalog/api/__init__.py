@@ -32,7 +32,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     ingestion_pipelines.router,
     queries.router,
     data_quality.router,
-    data_quality.suites,
+    data_quality.suite_router,
     table_parts.router,
     assets.router,
     usage.router,

@@ -26,7 +26,7 @@ from connectors.catalog.store.lineage import deletion
 from ingestion.model import Json
 
 router = APIRouter(prefix="/api/v1/dataQuality/testCases", tags=["testCase"], responses=ERRORS)
-suites = APIRouter(prefix="/api/v1/dataQuality/testSuites", tags=["testSuite"], responses=ERRORS)
+suite_router = APIRouter(prefix="/api/v1/dataQuality/testSuites", tags=["testSuite"], responses=ERRORS)
 _CASES = "testCase"
 Millis = Annotated[int | None, Query(ge=0, le=2**53)]
 
@@ -125,8 +125,8 @@ def by_id(store: Store, identifier: PathText, include: Include = "non-deleted") 
         return _answer(connection, entities.get_id(connection, _CASES, identifier, include))
 
 
-@suites.put("/executable", dependencies=[NO_CONDITION])
-@suites.put("/basic", dependencies=[NO_CONDITION])
+@suite_router.put("/executable", dependencies=[NO_CONDITION])
+@suite_router.put("/basic", dependencies=[NO_CONDITION])
 def put_basic(store: Store, request: CreateTestSuite) -> Response:
     """Registers the suite of one table's tests, which is there as soon as the table has a test."""
     kind = BY_TYPE["testSuite"]
@@ -139,8 +139,8 @@ def put_basic(store: Store, request: CreateTestSuite) -> Response:
     return reply_tagged(answer, 201 if done.created else 200)
 
 
-@suites.delete("/executable/{identifier}")
-@suites.delete("/basic/{identifier}")
+@suite_router.delete("/executable/{identifier}")
+@suite_router.delete("/basic/{identifier}")
 def delete_basic(
     store: Store, identifier: PathText, how: Annotated[Deletion, Depends()], if_match: IfMatch = None
 ) -> Response:
