@@ -14,6 +14,7 @@ from workflows.commands.impact import diff, impact
 from workflows.commands.init import init, schema
 from workflows.commands.lineage import lineage
 from workflows.commands.mcp import mcp
+from workflows.commands.policy import policy
 from workflows.commands.replay import replay
 from workflows.commands.run import run
 from workflows.commands.runs import runs
@@ -36,7 +37,9 @@ Examples:
   ingest serve                                  keep the embedded catalog up, to look at
   ingest export --html lineage.html             what the catalog knows, in one page
   ingest impact shop.orders.total               what breaks if this column changes
+  ingest impact --sql change.sql                what breaks if this runs (exit 4)
   ingest diff --from 2026-11-01                 what changed since, and what it breaks (exit 4)
+  ingest policy check pii.yaml                  tags that follow the data (exit 4)
   ingest lineage model.sql --dialect snowflake  one file's lineage, at once
   ingest explain daily.revenue models/          where one column comes from
   ingest mcp                                    answer language models about the catalog
@@ -102,6 +105,7 @@ def _options(
 
 for command in _COMMANDS:
     app.command(epilog=_EXIT_CODES if command is run else None)(command)
+app.add_typer(policy)
 
 
 def main() -> None:

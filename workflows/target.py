@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -82,6 +82,17 @@ def open_target(config: RunConfig, run_id: str, *, dry_run: bool) -> Iterator[Ru
         _connect(connection, config, run_id, where) as target,
     ):
         yield target
+
+
+@contextmanager
+def platform_of(target: EmbeddedCatalog | Server) -> Iterator[Platform]:
+    """The platform behind a target, to read from and to write to. Raises ConfigError and TargetDown."""
+    if isinstance(target, Server):
+        with closing(connect(connection_of(target))) as platform:
+            yield platform
+        return
+    with _embedded_connection(target, dry_run=False) as (connection, _where), closing(connect(connection)) as platform:
+        yield platform
 
 
 @contextmanager

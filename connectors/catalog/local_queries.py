@@ -38,7 +38,7 @@ class When:
 
 def ask_impact(file: Path, name: str, when: When) -> Json:
     """Everything downstream of a table or column. Raises ConfigError for a name that is not there, or not just one."""
-    with _open(file) as connection:
+    with open_catalog(file) as connection:
         row, path = named_node(connection, name)
         span = window(connection, when.as_of, when.days)
         return {**impact.impact(connection, (row.id, path), span.moment), "window": span.answer()}
@@ -49,7 +49,7 @@ def ask_upstream(file: Path, name: str, when: When) -> tuple[str, Json]:
 
     Raises ConfigError for a name that is not there, or not just one, or that of a table.
     """
-    with _open(file) as connection:
+    with open_catalog(file) as connection:
         row, path = named_node(connection, name)
         if path is None:
             some = ", ".join(sorted(column_names(connection, row).exact)[:_NAMED])
@@ -63,7 +63,7 @@ def ask_diff(file: Path, start: int, end: int) -> Json:
 
     Raises ConfigError where `file` is no catalog.
     """
-    with _open(file) as connection:
+    with open_catalog(file) as connection:
         return diff.diff(connection, start, end)
 
 
@@ -75,7 +75,8 @@ def existing_database(file: Path) -> Database:
 
 
 @contextmanager
-def _open(file: Path) -> Iterator[Connection]:
+def open_catalog(file: Path) -> Iterator[Connection]:
+    """A consistent view of a catalog's file. Raises ConfigError where there is none."""
     database = existing_database(file)
     try:
         with database.read() as connection:

@@ -20,6 +20,8 @@ _POSTGRES = Dialect(
     execute_runs_text=True,
     select_into_creates=True,
     whole_rows=True,
+    fewer_values=True,
+    views_follow_names=True,
     output_names_in_having=False,
     named_by_function=True,
     values_column="column{}",
@@ -67,6 +69,8 @@ POSTGRES_FAMILY = (
     replace(
         _POSTGRES,
         name="duckdb",
+        fewer_values=False,
+        views_follow_names=False,
         sqlglot="duckdb",
         sqlfluff="duckdb",
         relations=IGNORED_CASE,

@@ -9,7 +9,7 @@ from vulture import Vulture
 from tests.house.source_tree import PACKAGES, REPOSITORY
 
 MINIMUM_CONFIDENCE = 60
-HANDED_ON = ["@router.*", "@suite_router.*", "@app.*"]
+HANDED_ON = ["@router.*", "@suite_router.*", "@app.*", "@policy.*"]
 """Routes and commands: FastAPI and Typer call them."""
 
 WIRE_MODELS = re.compile(r"connectors/catalog/contract/\w*models\.py|workflows/config/models/\w+\.py")

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -28,6 +28,9 @@ from workflows.commands.options import (
 )
 from workflows.runtime.error_reporting import shows_errors
 
+if TYPE_CHECKING:
+    from workflows.changes.report import ChangeReport
+
 _PARSER_SECONDS = 30.0
 BREAKING = 4
 """Exit code of a diff in which something downstream breaks."""
@@ -40,30 +43,66 @@ class ImpactFormat(StrEnum):
     JSON = "json"
     CSV = "csv"
     TEXT = "text"
+    MARKDOWN = "markdown"
+
+
+ChangeFile = Annotated[
+    str | None, typer.Option("--sql", metavar="FILE|DIR|-", help="Instead of a name: what this SQL would change.")
+]
+ChangeText = Annotated[str | None, typer.Option("--ddl", metavar="TEXT", help="Or what these statements would.")]
+ChangeFolders = Annotated[
+    tuple[str, str] | None, typer.Option("--diff", metavar="BASE HEAD", help="Or what differs between two folders.")
+]
+DefaultSchema = Annotated[
+    str, typer.Option("--default-schema", metavar="[DB.]SCHEMA", help="Where the SQL's names without one stand.")
+]
 
 
 @shows_errors
 def impact(
-    name: Annotated[str, typer.Argument(metavar="TABLE[.COLUMN]", help="A full name, or as much of its end as tells.")],
+    name: Annotated[
+        str | None, typer.Argument(metavar="[TABLE[.COLUMN]]", help="A full name, or as much of its end as tells.")
+    ] = None,
+    sql: ChangeFile = None,
+    ddl: ChangeText = None,
+    between: ChangeFolders = None,
     catalog: CatalogFile = DEFAULT_CATALOG,
+    dialect: SqlDialect = None,
+    default_schema: DefaultSchema = "",
     output: Annotated[ImpactFormat, typer.Option("--format", help="How to write it.")] = ImpactFormat.TREE,
     as_of: AsOf = None,
     days: Days = None,
     budget: Budget = None,
     cursor: Cursor = None,
 ) -> None:
-    """List everything downstream of a table or a column, with the path to each.
+    """List everything downstream of a table or a column, or of a change that is proposed, with the path to each.
+
+    Of a change: which columns downstream break, or change their type, their meaning or their sensitivity. Exit code 4
+    when something breaks, 1 when that is not known: not all of the change is understood, or something may break.
 
     \b
     Examples:
       ingest impact shop.orders.total
-      ingest impact shop.orders --format csv > impact.csv
       ingest impact shop.orders --format text --budget 1000
-      ingest impact shop.orders.total --as-of 2026-01-31 --days 0
+      ingest impact --sql migrations/V7__totals.sql --format markdown
+      ingest impact --diff base/models head/models --dialect snowflake
     """
     from connectors.catalog.local_queries import When, ask_impact
+    from workflows.changes.proposed_change import ChangeOptions, proposed_change
 
-    answer = ask_impact(catalog, name, When(millis(as_of) if as_of else None, days))
+    if sum(one is not None for one in (name, sql, ddl, between)) != 1:
+        raise ConfigError("give one of: a name, --sql FILE, --ddl TEXT, --diff BASE HEAD")
+    when = When(millis(as_of) if as_of else None, days)
+    if name is None:
+        change = ChangeOptions(sql, ddl, between, dialect, default_schema, _PARSER_SECONDS)
+        _print_change(proposed_change(catalog, change, when), output)
+    else:
+        _print_downstream(ask_impact(catalog, name, when), output, budget, cursor)
+
+
+def _print_downstream(answer: Mapping[str, Any], output: ImpactFormat, budget: int | None, cursor: str | None) -> None:
+    if output is ImpactFormat.MARKDOWN:
+        raise ConfigError("--format markdown is for --sql, --ddl and --diff")
     if output is ImpactFormat.TEXT:
         from workflows.answers.changes import impact as impact_answer
 
@@ -74,6 +113,24 @@ def impact(
         typer.echo(_csv(answer), nl=False)
     else:
         _print_impact(answer)
+
+
+def _print_change(report: ChangeReport, output: ImpactFormat) -> None:
+    from workflows.changes.rendering import as_markdown, as_text
+
+    if output in (ImpactFormat.CSV, ImpactFormat.TEXT):
+        raise ConfigError(f"--format {output} is for what is downstream of a name")
+    if output is ImpactFormat.JSON:
+        typer.echo(json.dumps(report.to_json(), indent=2, ensure_ascii=False))
+    elif output is ImpactFormat.MARKDOWN:
+        typer.echo(as_markdown(report), nl=False)
+    else:
+        for line in as_text(report):
+            typer.echo(line)
+    if report.breaks:
+        raise typer.Exit(BREAKING)
+    if not report.complete:
+        raise typer.Exit(1)
 
 
 class DiffFormat(StrEnum):
