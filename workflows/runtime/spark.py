@@ -29,6 +29,7 @@ logger = logging.getLogger(__name__)
 _GONE_SECONDS = 2.0
 _CONNECT_KEYS = ("spark.remote", "spark.connect.url")
 _CONNECT_VARIABLES = ("SPARK_REMOTE", "SPARK_CONNECT_MODE_ENABLED")
+_OWN_CODE = "headwater.zip"
 _OWN_PACKAGES = ("ingestion", "connectors", "workflows")
 _DEFAULTS = {
     "spark.app.name": "headwater",
@@ -107,7 +108,7 @@ def _made_ours(active: SparkSession, settings: SparkSettings) -> Iterator[None]:
         logger.warning("the active Spark session keeps its own %s", ", ".join(ignored))
     before = {key: active.conf.get(key, None) for key in taken}
     context = active.sparkContext
-    if not _is_one_process(str(context.master)):
+    if not _is_one_process(str(context.master)) and not any(Path(file).name == _OWN_CODE for file in context.listFiles):
         # Beside the session's other files: an executor that begins after this run is sent all of them.
         folder = Path(SparkFiles.getRootDirectory()) / "headwater"
         folder.mkdir(exist_ok=True)
@@ -234,7 +235,7 @@ def _quiet_jvm() -> Iterator[None]:
 
 def _own_code(directory: Path) -> Path:
     """Our packages in a zip, for executors that have the dependencies installed but not us."""
-    archive = directory / "headwater.zip"
+    archive = directory / _OWN_CODE
     root = Path(__file__).resolve().parent.parent
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as out:
         for package in _OWN_PACKAGES:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from py4j.protocol import Py4JError
+
 from ingestion import errors
 from ingestion.errors import LineageError, SparkLost
 
@@ -82,7 +84,7 @@ _MEANINGS = (
 
 def meaning_of(error: BaseException) -> LineageError | None:
     """The error that a person is told instead; None where it is nothing that is known of Spark."""
-    text = f"{type(error).__module__}.{type(error).__qualname__}: {error}"
+    text = f"{type(error).__module__}.{type(error).__qualname__}: {_message(error)}"
     own = _OWN.search(text)
     if own is not None:
         return _own_error(own["type"], own["message"] or "")
@@ -92,6 +94,14 @@ def meaning_of(error: BaseException) -> LineageError | None:
         if any(re.search(sign, line) for line in messages):
             return spark_lost(meaning)
     return None
+
+
+def _message(error: BaseException) -> str:
+    # An exception of the JVM is asked for its message, which a JVM that has gone cannot tell.
+    try:
+        return str(error)
+    except (Py4JError, OSError):
+        return ""
 
 
 def spark_lost(meaning: str) -> SparkLost:

@@ -92,6 +92,19 @@ def test_a_jvm_that_does_not_answer_any_more_is_told_as_a_breakdown() -> None:
         raise Py4JNetworkError("Answer from Java side is empty")
 
 
+class MutePySparkError(PySparkException):
+    """An exception of a JVM that has gone: nobody is left to ask for its message."""
+
+    def __str__(self) -> str:
+        raise ConnectionRefusedError
+
+
+def test_an_exception_of_a_jvm_that_has_gone_is_told_as_a_breakdown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("workflows.runtime.spark._is_gone", lambda: True)
+    with pytest.raises(SparkLost, match="its JVM ended"), explained_breakdowns(GracefulShutdown()):
+        raise MutePySparkError("cannot be told")
+
+
 def test_a_signal_is_told_before_the_jvm_that_ended_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(SparkContext, "_gateway", None)
     drain = GracefulShutdown()
