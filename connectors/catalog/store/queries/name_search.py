@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, and_, func, or_, select, text
+from sqlalchemy import ColumnElement, Connection, Row, Select, and_, exists, func, or_, select, text, true
 
 from connectors.catalog.contract.entity_types import LINEAGE_TYPES
 from connectors.catalog.store.chunking import chunks_of
@@ -18,7 +18,7 @@ from ingestion.names import fqn
 _MOST_NAMES = 400
 """Names of one kind that are looked at: the shorter ones of the first _MOST_MATCHES that match."""
 _MOST_MATCHES = 2_000
-_MATCHING = f"select rowid from {{index}} where {{index}} match :expression limit {_MOST_MATCHES}"
+_MATCHING = "select rowid from {index} where {index} match :expression limit :most"
 _NAMES_AT_ONCE = 40
 _MOST_TABLES = 20
 """Tables whose columns are looked through for `table column`."""
@@ -57,7 +57,7 @@ def find(connection: Connection, wanted: str, limit: int, condition: ColumnEleme
     Words may stand in any order and name the schema or the table too. Words that no name has are taken for the ones
     that are spelled almost alike. `condition` on entities and searched names lets only some of them through.
     """
-    search = _NameSearch(connection, wanted, limit, _BEARERS if condition is None else _BEARERS.where(condition))
+    search = _NameSearch(connection, wanted, limit, condition)
     found = search.results(words(wanted), plain(wanted))
     if not found:
         spelled = search.spelling_variants(words(wanted))
@@ -87,9 +87,15 @@ def columns_at(connection: Connection, ends: Sequence[tuple[str, str]]) -> list[
 class _NameSearch:
     """One look through the index of names."""
 
-    def __init__(self, connection: Connection, wanted: str, limit: int, bearers: Select[Any]) -> None:
+    def __init__(self, connection: Connection, wanted: str, limit: int, condition: ColumnElement[bool] | None) -> None:
         self._connection = connection
-        self._bearers = bearers
+        self._bearers = _BEARERS if condition is None else _BEARERS.where(condition)
+        self._most_matches = _MOST_MATCHES
+        self._borne: ColumnElement[bool] = true()
+        if condition is not None:  # names that nothing bears that is let through would take the place of others
+            self._most_matches = -1
+            same = search_names.c.name == search_vocabulary.c.name
+            self._borne = exists(select(1).select_from(search_names).where(same, condition))
         self._wanted = wanted.strip()
         self._limit = limit
 
@@ -137,13 +143,13 @@ class _NameSearch:
         return ranks
 
     def _note(self, ranks: dict[str, int], rank: int, index: str, expression: str) -> None:
-        matching = text(_MATCHING.format(index=index)).bindparams(expression=expression)
+        matching = text(_MATCHING.format(index=index)).bindparams(expression=expression, most=self._most_matches)
         rows = matching.columns(search_vocabulary.c.id).scalar_subquery()
         for name in self._shortest(search_vocabulary.c.id.in_(rows)):
             ranks.setdefault(name, rank)
 
     def _shortest(self, *where: ColumnElement[bool]) -> Iterable[str]:
-        query = select(search_vocabulary.c.name).where(*where)
+        query = select(search_vocabulary.c.name).where(*where, self._borne)
         order = func.length(search_vocabulary.c.name), search_vocabulary.c.name
         return self._connection.scalars(query.order_by(*order).limit(_MOST_NAMES))
 

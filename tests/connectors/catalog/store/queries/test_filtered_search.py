@@ -208,3 +208,13 @@ def test_the_platforms_query_strings_name_tags_and_owners(
     status, answer = filled[0].get("/search/query", q=wanted, index="table_search_index", size=20)
     assert status == 200, answer
     assert [hit["_source"]["name"] for hit in answer["hits"]["hits"]] == expected
+
+
+def test_a_filter_is_asked_of_every_name_that_fits_and_not_of_the_first_hundreds(filled: tuple[Client, Path]) -> None:
+    client, _ = filled
+    columns = [{"name": "berth", "dataType": "INT"}]
+    tables = [{"name": f"quay_{n:03d}", "columns": columns, "databaseSchema": "shop.main.public"} for n in range(450)]
+    tables[-1]["tags"] = [_tag("Last.One")]
+    status, answer = client.post("/headwater/tables", {"tables": tables})
+    assert status == 200, answer
+    assert names(client, "quay tag:last") == ["quay_449"]
