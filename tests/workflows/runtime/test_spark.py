@@ -92,7 +92,7 @@ def test_a_jvm_that_does_not_answer_any_more_is_told_as_a_breakdown() -> None:
         raise Py4JNetworkError("Answer from Java side is empty")
 
 
-class MutePySparkError(PySparkException):
+class MutePySparkError(PySparkRuntimeError):
     """An exception of a JVM that has gone: nobody is left to ask for its message."""
 
     def __str__(self) -> str:
