@@ -77,9 +77,8 @@ export function changesPanel(title, rows, act) {
 
 function changeElement(row, act) {
   const glyph = html("span", { class: `glyph ${row.change}`, role: "img", "aria-label": row.change }, GLYPHS[row.change]);
-  const texts = [row.before, row.after].some(Boolean)
-    ? html("code", { class: "expression", tabindex: 0 }, visible(`${row.before || "as it is"}\n→ ${row.after || "as it is"}`, { lines: true }))
-    : null;
+  const sides = row.change === "changed" ? `${row.before || "as it is"}\n→ ${row.after || "as it is"}` : row.before || row.after;
+  const texts = row.before || row.after ? html("code", { class: "expression", tabindex: 0 }, visible(sides, { lines: true })) : null;
   return html(
     "li",
     { class: row.breaks.length ? "breaks" : null },

@@ -36,10 +36,11 @@ function pointOn([x1, y1, ax, ay, bx, by, x2, y2], t) {
   return [a * x1 + b * ax + c * bx + d * x2, a * y1 + b * ay + c * by + d * y2];
 }
 
-/** The middle of a wire, where its mark goes. */
-export function middle(points) {
+/** The middle of a wire, or the place at another share of its way, where a mark goes. */
+export function middle(points, share = 0.5) {
   const curve = pieces(points);
-  return pointOn(curve[curve.length >> 1], curve.length % 2 ? 0.5 : 0);
+  const way = share * curve.length;
+  return pointOn(curve[Math.floor(way)], way % 1);
 }
 
 /** Finds the wire under a point without asking the browser about thousands of shapes. */
@@ -100,13 +101,16 @@ function toSegment(x, y, [x1, y1], [x2, y2]) {
   return (x1 + t * dx - x) ** 2 + (y1 + t * dy - y) ** 2;
 }
 
+/** Where on a wire its sign stands: wires that cross in their middles, of which one appeared as the other went, show both. */
+const CHANGE_SHARES = { added: 0.36, changed: 0.56, removed: 0.66 };
+
 /** A wire as SVG: its line, and a mark where it goes through folded temporary tables. */
 export function wireElement(wire, number) {
   const classes = ["wire", wire.kind, wire.certain ? "" : "unsure", wire.change].filter(Boolean).join(" ");
   const line = svg("path", { class: classes, d: pathOf(wire.points), "data-wire": number });
   if (!wire.folded && !wire.change) return line;
   const [x, y] = middle(wire.points);
-  const change = wire.change ? changeMark(wire.change, Math.round(x + (wire.folded ? 16 : 0)), Math.round(y)) : "";
+  const change = wire.change ? changeMark(wire.change, ...middle(wire.points, CHANGE_SHARES[wire.change]).map(Math.round)) : "";
   if (!wire.folded) return svg("g", { "data-wire": number }, line, change);
   const mark = svg("g", { class: `folded ${wire.kind}`, transform: `translate(${Math.round(x)} ${Math.round(y)})` });
   mark.append(
