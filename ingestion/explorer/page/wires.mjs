@@ -102,7 +102,7 @@ function toSegment(x, y, [x1, y1], [x2, y2]) {
 }
 
 /** Where on a wire its sign stands: wires that cross in their middles, of which one appeared as the other went, show both. */
-const CHANGE_SHARES = { added: 0.36, changed: 0.56, removed: 0.66 };
+const CHANGE_SHARES = { added: 0.34, changed: 0.62, removed: 0.74 };
 
 /** A wire as SVG: its line, and a mark where it goes through folded temporary tables. */
 export function wireElement(wire, number) {
