@@ -159,7 +159,7 @@ def sample(node: object) -> str:
 def _member(items: list[tuple[object, object]]) -> str:
     """One character of a class."""
     negated = str(items[0][0]) == "NEGATE"
-    for character in chain("a 1\n\t.,;(='\"`{<", map(chr, range(33, 127))):
+    for character in chain("a 1\n\t.,;(='\"`{<", map(chr, range(33, 1024))):
         if negated != any(_is_in(character, str(operation), value) for operation, value in items if value is not None):
             return character
     kind, value = items[0]

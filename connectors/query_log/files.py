@@ -19,7 +19,7 @@ _LOG_NAME = re.compile(
     r".*\.(csv|tsv|psv|json|jsonl|ndjson|parquet|orc|avro)(\.(gz|gzip|bz2|zst|zstd))?", re.IGNORECASE
 )
 _GLOB = re.compile(r"[*?\[{]")
-_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")
+SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")
 _LOG_NAMES = "*.csv, *.tsv, *.psv, *.json, *.jsonl, *.ndjson, plain or .gz, .bz2, .zst; *.parquet, *.orc, *.avro"
 
 
@@ -47,7 +47,7 @@ def find_log_files(spark: SparkSession, path: str) -> list[QueryLogFile]:
 
 def _local_path(spark: SparkSession, path: str) -> str | None:
     """The path on this machine's disks; None where another file system holds it."""
-    scheme = _SCHEME.match(path)
+    scheme = SCHEME.match(path)
     if scheme is None:
         default = spark.sparkContext._jsc.hadoopConfiguration().get("fs.defaultFS", "file:///")
         return path if default.startswith("file:") else None

@@ -81,7 +81,7 @@ class QueryLogInput:
             return self._read(BatchReading(RECORD_SCHEMA, RECORD_SCHEMA))
         return join_pieces(self._read(BatchReading(PIECE_RECORD_SCHEMA, PIECE_RECORD_SCHEMA)))
 
-    def mapped(self, work: BatchWork, schema: StructType) -> DataFrame:
+    def map_records(self, work: BatchWork, schema: StructType) -> DataFrame:
         """What `work` makes of the log's records, with `schema`: where they are read, and sent on to nobody."""
         if self._in_pieces:
             return self.records().mapInArrow(work, schema)

@@ -100,7 +100,7 @@ def impact(
         _print_downstream(ask_impact(catalog, name, when), output, budget, cursor)
 
 
-def _print_downstream(answer: Mapping[str, Any], output: ImpactFormat, budget: int | None, cursor: str | None) -> None:
+def _print_downstream(answer: dict[str, Any], output: ImpactFormat, budget: int | None, cursor: str | None) -> None:
     if output is ImpactFormat.MARKDOWN:
         raise ConfigError("--format markdown is for --sql, --ddl and --diff")
     if output is ImpactFormat.TEXT:

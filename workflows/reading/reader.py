@@ -177,7 +177,7 @@ def _statements_of(source: _Source, condition: str | None, work: BatchWork) -> D
     records = source.records
     if isinstance(records, QueryLogInput):
         if condition is None:
-            return records.mapped(work, STATEMENT_SCHEMA)
+            return records.map_records(work, STATEMENT_SCHEMA)
         records = records.records()
     return with_condition(records, condition).mapInArrow(work, STATEMENT_SCHEMA)
 

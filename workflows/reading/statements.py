@@ -66,7 +66,7 @@ STATEMENT_SCHEMA = StructType(
 READ_BEFORE = "read_before"
 """Why records are skipped that an earlier run has read; `line` of such a row is their number."""
 _BATCH = 2000
-_UNSAID: Row = {"position": 0, "step": 0, "sets": False, "standing": False}
+_NOT_GIVEN: Row = {"position": 0, "step": 0, "sets": False, "standing": False}
 """What rows have that do not say otherwise; null in all other columns."""
 _OF_RECORDS = ("source_id", "user", "duration", "job")
 
@@ -119,10 +119,10 @@ def _statement_batches(records: pa.RecordBatch, digests: Digests, state: TaskSta
         return
     dialects = [dialect or state.dialect for dialect in records.column("dialect").to_pylist()]
     common = _record_columns(records, dialects, digests)
-    said = (records.column(name).to_pylist() for name in _Content._fields if name != "dialect")
+    contents = (records.column(name).to_pylist() for name in _Content._fields if name != "dialect")
     of_record: list[int] = []
     own: list[Row] = []
-    for number, content in enumerate(map(_Content, *said, dialects)):
+    for number, content in enumerate(map(_Content, *contents, dialects)):
         found = _rows_of_record(content, state)
         own += found
         of_record += [number] * len(found)
@@ -135,13 +135,13 @@ def _statement_batches(records: pa.RecordBatch, digests: Digests, state: TaskSta
 
 def _statement_batch(common: Mapping[str, pa.Array], of_record: list[int], own: list[Row]) -> pa.RecordBatch:
     """Rows that are of these records by their numbers, and say of themselves what is in `own`."""
-    records, said = pa.array(of_record, pa.int32()), {name for row in own for name in row}
+    records, given = pa.array(of_record, pa.int32()), {name for row in own for name in row}
     columns = []
     for column in _ARROW_SCHEMA:
-        default = _UNSAID.get(column.name)
+        default = _NOT_GIVEN.get(column.name)
         if column.name in common:
             columns.append(common[column.name].take(records))
-        elif column.name in said:
+        elif column.name in given:
             columns.append(pa.array([row.get(column.name, default) for row in own], column.type))
         else:
             columns.append(pa.repeat(pa.scalar(default, column.type), len(own)))

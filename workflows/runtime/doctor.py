@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import platform
-import re
 import shutil
 import sqlite3
 import sys
@@ -15,6 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from connectors.query_log.files import SCHEME
 from ingestion.errors import LineageError
 from workflows.config.models.fields import cores
 from workflows.config.values import EmbeddedCatalog, RunConfig, Server
@@ -25,7 +25,6 @@ _GB = 1 << 30
 _ENOUGH_MEMORY_GB, _ENOUGH_DISK_GB = 2.0, 1.0
 _PYTHONS = (3, 11), (3, 14)
 _INSTALL_PYSPARK = "pip install 'pyspark>=4.0,<5'"
-_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")
 DEFAULT_CATALOG = EmbeddedCatalog(Path(".headwater/catalog.db"))
 
 
@@ -122,7 +121,7 @@ def cluster(config: RunConfig) -> list[Finding]:
 
 def _on_disks(path: str, default_system: str | None) -> str | None:
     """How a path comes to be on the disks of each host for itself; None where it does not."""
-    scheme = _SCHEME.match(path)
+    scheme = SCHEME.match(path)
     if scheme is not None:
         return "is on the disks of each host" if scheme[1].lower() == "file" else None
     if default_system is None:

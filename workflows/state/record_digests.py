@@ -56,10 +56,10 @@ def _digest(session: str, time: float | None, content: str) -> int:
 
 
 def _content(text: str | None, symbolic: bytes | None, edges: bytes | None, source_id: str) -> str:
-    return text or _planned(symbolic or edges) or f"\0{source_id}"
+    return text or _plan_content(symbolic or edges) or f"\0{source_id}"
 
 
-def _planned(encoded: bytes | None) -> str | None:
+def _plan_content(encoded: bytes | None) -> str | None:
     try:
         return plan_fingerprint(encoded) if encoded else None
     except (Unparsable, TypeError):  # what cannot be read is told where the record is

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, func, insert, select, text
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from connectors.catalog.store.chunking import chunks_of
-from connectors.catalog.store.schema import search_names, search_spellings, search_vocabulary
+from connectors.catalog.store.search_tables import search_names, search_spellings, search_vocabulary
 
 ENTITY, COLUMN = "entity", "column"
 _OF_A_KIND = (

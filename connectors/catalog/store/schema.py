@@ -55,33 +55,6 @@ entities = Table(
     Index("entities_checksum", "checksum"),
 )
 
-search_names = Table(
-    "search_names",
-    metadata,
-    Column("id", Integer, primary_key=True),
-    Column("entity_id", Text, ForeignKey("entities.id"), nullable=False),
-    Column("column_path", Text, nullable=False),  # "" for the entity itself
-    Column("name", Text, nullable=False),
-    UniqueConstraint("entity_id", "column_path"),
-)
-
-search_vocabulary = Table(
-    "search_vocabulary",
-    metadata,
-    Column("id", Integer, primary_key=True),
-    Column("kind", Text, nullable=False),  # entity, column: of what it is the name
-    Column("name", Text, nullable=False),
-    UniqueConstraint("name", "kind"),
-)
-
-search_spellings = Table(
-    "search_spellings",
-    metadata,
-    Column("word", Text, primary_key=True),
-    Column("backwards", Text, nullable=False),
-    sqlite_with_rowid=False,
-)
-
 entity_labels = Table(
     "entity_labels",
     metadata,

@@ -172,7 +172,8 @@ def page_events(log: EventLogFile, place: EventLogFile) -> Iterator[tuple[EventL
             break
         offset += len(page)
     if lowest:
-        lost = f"the history server keeps only the last executions: the first {lowest} of this application are lost"
+        # A JVM that had another application before goes on counting.
+        lost = f"the history server keeps only the last executions: what this application ran before {lowest} is lost"
         yield place, EventLine(0, PROBLEM, problem=lost)
 
 

@@ -19,7 +19,7 @@ from connectors.catalog.store.lineage.writer import LineageWriter, versions_at
 from connectors.catalog.store.schema import corrections
 from ingestion.model import Json
 
-ADDED, CONFIRMED = "added", "confirmed"
+ADDED = "added"
 
 
 @dataclass(frozen=True, slots=True)

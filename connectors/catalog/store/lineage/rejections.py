@@ -9,12 +9,12 @@ from sqlalchemy import ColumnElement, Connection, and_, select
 
 from connectors.catalog.store.entities import column_events, name_events
 from connectors.catalog.store.entities.column_events import ColumnEvents
+from connectors.catalog.store.lineage.inserts import Edge
 from connectors.catalog.store.lineage.intervals import Interval
 from connectors.catalog.store.schema import corrections
 from ingestion.model import Json
 
 REJECTED, UNDONE = "rejected", "undone"
-Edge = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)

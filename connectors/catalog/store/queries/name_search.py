@@ -11,7 +11,8 @@ from sqlalchemy import ColumnElement, Connection, Row, Select, and_, exists, fun
 from connectors.catalog.contract.entity_types import LINEAGE_TYPES
 from connectors.catalog.store.chunking import chunks_of
 from connectors.catalog.store.name_index import COLUMN, ENTITY, has_words, plain, words
-from connectors.catalog.store.schema import entities, search_names, search_spellings, search_vocabulary
+from connectors.catalog.store.schema import entities
+from connectors.catalog.store.search_tables import search_names, search_spellings, search_vocabulary
 from ingestion.model import Json
 from ingestion.names import fqn
 
