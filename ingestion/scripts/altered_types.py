@@ -28,7 +28,7 @@ _BEHIND_TYPE = keywords(
     " auto_increment identity generated encrypted sparse persisted options stored virtual visible invisible"
     " materialized alias ttl with character ;"
 )
-_TEXTS_IN_TYPE = re.compile(r"\([^()]*['\"][^()]*\)")
+_TEXTS_IN_TYPE = re.compile(r"\([^()'\"]*+['\"][^()]*+\)")
 _UNFOLLOWED = frozenset(
     {
         *(("drop", what) for what in keywords("function procedure macro type domain aggregate extension synonym")),

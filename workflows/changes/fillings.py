@@ -10,7 +10,7 @@ from ingestion.policies.values import ValueFlow, value_flow
 from workflows.changes.differences import Sides, TableDifference
 from workflows.changes.report import ChangeKind
 
-_QUALIFIER = re.compile(r"(?:[\w$]+|\"[^\"]*\"|`[^`]*`)\s*\.\s*(?=[\w$\"`])")
+_QUALIFIER = re.compile(r"(?:(?<![\w$])[\w$]++|\"[^\"]*+\"|`[^`]*+`)\s*+\.\s*+(?=[\w$\"`])")
 _HARMLESS = ("PII.None", "PII.NonSensitive")
 _SENSITIVE = ("PII", "PersonalData")
 _Key = tuple[object, ...]
