@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ingestion.binding.name_events import NameEvent, NameEventKind, with_final_events
+from ingestion.binding.name_events import NameEvent, NameEventKind, with_final_events, without_names_in_between
 from ingestion.binding.relations import Relation
-from ingestion.binding.restored_names import Alterations, NameStates, Order, RestoredNames
+from ingestion.binding.restored_names import Alterations, FinalState, NameStates, Order, RestoredNames
 from ingestion.binding.statement_names import CREATING_KINDS, TableUsageNames, names_in, without_schema
 from ingestion.isolation import FailureStage, Isolation
 from ingestion.model import Column, StatementKind, StatementLineage, TableChange, TableName, WriteMode
@@ -130,6 +130,7 @@ class _TimelineReader:
         self._announced: dict[tuple[Order, RelationKey], int] = {}
         self._restored = RestoredNames(self._in_force)
         self._last_made: dict[int, Order] = {}
+        self._renamed: dict[NameEvent, int] = {}
 
     def announce(self, occurrence: Occurrence, names: TableUsageNames) -> None:
         for name, temporary in names.created:
@@ -164,7 +165,11 @@ class _TimelineReader:
 
     def close(self) -> None:
         final = tuple(self._restored.leave_as_at_the_end())
-        self.events = [*with_final_events(self.events, final)]
+        rebuilt = self._rebuilt_places(final)
+        kept = [event for event in self.events if rebuilt.get(event.key) != self._renamed.get(event, -1)]
+        self.events = [*without_names_in_between(with_final_events(kept, final))]
+        for place, number in rebuilt.items():
+            self.relations[number].key = place
         replaced = {state.place for state in final if state.relation is None}
         stands = {number: place for place, number in self._in_force.items()}
         for relation in self.relations:
@@ -176,6 +181,13 @@ class _TimelineReader:
         for relation in self.relations:
             if relation.created is not None and last[relation.key] != relation.number:
                 relation.superseded = True
+
+    def _rebuilt_places(self, final: Iterable[FinalState]) -> dict[RelationKey, int]:
+        """What was set aside from a place, was made in the same way and has it again: the two are one relation here."""
+        left = {(event.key, number) for event, number in self._renamed.items()}
+        ordered = sorted(final, key=lambda state: state.last)
+        found = {state.place: state.relation for state in ordered if (state.place, state.relation) in left}
+        return {place: n for place, n in found.items() if n is not None and place != self.relations[n].born}
 
     def _apply(self, number: int, occurrence: Occurrence, change: TableChange, meaning: dict[TableName, int]) -> None:
         kind = change.kind
@@ -200,6 +212,8 @@ class _TimelineReader:
         elif change.other is not None and kind is StatementKind.RENAME:
             place = self._renamed_place(relation, change.other, occurrence)
             self._note(NameEventKind.RENAME, relation.key, occurrence, place)
+            if relation.key.session is None:
+                self._renamed[self.events[-1]] = relation.number
             self._in_force.pop(relation.key, None)
             relation.left = relation.key
             self._stand(relation, place)

@@ -65,7 +65,8 @@ def name_events(events: Sequence[NameEvent], resolver: Resolver) -> list[Json]:
 
     DROP and CREATE in one record have one time, and the lineage of what is created has it too: the DROP is told a
     millisecond earlier, so that it ends what was there before and nothing else. The same holds of a relation that was
-    made under another name before the DROP and renamed after it: its lineage has the last name from its first moment.
+    made under another name before the DROP, or before a RENAME that sets aside what stood there, and renamed after it:
+    its lineage has the last name from its first moment.
     A log without times tells nothing.
     """
     timed = [event for event in events if event.time > 0]
@@ -78,9 +79,11 @@ def name_events(events: Sequence[NameEvent], resolver: Resolver) -> list[Json]:
         if entity is None or (event.other is not None and other is None):
             continue
         at = round(event.time * 1000)
+        first = made_before.get((event.key, event.time), event.time)
         if event.kind is NameEventKind.DROP:
-            first = made_before.get((event.key, event.time), event.time)
             at = round(first * 1000) - (first < event.time or (event.key, event.time) in made)
+        elif event.kind is NameEventKind.RENAME:
+            at = round(first * 1000) - (first < event.time)
         body: Json = {"kind": str(event.kind), "entity": _end(entity), "at": at}
         if other is not None:
             body["other"] = _end(other)
@@ -91,22 +94,27 @@ def name_events(events: Sequence[NameEvent], resolver: Resolver) -> list[Json]:
 def _made_under_other_names(
     events: Sequence[NameEvent], found: Mapping[RelationKey, TableEntity]
 ) -> dict[tuple[RelationKey, float], float]:
-    """The DROPs that made room for a relation of another name, with when that was made.
+    """The DROPs and RENAMEs that made room for a relation of another name, with when that was made.
 
-    Only where the catalog never had the other name: else it moves the lineage itself when the name changes.
+    Only where the catalog never had the other name: else it moves the lineage itself when the name changes. What was
+    made after it is set aside with all its lineage.
     """
-    dropped: dict[RelationKey, float] = {}
+    left: dict[RelationKey, NameEvent] = {}
     created: dict[RelationKey, float] = {}
     moments: dict[tuple[RelationKey, float], float] = {}
     for event in events:
         if event.kind is NameEventKind.DROP:
-            dropped[event.key] = event.time
+            left[event.key] = event
         elif event.kind is NameEventKind.CREATE:
             created[event.key] = event.time
-            dropped.pop(event.key, None)
-        elif event.kind is NameEventKind.RENAME and event.other in dropped and event.key not in found:
-            drop = dropped.pop(event.other)
-            moments[event.other, drop] = min(drop, created.get(event.key, drop))
+            left.pop(event.key, None)
+        elif event.kind is NameEventKind.RENAME and event.other is not None:
+            before = left.pop(event.other, None)
+            if before is not None and event.key not in found:
+                made = min(before.time, created.get(event.key, before.time))
+                if before.kind is NameEventKind.DROP or created.get(event.other, made - 1) < made:
+                    moments[event.other, before.time] = made
+            left[event.key] = event
     return moments
 
 

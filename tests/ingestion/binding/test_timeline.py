@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from ingestion.binding.name_events import NameEvent, NameEventKind, without_names_in_between
+from ingestion.names.namespaces import RelationKey
 from tests.support.captured_logs import bound, edges, table_edges
 
 
@@ -95,3 +97,56 @@ def test_a_table_that_gives_its_place_to_another_and_goes_is_what_its_readers_re
 def test_a_table_that_is_set_aside_and_kept_has_its_own_name() -> None:
     log = bound(["INSERT INTO mart (a) SELECT a FROM report", *BUILT[:3]])
     assert edges(log) == {("src.a", "report.a"), ("report__old.a", "mart.a")}
+
+
+def told(statements: list[str]) -> list[str]:
+    log = bound([f"ALTER TABLE {s.replace(' -> ', ' RENAME TO ')}" if " -> " in s else s for s in statements])
+    names = {
+        event: event.key.table + (f" {event.other.table}" if event.other is not None else "") for event in log.events
+    }
+    return [f"{event.kind} {names[event]} {event.time:.0f}" for event in log.events]
+
+
+@pytest.mark.parametrize(
+    ("statements", "events"),
+    [
+        (BUILT[:4], ["create report__new 0", "rename report__new report 2", "drop report__old 3"]),
+        # the log begins in the middle of a build
+        (BUILT[1:4], ["rename report__new report 1", "drop report__old 2"]),
+        # and ends before its last statement, or in the middle of it
+        (BUILT[:3], ["create report__new 0", "rename report report__old 1", "rename report__new report 2"]),
+        (BUILT[:2], ["create report__new 0", "rename report report__old 1"]),
+        # the drop comes with the next build
+        (
+            ["a -> b", "c -> a", "DROP TABLE b", "a -> b", "CREATE TABLE a (x int)"],
+            ["rename c a 1", "drop b 2", "rename a b 3", "create a 4"],
+        ),
+        (["a -> b", "CREATE TABLE a AS SELECT x FROM s", "DROP TABLE b"], ["create a 1", "drop b 2"]),
+        (["a -> b", "b -> c", "d -> a", "DROP TABLE c"], ["drop b 1", "rename d a 2", "drop c 3"]),
+        # nothing took the name
+        (["a -> b", "DROP TABLE b"], ["drop a 0", "drop b 1"]),
+        (["c -> a", "a -> b", "DROP TABLE b"], ["drop c 0", "drop a 1", "drop b 2"]),
+        # what took it went too
+        (["a -> b", "c -> a", "DROP TABLE b", "DROP TABLE a"], ["drop c 1", "drop b 2", "drop a 3"]),
+        (["DROP TABLE a", "c -> a"], ["drop a 0", "rename c a 1"]),
+        (["a -> b"], ["rename a b 0"]),
+        (["a -> b", "b -> c"], ["rename a c 0"]),
+        (["a -> b", "b -> a"], []),
+        (["a -> b", "CREATE TABLE a (x int)", "b -> c"], ["rename a c 0", "create a 1"]),
+        # names that others bore meanwhile
+        (["a -> b", "b -> c", "d -> b"], ["rename a b 0", "rename b c 1", "rename d b 2"]),
+        (["c -> d", "a -> b", "b -> c"], ["rename c d 0", "rename a c 1"]),
+        (["a -> b", "c -> d", "b -> c"], ["rename a b 0", "rename c d 1", "rename b c 2"]),
+        (["a -> t", "b -> a", "t -> b"], ["rename a t 0", "rename b a 1", "rename t b 2"]),
+    ],
+)
+def test_names_that_something_only_passed_through_are_not_told(statements: list[str], events: list[str]) -> None:
+    assert told(statements) == events
+
+
+def test_what_is_swapped_is_told_as_it_was() -> None:
+    name, other = (RelationKey(("d", "p", table)) for table in "ab")
+    swap = NameEvent(NameEventKind.SWAP, name, 1.0, other)
+    drop = NameEvent(NameEventKind.DROP, other, 2.0)
+    aside = NameEvent(NameEventKind.RENAME, RelationKey(("d", "p", "c")), 0.0, name)
+    assert without_names_in_between([aside, swap, drop]) == (aside, swap, drop)

@@ -73,4 +73,13 @@ def test_a_drop_that_makes_room_for_a_renamed_table_ends_nothing_of_that_table(t
         ):
             filed = [event["at"] for event in name_events(events, resolver) if event["kind"] == "drop"]
             assert filed == [at]
+        aside = NameEvent(NameEventKind.RENAME, key("kept"), 3.0, key("old"))
+        for events, at in (
+            ([made, aside, rename], 1999),  # what is set aside has no part in the lineage of what takes its place
+            ([aside, rename], 3000),
+            ([made, aside], 3000),
+            ([made, NameEvent(NameEventKind.CREATE, key("kept"), 2.5), aside, rename], 3000),
+        ):
+            filed = [event["at"] for event in name_events(events, resolver) if event["kind"] == "rename"]
+            assert filed == [at]
         platform.close()
