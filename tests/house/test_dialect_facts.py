@@ -23,7 +23,7 @@ OF_SYSTEMS = {
     "connectors.postgres": "a connector to one system",
     "connectors.spark_catalog": "a connector to one system",
     "connectors.spark_history": "a connector to one system",
-    "workflows.commands.policy": "formats that a plan is written in",
+    "workflows.commands.catalog.policy": "formats that a plan is written in",
     "workflows.config": "keys and source types of the YAML",
     "workflows.control.scratch": "names of folders",
     "workflows.lineage.registration": "the connection types of services that are registered",

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ingestion.errors import ConfigError, Interrupted
+from workflows.commands.catalog.serve import token_of
 from workflows.commands.options import DEFAULT_CATALOG, AsOf, CatalogFile, Days, millis
-from workflows.commands.serve import token_of
 from workflows.runtime.error_reporting import shows_errors, without_secrets
 
 _LAST_PORT = 65_535

@@ -1,0 +1,1 @@
+"""Commands that ask a catalog, or change what it says."""
