@@ -130,7 +130,7 @@ class LocalTables:
             for (source, target), views in found.items()
             if source in names_of and target in names_of
             for view in views
-            for one in _dependencies(view, names_of[source], names_of[target])
+            for one in dependencies_of(view, names_of[source], names_of[target])
         ]
 
     def _meet(self, identifiers: set[str]) -> None:
@@ -164,12 +164,16 @@ def _tags(stored: Json) -> tuple[str, ...]:
     return tuple(str(label["tagFQN"]) for label in stored.get("tags") or ())
 
 
-def _dependencies(view: ContributionView, source: str, target: str) -> Iterator[ColumnDependency]:
+def dependencies_of(
+    view: ContributionView, source: str, target: str, columns: Iterable[Json] | None = None
+) -> Iterator[ColumnDependency]:
+    """What a contribution says of a source and a target; of these `columns` of its content alone, if given."""
     text = str(view.content.get("sql") or "")
-    columns = view.content.get("columns") or ()
-    if not columns:
+    given = view.content.get("columns") or ()
+    if not given:
         yield ColumnDependency((source, None), (target, None), "TABLE", producer=view.kind, sql=text)
-    for column in columns:
+        return
+    for column in given if columns is None else columns:
         for path in column["from"]:
             yield ColumnDependency(
                 (source, path),

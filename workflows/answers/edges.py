@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from connectors.catalog.local_tables import ColumnDependency, dependencies_of
 from connectors.catalog.store.lineage.reads import ContributionView
 from ingestion.model import Json
 from workflows.answers.paging.pages import Row
@@ -38,30 +39,16 @@ class SeenEdge:
 
 def edges_of(view: ContributionView, names: tuple[str, str], columns: Iterable[Json] | None = None) -> list[SeenEdge]:
     """The edges of a contribution between the entities of these `names`; of these `columns` of it alone, if given."""
-    given = view.content.get("columns") or []
-    if not given:
-        return [
-            SeenEdge(CatalogEdge(names[1], names[0], "TABLE", "", masking=False, certain=True, expression=""), view)
-        ]
-    found = []
-    for column in given if columns is None else columns:
-        target = f"{names[1]}.{column.get('to') or EVERY}"
-        found += [
-            SeenEdge(
-                CatalogEdge(
-                    target,
-                    f"{names[0]}.{source}",
-                    column.get("type", "DIRECT"),
-                    column.get("subtype") or "",
-                    masking=bool(column.get("masking")),
-                    certain=bool(column.get("certain", True)),
-                    expression=column.get("expression") or "",
-                ),
-                view,
-            )
-            for source in column["from"]
-        ]
-    return found
+    return [SeenEdge(_edge(one), view) for one in dependencies_of(view, *names, columns)]
+
+
+def _edge(one: ColumnDependency) -> CatalogEdge:
+    (source, path), (target, to) = one.source, one.target
+    if one.type != "TABLE":
+        source, target = f"{source}.{path}", f"{target}.{to or EVERY}"
+    return CatalogEdge(
+        target, source, one.type, one.subtype, masking=one.masking, certain=one.certain, expression=one.expression
+    )
 
 
 def edge_rows(seen: Sequence[SeenEdge], texts: NumberedTexts) -> list[Row]:
