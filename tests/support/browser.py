@@ -52,6 +52,12 @@ NAMELESS = """
     return [...document.querySelectorAll(wanting)].filter((e) => !named(e)).map((e) => e.outerHTML.slice(0, 80))
       .concat([...document.querySelectorAll('span[aria-label]:not([role])')].map((e) => e.outerHTML.slice(0, 80)));
 """
+COPIED = """
+    const writeText = async (text) => (window.copied = text);
+    Object.defineProperty(navigator, 'clipboard', { value: { writeText } });
+"""
+"""Makes the clipboard a value of the window."""
+
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 

@@ -7,10 +7,8 @@ from collections.abc import Iterator
 import pytest
 from selenium.webdriver.common.by import By
 
-from connectors.catalog import CatalogConfig, running_catalog
-from tests.connectors.catalog.explorer.test_everyday_use import DESK, PHONE, Mill
-from tests.support.browser import ENTER, ESCAPE, NAMELESS, SMALL, WIDER, Page, browser
-from tests.support.http_client import Client
+from tests.support.browser import ENTER, ESCAPE, NAMELESS, SMALL, WIDER, Page
+from tests.support.served_page import DESK, PHONE, ServedPage, served_page
 from tests.support.shop_history import SCHEMA, fill
 
 pytestmark = pytest.mark.browser
@@ -20,15 +18,13 @@ HOSTILE = "<img src=x onerror=alert(1)> \u202egnorw"
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mill]:
-    folder = tmp_path_factory.mktemp("shop")
-    with running_catalog(CatalogConfig(folder / "catalog.db", port=0)) as address, browser(folder) as page:
-        fill(Client(address.url))
-        yield Mill(page, address.url.removesuffix("api"), folder / "catalog.db")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedPage]:
+    with served_page(tmp_path_factory.mktemp("shop"), fill) as shown:
+        yield shown
 
 
 @pytest.fixture
-def shop(served: Mill) -> Iterator[Mill]:
+def shop(served: ServedPage) -> Iterator[ServedPage]:
     yield served
     assert served.page.complaints() == []
 
@@ -44,7 +40,7 @@ def explain(page: Page, reason: str, author: str = "") -> None:
     page.button("correction-send")
 
 
-def test_a_link_is_rejected_with_a_reason_and_is_there_again_when_that_is_undone(shop: Mill) -> None:
+def test_a_link_is_rejected_with_a_reason_and_is_there_again_when_that_is_undone(shop: ServedPage) -> None:
     page = shop.show(f"{VIEW}&e={SCHEMA}.rates%0Arate%09{SCHEMA}.daily%0Atotal", 4)
     page.until(lambda: page.texts("#panel .said"), "the link")
     before = page.wires()
@@ -62,7 +58,7 @@ def test_a_link_is_rejected_with_a_reason_and_is_there_again_when_that_is_undone
     assert page.js("return document.querySelectorAll('#panel img, #panel b b').length") == 0
     assert page.wires("direct") < before
     assert page.wires("table") == 1, "the statement reads the table all the same"
-    stored = Client(f"{shop.url}api").get("/headwater/corrections")[1]["corrections"]
+    stored = shop.client.get("/headwater/corrections")[1]["corrections"]
     assert [(one["reason"], one["author"], one["undone"]) for one in stored] == [(HOSTILE, "ann <b>", None)]
     page.driver.find_element(By.CSS_SELECTOR, "#corrections button").click()
     explain(page, "it was right")
@@ -72,7 +68,7 @@ def test_a_link_is_rejected_with_a_reason_and_is_there_again_when_that_is_undone
 
 
 @pytest.mark.parametrize("size", [DESK, PHONE])
-def test_a_source_is_added_and_shown_as_what_a_person_said(shop: Mill, size: tuple[int, int]) -> None:
+def test_a_source_is_added_and_shown_as_what_a_person_said(shop: ServedPage, size: tuple[int, int]) -> None:
     target = "report" if size == DESK else "daily"
     page = shop.show(f"t=1.1.{SCHEMA}.{target}&days=0&columns=all", None, size)
     page.until(lambda: page.tables > 1, "the picture")
@@ -100,8 +96,8 @@ def test_a_source_is_added_and_shown_as_what_a_person_said(shop: Mill, size: tup
     assert all("404" in complaint for complaint in page.complaints())
 
 
-def test_a_picture_of_the_time_before_shows_what_was_corrected_since(shop: Mill) -> None:
-    client = Client(f"{shop.url}api")
+def test_a_picture_of_the_time_before_shows_what_was_corrected_since(shop: ServedPage) -> None:
+    client = shop.client
     before = client.get("/headwater/moments")[1]["moments"][-1]["at"]
     ends = {"from": {"entity": f"{SCHEMA}.daily"}, "to": {"entity": f"{SCHEMA}.report"}}
     status, _ = client.post("/headwater/corrections", {"verdict": "rejected", "reason": "no", **ends})
@@ -111,8 +107,8 @@ def test_a_picture_of_the_time_before_shows_what_was_corrected_since(shop: Mill)
     assert "compared with now" in page.driver.title
 
 
-def test_what_is_not_sure_is_confirmed(shop: Mill) -> None:
-    client = Client(f"{shop.url}api")
+def test_what_is_not_sure_is_confirmed(shop: ServedPage) -> None:
+    client = shop.client
     ids = {one["name"]: one["id"] for one in client.get("/tables", limit=10)[1]["data"]}
     column = {"from": [f"{SCHEMA}.rates.rate"], "to": f"{SCHEMA}.orders.total", "type": "DIRECT", "certain": False}
     said = {"producer": {"kind": "query", "key": "q"}, "source": "QueryLineage", "columns": [column], "confidence": 0.5}

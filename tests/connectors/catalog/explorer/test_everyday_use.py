@@ -4,67 +4,41 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from selenium.webdriver.common.by import By
 from typer.testing import CliRunner
 
-from connectors.catalog import CatalogConfig, running_catalog
-from tests.support.browser import ENTER, NAMELESS, SMALL, WIDER, Page, browser
-from tests.support.http_client import Client
+from tests.support.browser import COPIED, ENTER, NAMELESS, SMALL, WIDER, Page
 from tests.support.mill_catalog import DOTTED, FILE, HUB, LONG, READERS, fill
+from tests.support.served_page import DESK, PHONE, ServedPage, served_page
 from workflows.cli import app
 
 pytestmark = pytest.mark.browser
 
-DESK, PHONE = (1440, 900), (390, 844)
 ALL = f"t=9.9.{HUB}"
 CARDS = 1 + 2 + 2 + len(READERS) + 4  # flours; grains, grain.csv; sales, yearly; readers; the strange names, old_name
 
 
 HEADING = "h1:not([hidden]):not([hidden] *)"
-_COPIED = """
-    const writeText = async (text) => (window.copied = text);
-    Object.defineProperty(navigator, 'clipboard', { value: { writeText } });
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class Mill:
-    """The served mill, its file, and a browser that looks at it."""
-
-    page: Page
-    url: str
-    file: Path
-
-    def show(self, view: str, tables: int | None, size: tuple[int, int] = DESK) -> Page:
-        width, height = size
-        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
-        self.page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-        self.page.open(f"{self.url}#{view}", tables)
-        return self.page
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mill]:
-    folder = tmp_path_factory.mktemp("mill")
-    file = folder / "catalog.db"
-    with running_catalog(CatalogConfig(file, port=0)) as address, browser(folder) as page:
-        fill(Client(address.url))
-        yield Mill(page, address.url.removesuffix("api"), file)
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedPage]:
+    with served_page(tmp_path_factory.mktemp("mill"), fill) as shown:
+        yield shown
 
 
 @pytest.fixture
-def mill(served: Mill) -> Iterator[Mill]:
+def mill(served: ServedPage) -> Iterator[ServedPage]:
     yield served
     assert served.page.complaints() == []
 
 
 @pytest.mark.parametrize("size", [DESK, PHONE])
 def test_the_list_is_left_by_the_button_that_opened_it_and_one_can_search_in_it(
-    mill: Mill, size: tuple[int, int]
+    mill: ServedPage, size: tuple[int, int]
 ) -> None:
     page = mill.show(ALL, CARDS, size)
     assert page.js("return document.getElementById('minimap').hidden") is False
@@ -77,7 +51,7 @@ def test_the_list_is_left_by_the_button_that_opened_it_and_one_can_search_in_it(
     assert "did not work" not in page.status
 
 
-def test_each_choice_of_a_table_is_a_step_of_the_way_back_and_names_the_page(mill: Mill) -> None:
+def test_each_choice_of_a_table_is_a_step_of_the_way_back_and_names_the_page(mill: ServedPage) -> None:
     page = mill.show("", 0)
     titles = []
     for name in ("flours", "sales", "yearly"):
@@ -99,7 +73,7 @@ def titled(page: Page, title: str) -> None:
     page.until(lambda: page.driver.title == title, title)
 
 
-def test_a_link_to_what_is_not_there_says_where_it_went_or_what_is_called_nearly_so(mill: Mill) -> None:
+def test_a_link_to_what_is_not_there_says_where_it_went_or_what_is_called_nearly_so(mill: ServedPage) -> None:
     page = mill.show("t=1.1.mill.main.core.flors", None)
     page.until(lambda: page.texts("#beginnings button"), "near names")
     assert "flors is not here" in page.text("#start h1")
@@ -114,7 +88,7 @@ def test_a_link_to_what_is_not_there_says_where_it_went_or_what_is_called_nearly
     assert "not here: mill.main.core.nothing" in page.status
 
 
-def test_tables_come_before_columns_and_words_parts_accents_and_slips_are_found(mill: Mill) -> None:
+def test_tables_come_before_columns_and_words_parts_accents_and_slips_are_found(mill: ServedPage) -> None:
     page = mill.show("", 0)
     for text, found in {
         "flour": ["flours", "dim_flours", "fact_flours", "flour_quality"],
@@ -134,7 +108,7 @@ def test_tables_come_before_columns_and_words_parts_accents_and_slips_are_found(
 
 
 @pytest.mark.parametrize("view", ["", ALL, f"{ALL}&list=1", f"t=1.1.{HUB}&p={HUB}%0Akilos"])
-def test_a_phone_shows_everything_in_its_width(mill: Mill, view: str) -> None:
+def test_a_phone_shows_everything_in_its_width(mill: ServedPage, view: str) -> None:
     page = mill.show(view, None, PHONE)
     page.until(lambda: page.status, "the page")
     if "p=" in view:
@@ -160,7 +134,7 @@ def test_a_phone_shows_everything_in_its_width(mill: Mill, view: str) -> None:
 
 @pytest.mark.parametrize("size", [DESK, PHONE])
 def test_names_however_long_or_strange_stay_in_their_places_and_cannot_pass_for_others(
-    mill: Mill, size: tuple[int, int]
+    mill: ServedPage, size: tuple[int, int]
 ) -> None:
     page = mill.show(f"t=1.1.mill.main.core.{LONG}&p=mill.main.core.{LONG}%0Aday&list=1", 2, size)
     assert page.js(WIDER) == []
@@ -178,7 +152,7 @@ def test_names_however_long_or_strange_stay_in_their_places_and_cannot_pass_for_
     assert page.texts("#results .where") == ["mill.main.core"]
 
 
-def test_light_or_dark_is_kept(mill: Mill) -> None:
+def test_light_or_dark_is_kept(mill: ServedPage) -> None:
     page = mill.show(ALL, CARDS)
     background = "return getComputedStyle(document.body).backgroundColor"
     before = page.js(background)
@@ -191,7 +165,7 @@ def test_light_or_dark_is_kept(mill: Mill) -> None:
 
 
 @pytest.mark.parametrize("size", [DESK, PHONE])
-def test_nothing_covers_the_rows_of_the_list(mill: Mill, size: tuple[int, int]) -> None:
+def test_nothing_covers_the_rows_of_the_list(mill: ServedPage, size: tuple[int, int]) -> None:
     page = mill.show(f"{ALL}&list=1", CARDS, size)
     page.js("document.getElementById('list').scrollTop = 120")
     covered = page.js("""
@@ -204,7 +178,7 @@ def test_nothing_covers_the_rows_of_the_list(mill: Mill, size: tuple[int, int]) 
     assert covered == []
 
 
-def test_everything_that_can_be_used_has_a_name_and_a_size_and_each_view_one_heading(mill: Mill) -> None:
+def test_everything_that_can_be_used_has_a_name_and_a_size_and_each_view_one_heading(mill: ServedPage) -> None:
     page = mill.show(f"t=1.1.{HUB}", None)
     page.until(lambda: page.tables > 1, "the picture")
     page.driver.find_element(By.CSS_SELECTOR, "#filters summary").click()
@@ -218,7 +192,7 @@ def test_everything_that_can_be_used_has_a_name_and_a_size_and_each_view_one_hea
         assert len(page.texts(HEADING)) == 1
 
 
-def test_an_exported_page_begins_at_the_table_with_the_most_neighbours(mill: Mill, tmp_path: Path) -> None:
+def test_an_exported_page_begins_at_the_table_with_the_most_neighbours(mill: ServedPage, tmp_path: Path) -> None:
     file = tmp_path / "lineage.html"
     arguments = ["export", "--catalog", str(mill.file), "--html", str(file), "--days", "0"]
     assert CliRunner().invoke(app, arguments).exit_code == 0
@@ -228,16 +202,16 @@ def test_an_exported_page_begins_at_the_table_with_the_most_neighbours(mill: Mil
     assert page.js("return document.querySelector('.card.root').getAttribute('aria-label')").startswith(f"table {HUB},")
     for text in ("flour", "flours dim", "dimflours", "flurs", "cafe pais", "raw grains kilos", "monthly", "quuality"):
         here = page.search(text)
-        answer = Client(f"{mill.url}api").get("/headwater/search", q=text, limit=40)[1]["results"]
+        answer = mill.client.get("/headwater/search", q=text, limit=40)[1]["results"]
         assert sorted(here) == sorted(one["name"] for one in answer), text
     assert FILE.split(".", 1)[1].strip('"') in page.search("grain csv")
 
 
 def test_a_column_tells_its_whole_chain_as_the_command_does_and_lights_the_way_one_goes_along(
-    mill: Mill, tmp_path: Path
+    mill: ServedPage, tmp_path: Path
 ) -> None:
     page = mill.show("t=0.0.mill.main.core.yearly&columns=all", 1)
-    page.js(_COPIED)
+    page.js(COPIED)
     page.click(page.column("yearly", "kilos"))
     page.until(lambda: page.texts("#chain .hop"), "the chain")
     names, filtering = page.texts("#chain .hop .go"), "grains.café_país"
@@ -267,7 +241,7 @@ def test_a_column_tells_its_whole_chain_as_the_command_does_and_lights_the_way_o
     page.until(lambda: page.lit() > on_the_way, "the light of the pin")
 
 
-def test_the_light_falls_on_what_the_chain_has_and_not_on_the_filters_of_other_statements(mill: Mill) -> None:
+def test_the_light_falls_on_what_the_chain_has_and_not_on_the_filters_of_other_statements(mill: ServedPage) -> None:
     three = "&".join(f"t=0.0.mill.main.core.{name}" for name in ("sales", "flours", "stock"))
     page = mill.show(f"{three}&columns=all&p=mill.main.core.sales%0Akilos", 3)
     page.until(lambda: page.lit() == {"sales.kilos", "flours.kilos", "flours.grade"}, "the filter of kilos")
@@ -275,7 +249,7 @@ def test_the_light_falls_on_what_the_chain_has_and_not_on_the_filters_of_other_s
     page.until(lambda: page.lit() == {"sales.grade", "stock.grade", "stock.day", "flours.day"}, "that of grade")
 
 
-def test_what_breaks_stands_beside_it_row_by_row_with_its_way(mill: Mill) -> None:
+def test_what_breaks_stands_beside_it_row_by_row_with_its_way(mill: ServedPage) -> None:
     page = mill.show(f"t=0.0.{HUB}&columns=all", 1, PHONE)
     page.click(page.column("flours", "kilos"))
     page.until(lambda: page.texts("#impact tbody tr"), "the impact")
@@ -283,10 +257,10 @@ def test_what_breaks_stands_beside_it_row_by_row_with_its_way(mill: Mill) -> Non
     assert any("yearly" in row and "by way of sales.kilos" in row for row in rows)
 
 
-def test_the_picture_can_be_saved_as_png_and_a_link_says_what_it_shows(mill: Mill, tmp_path: Path) -> None:
+def test_the_picture_can_be_saved_as_png_and_a_link_says_what_it_shows(mill: ServedPage, tmp_path: Path) -> None:
     page = mill.show(f"t=1.1.{HUB}", None)
     page.until(lambda: page.tables > 1, "the picture")
-    page.js(_COPIED)
+    page.js(COPIED)
     page.driver.find_element(By.XPATH, "//summary[text()='Save']").click()
     page.button("copy-link")
     page.until(lambda: page.js("return window.copied"), "the link")

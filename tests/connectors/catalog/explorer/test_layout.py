@@ -8,8 +8,8 @@ from itertools import combinations, pairwise
 
 import pytest
 
-from connectors.catalog import CatalogConfig, running_catalog
-from tests.support.browser import Page, browser
+from tests.support.browser import Page
+from tests.support.served_page import served_page
 
 pytestmark = pytest.mark.browser
 
@@ -47,10 +47,8 @@ Link = tuple[int, int, int, int]  # from card, its row, to card, its row
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    folder = tmp_path_factory.mktemp("layout")
-    with running_catalog(CatalogConfig(folder / "catalog.db", port=0)) as address, browser(folder) as page:
-        page.open(address.url.removesuffix("api"), 0)
-        yield page
+    with served_page(tmp_path_factory.mktemp("layout"), lambda client: None) as served:
+        yield served.show("", 0)
 
 
 def placed(page: Page, cards: list[Card], links: list[Link]) -> Placed:

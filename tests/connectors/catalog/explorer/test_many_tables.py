@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +11,13 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.support.select import Select
 from typer.testing import CliRunner
 
-from connectors.catalog import CatalogConfig, running_catalog
-from tests.support.browser import ENTER, ESCAPE, NAMELESS, SMALL, WIDER, Page, browser
-from tests.support.http_client import Client
+from tests.support.browser import ENTER, ESCAPE, NAMELESS, SMALL, WIDER, Page
 from tests.support.hub_catalog import HUB, READERS, fill
+from tests.support.served_page import DESK, PHONE, ServedPage, served_page
 from workflows.cli import app
 
 pytestmark = pytest.mark.browser
 
-PHONE = (390, 844)
-DESK = (1440, 900)
 _OVERLAPS = """
     const boxes = [...document.querySelectorAll('.card .plate')].map((e) => e.getBoundingClientRect());
     const meet = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
@@ -29,31 +25,14 @@ _OVERLAPS = """
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Port:
-    """The served port, its file, and a browser that looks at it."""
-
-    page: Page
-    url: str
-    file: Path
-
-    def show(self, view: str, tables: int | None, size: tuple[int, int] = DESK) -> Page:
-        metrics = {"width": size[0], "height": size[1], "deviceScaleFactor": 1, "mobile": size[0] < 500}
-        self.page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-        self.page.open(f"{self.url}#{view}", tables)
-        return self.page
-
-
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Port]:
-    folder = tmp_path_factory.mktemp("port")
-    with running_catalog(CatalogConfig(folder / "catalog.db", port=0)) as address, browser(folder) as page:
-        fill(Client(address.url))
-        yield Port(page, address.url.removesuffix("api"), folder / "catalog.db")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedPage]:
+    with served_page(tmp_path_factory.mktemp("port"), fill) as shown:
+        yield shown
 
 
 @pytest.fixture
-def port(served: Port) -> Iterator[Port]:
+def port(served: ServedPage) -> Iterator[ServedPage]:
     yield served
     assert served.page.complaints() == []
 
@@ -62,7 +41,7 @@ def one(page: Page, selector: str) -> Any:
     return page.driver.find_element(By.CSS_SELECTOR, selector)
 
 
-def test_a_hub_shows_its_most_used_readers_and_lists_all_of_them(port: Port) -> None:
+def test_a_hub_shows_its_most_used_readers_and_lists_all_of_them(port: ServedPage) -> None:
     page = port.show(f"t=1.1.{HUB}", 22)
     assert page.js(_OVERLAPS) is False
     assert {f"quay_{n}" for n in (499, 498, 480)} <= {name for name in page.cards() if name.startswith("quay")}
@@ -84,14 +63,14 @@ def test_a_hub_shows_its_most_used_readers_and_lists_all_of_them(port: Port) -> 
     assert "t=0.0.port.main.quays.quay_125" in page.state()
 
 
-def test_a_key_opens_the_list_where_neighbours_are_many(port: Port) -> None:
+def test_a_key_opens_the_list_where_neighbours_are_many(port: ServedPage) -> None:
     page = port.show(f"t=1.0.{HUB}", 2)
     page.js("document.querySelector('.card.root').focus()")
     page.press("]")
     page.until(lambda: page.js("return document.activeElement.className") == "list-search", "the list, ready to search")
 
 
-def test_from_the_picture_one_goes_out_to_schemas_and_services_and_in_again(port: Port, tmp_path: Path) -> None:
+def test_from_the_picture_one_goes_out_to_schemas_and_services_and_in_again(port: ServedPage, tmp_path: Path) -> None:
     page = port.show(f"t=1.1.{HUB}", 22)
     page.press("o")
     page.until(lambda: "3 schemas, 502 tables, 2 links" in page.status, "the schemas")
@@ -118,7 +97,7 @@ def test_from_the_picture_one_goes_out_to_schemas_and_services_and_in_again(port
     page.until(lambda: page.tables == 30, "its most used tables")
 
 
-def test_columns_are_found_in_the_picture_though_they_are_folded_away(port: Port) -> None:
+def test_columns_are_found_in_the_picture_though_they_are_folded_away(port: ServedPage) -> None:
     page = port.show(f"t=1.1.{HUB}", 22)
     page.press("F")
     page.driver.switch_to.active_element.send_keys("tide 05")
@@ -139,7 +118,7 @@ def test_columns_are_found_in_the_picture_though_they_are_folded_away(port: Port
     page.press(ESCAPE)
 
 
-def test_a_search_is_narrowed_by_what_is_typed_and_by_controls_alike(port: Port) -> None:
+def test_a_search_is_narrowed_by_what_is_typed_and_by_controls_alike(port: ServedPage) -> None:
     page = port.show("", 0)
     assert page.search("tag:pii") == ["harbour", "ships", "crew"]
     assert "500 readers" in page.texts("#results .use")[0]
@@ -157,7 +136,7 @@ def test_a_search_is_narrowed_by_what_is_typed_and_by_controls_alike(port: Port)
 
 
 @pytest.mark.parametrize("size", [DESK, PHONE])
-def test_what_a_search_finds_is_a_page_that_a_link_leads_to(port: Port, size: tuple[int, int]) -> None:
+def test_what_a_search_finds_is_a_page_that_a_link_leads_to(port: ServedPage, size: tuple[int, int]) -> None:
     page = port.show("q=quay used:%3E21 sort:name", 0, size)
     page.until(lambda: page.texts("#beginnings .found"), "the results")
     assert page.texts("#beginnings .found") == [f"port.main.quays.quay_{n}" for n in range(491, 500)]
@@ -171,7 +150,7 @@ def test_what_a_search_finds_is_a_page_that_a_link_leads_to(port: Port, size: tu
 
 
 @pytest.mark.parametrize("view", ["a=schemas.", f"t=1.1.{HUB}"])
-def test_on_a_phone_all_of_it_fits(port: Port, view: str) -> None:
+def test_on_a_phone_all_of_it_fits(port: ServedPage, view: str) -> None:
     page = port.show(view, None, PHONE)
     page.until(lambda: page.tables > 0, "the picture")
     page.press("F")
@@ -183,7 +162,7 @@ def test_on_a_phone_all_of_it_fits(port: Port, view: str) -> None:
     assert page.js(SMALL, 24) == []
 
 
-def test_an_exported_file_narrows_lists_and_goes_out_as_the_catalog_does(port: Port, tmp_path: Path) -> None:
+def test_an_exported_file_narrows_lists_and_goes_out_as_the_catalog_does(port: ServedPage, tmp_path: Path) -> None:
     file = tmp_path / "port.html"
     arguments = ["export", "--catalog", str(port.file), "--html", str(file), "--days", "0"]
     assert CliRunner().invoke(app, arguments).exit_code == 0
@@ -192,7 +171,7 @@ def test_an_exported_file_narrows_lists_and_goes_out_as_the_catalog_does(port: P
     page.until(lambda: page.texts("#beginnings .found"), "where to begin")
     for text in ("tag:pii", "owner:ann", "producer:nightly.load", "quay readers:>0", "readers:>100", "used:29..600"):
         here = page.search(text)
-        answer = Client(f"{port.url}api").get("/headwater/search", q=text, limit=40)[1]["results"]
+        answer = port.client.get("/headwater/search", q=text, limit=40)[1]["results"]
         assert sorted(here) == sorted(found["name"] for found in answer), text
     page.press(ESCAPE)
     page.press("o")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -11,36 +10,22 @@ import pytest
 from selenium.webdriver.common.by import By
 
 from connectors.catalog import CatalogConfig, running_catalog
-from tests.support.browser import DOWN, ENTER, ESCAPE, LEFT, RIGHT, Page, browser
+from tests.support.browser import DOWN, ENTER, ESCAPE, LEFT, RIGHT
 from tests.support.http_client import Client
 from tests.support.sample_catalog import fill, name
+from tests.support.served_page import ServedPage, served_page
 
 pytestmark = pytest.mark.browser
 
 
-@dataclass(frozen=True, slots=True)
-class Orchard:
-    """The served orchard and a browser that looks at it."""
-
-    page: Page
-    url: str
-
-    def show(self, view: str, tables: int) -> Page:
-        self.page.open(f"{self.url}#{view}", tables)
-        return self.page
-
-
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Orchard]:
-    folder = tmp_path_factory.mktemp("explorer")
-    config = CatalogConfig(folder / "catalog.db", port=0)
-    with running_catalog(config) as address, browser(folder) as page:
-        fill(Client(address.url))
-        yield Orchard(page, address.url.removesuffix("api"))
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedPage]:
+    with served_page(tmp_path_factory.mktemp("explorer"), fill) as shown:
+        yield shown
 
 
 @pytest.fixture
-def orchard(served: Orchard) -> Iterator[Orchard]:
+def orchard(served: ServedPage) -> Iterator[ServedPage]:
     yield served
     assert served.page.complaints() == []
 
@@ -49,7 +34,7 @@ TAKINGS = f"t=1.1.{name('takings')}"
 EVERYTHING = f"t=9.9.{name('takings')}"
 
 
-def test_the_first_page_says_how_much_there_is_and_where_to_begin(orchard: Orchard) -> None:
+def test_the_first_page_says_how_much_there_is_and_where_to_begin(orchard: ServedPage) -> None:
     page = orchard.show("", 0)
     page.until(lambda: "6 tables, 14 column edges" in page.text("#start-count"), "the counts")
     assert page.texts("#beginnings .found")[0] == name("takings")
@@ -57,7 +42,7 @@ def test_the_first_page_says_how_much_there_is_and_where_to_begin(orchard: Orcha
     page.until(lambda: page.tables == 5, "the neighbours of takings")
 
 
-def test_search_finds_tables_and_columns_and_focuses_what_is_chosen(orchard: Orchard) -> None:
+def test_search_finds_tables_and_columns_and_focuses_what_is_chosen(orchard: ServedPage) -> None:
     page = orchard.show("", 0)
     assert page.search("takings.cen") == ["cents"]
     page.press(ENTER)
@@ -67,7 +52,7 @@ def test_search_finds_tables_and_columns_and_focuses_what_is_chosen(orchard: Orc
     assert page.texts(".column.pinned .column-name") == ["cents"]
 
 
-def test_a_card_says_how_many_neighbours_are_hidden_and_a_click_brings_them(orchard: Orchard) -> None:
+def test_a_card_says_how_many_neighbours_are_hidden_and_a_click_brings_them(orchard: ServedPage) -> None:
     page = orchard.show(f"t=0.0.{name('takings')}", 1)
     assert sorted(page.texts(".expand text")) == ["+1", "+3"]
     page.click(page.driver.find_element(By.CSS_SELECTOR, "[data-expand=upstream]"))
@@ -75,14 +60,14 @@ def test_a_card_says_how_many_neighbours_are_hidden_and_a_click_brings_them(orch
     assert page.cards() == {"takings", "weighed", "trees", "prices"}
 
 
-def test_everything_upstream_comes_with_a_key(orchard: Orchard) -> None:
+def test_everything_upstream_comes_with_a_key(orchard: ServedPage) -> None:
     page = orchard.show(f"t=0.0.{name('report')}", 1)
     page.driver.execute_script("document.querySelector('.card').focus()")
     page.press("{")
     page.until(lambda: page.tables == 6, "everything upstream")
 
 
-def test_hovering_a_column_lights_its_whole_path_and_leaving_puts_it_out(orchard: Orchard) -> None:
+def test_hovering_a_column_lights_its_whole_path_and_leaving_puts_it_out(orchard: ServedPage) -> None:
     page = orchard.show(EVERYTHING + "&off=indirect", 6)
     page.hover(page.column("takings", "cents"))
     page.until(lambda: page.lit(), "light")
@@ -91,7 +76,7 @@ def test_hovering_a_column_lights_its_whole_path_and_leaving_puts_it_out(orchard
     page.until(lambda: not page.lit(), "darkness")
 
 
-def test_what_only_decides_is_lit_in_another_way_than_what_flows(orchard: Orchard) -> None:
+def test_what_only_decides_is_lit_in_another_way_than_what_flows(orchard: ServedPage) -> None:
     page = orchard.show(EVERYTHING, 6)
     page.hover(page.column("takings", "kind"))
     page.until(lambda: page.lit(), "light")
@@ -99,7 +84,7 @@ def test_what_only_decides_is_lit_in_another_way_than_what_flows(orchard: Orchar
     assert "direct" in page.column("trees", "kind").get_attribute("class").split()
 
 
-def test_a_click_pins_a_column_and_several_pins_combine(orchard: Orchard) -> None:
+def test_a_click_pins_a_column_and_several_pins_combine(orchard: ServedPage) -> None:
     page = orchard.show(EVERYTHING + "&off=indirect", 6)
     page.click(page.column("report", "kind"))
     page.click(page.column("takings", "day"))
@@ -112,7 +97,7 @@ def test_a_click_pins_a_column_and_several_pins_combine(orchard: Orchard) -> Non
     assert not page.lit()
 
 
-def test_only_the_columns_on_the_paths_of_the_pins_can_be_shown(orchard: Orchard) -> None:
+def test_only_the_columns_on_the_paths_of_the_pins_can_be_shown(orchard: ServedPage) -> None:
     page = orchard.show(EVERYTHING + f"&columns=path&off=indirect&p={name('report')}%0Atotal", 6)
     page.until(lambda: page.cards() == {"report", "takings", "weighed", "pickings", "prices"}, "the cards on the path")
     assert set(page.texts(".column-name")) == {"total", "cents", "kilos"}
@@ -122,7 +107,7 @@ def test_only_the_columns_on_the_paths_of_the_pins_can_be_shown(orchard: Orchard
     ("switch", "kind", "others"), [("show-direct", "direct", "indirect"), ("show-indirect", "indirect", "direct")]
 )
 def test_kinds_of_links_are_told_apart_by_line_and_switched(
-    orchard: Orchard, switch: str, kind: str, others: str
+    orchard: ServedPage, switch: str, kind: str, others: str
 ) -> None:
     page = orchard.show(EVERYTHING, 6)
     dashes = {
@@ -139,7 +124,7 @@ def test_kinds_of_links_are_told_apart_by_line_and_switched(
     assert page.wires("both") == 1
 
 
-def test_an_edge_shows_who_said_it_and_marks_the_expression_in_the_masked_sql(orchard: Orchard) -> None:
+def test_an_edge_shows_who_said_it_and_marks_the_expression_in_the_masked_sql(orchard: ServedPage) -> None:
     page = orchard.show(f"t=0.0.{name('takings')}&t=0.0.{name('prices')}", 2)
     page.click_wire("direct")
     page.until(lambda: page.texts("#panel .said"), "the panel")
@@ -156,7 +141,7 @@ TAKINGS_TEXT = (
 )
 
 
-def test_a_link_through_temporary_tables_is_marked_and_says_which(orchard: Orchard) -> None:
+def test_a_link_through_temporary_tables_is_marked_and_says_which(orchard: ServedPage) -> None:
     page = orchard.show(f"t=0.0.{name('weighed')}&t=0.0.{name('pickings')}", 2)
     assert len(page.driver.find_elements(By.CSS_SELECTOR, ".wires .folded")) == page.wires() == 4
     page.click_wire("both")
@@ -165,7 +150,7 @@ def test_a_link_through_temporary_tables_is_marked_and_says_which(orchard: Orcha
     assert "direct and indirect" in page.text("#panel .pill")
 
 
-def test_the_impact_of_a_column_is_a_list_beside_the_picture_and_a_csv(orchard: Orchard) -> None:
+def test_the_impact_of_a_column_is_a_list_beside_the_picture_and_a_csv(orchard: ServedPage) -> None:
     page = orchard.show(f"t=0.0.{name('pickings')}&columns=all", 1)
     page.click(page.column("pickings", "kilos"))
     page.until(lambda: page.texts("#impact tbody tr"), "the impact")
@@ -178,7 +163,7 @@ def test_the_impact_of_a_column_is_a_list_beside_the_picture_and_a_csv(orchard: 
     assert (name("report"), "total", "DIRECT", "3") in found
 
 
-def test_the_panel_tells_the_tests_owner_and_tags_of_a_table_and_of_its_columns(orchard: Orchard) -> None:
+def test_the_panel_tells_the_tests_owner_and_tags_of_a_table_and_of_its_columns(orchard: ServedPage) -> None:
     client = Client(orchard.url + "api")
     table = name("report")
     definition = {"description": "None is missing.", "entityType": "COLUMN", "testPlatforms": ["dbt"]}
@@ -204,7 +189,7 @@ def test_the_panel_tells_the_tests_owner_and_tags_of_a_table_and_of_its_columns(
     assert "dbtTags.fruit" in told
 
 
-def test_filters_leave_out_schemas_producers_the_unsure_and_the_old(orchard: Orchard) -> None:
+def test_filters_leave_out_schemas_producers_the_unsure_and_the_old(orchard: ServedPage) -> None:
     page = orchard.show(EVERYTHING, 6)
     page.driver.find_element(By.CSS_SELECTOR, "#filters summary").click()
     page.click(page.driver.find_element(By.CSS_SELECTOR, "[data-choice=schema][value='farm.mart']"))
@@ -221,7 +206,7 @@ def test_filters_leave_out_schemas_producers_the_unsure_and_the_old(orchard: Orc
     assert page.wires("both") == 1 and page.wires("table") == 1
 
 
-def test_as_of_a_time_before_the_lineage_there_is_none(orchard: Orchard) -> None:
+def test_as_of_a_time_before_the_lineage_there_is_none(orchard: ServedPage) -> None:
     page = orchard.show(TAKINGS, 5)
     page.driver.find_element(By.CSS_SELECTOR, "#filters summary").click()
     page.js(
@@ -231,7 +216,7 @@ def test_as_of_a_time_before_the_lineage_there_is_none(orchard: Orchard) -> None
     assert "asof=1685577600000" in page.state()
 
 
-def test_the_address_holds_the_view_and_the_way_back_works(orchard: Orchard) -> None:
+def test_the_address_holds_the_view_and_the_way_back_works(orchard: ServedPage) -> None:
     page = orchard.show(TAKINGS, 5)
     page.click(page.column("takings", "cents"))
     page.button("show-indirect")
@@ -245,7 +230,7 @@ def test_the_address_holds_the_view_and_the_way_back_works(orchard: Orchard) -> 
     page.until(lambda: page.tables == 5, "the view before")
 
 
-def test_the_keyboard_goes_along_columns_and_links(orchard: Orchard) -> None:
+def test_the_keyboard_goes_along_columns_and_links(orchard: ServedPage) -> None:
     page = orchard.show(TAKINGS, 5)
     page.press("/")
     page.search("takings.cents")
@@ -272,7 +257,7 @@ def test_the_keyboard_goes_along_columns_and_links(orchard: Orchard) -> None:
     assert page.js("return document.activeElement.closest('.card') !== null")
 
 
-def test_the_list_holds_the_same_links_as_text(orchard: Orchard) -> None:
+def test_the_list_holds_the_same_links_as_text(orchard: ServedPage) -> None:
     page = orchard.show(EVERYTHING, 6)
     page.press("l")
     rows = [" ".join(row.split()) for row in page.texts("#list .links tbody tr")]
@@ -285,7 +270,7 @@ def test_the_list_holds_the_same_links_as_text(orchard: Orchard) -> None:
     assert page.saved("lineage.csv").splitlines()[0] == "from,to,kind,how,said by,confidence"
 
 
-def test_the_picture_can_be_saved_as_svg_without_script(orchard: Orchard) -> None:
+def test_the_picture_can_be_saved_as_svg_without_script(orchard: ServedPage) -> None:
     page = orchard.show(EVERYTHING, 6)
     page.driver.find_element(By.XPATH, "//summary[text()='Save']").click()
     page.button("save-svg")
@@ -297,7 +282,7 @@ def test_the_picture_can_be_saved_as_svg_without_script(orchard: Orchard) -> Non
     assert "stroke-dasharray" in text
 
 
-def test_the_page_is_light_or_dark_as_one_likes(orchard: Orchard) -> None:
+def test_the_page_is_light_or_dark_as_one_likes(orchard: ServedPage) -> None:
     page = orchard.show(TAKINGS, 5)
     background = "return getComputedStyle(document.body).backgroundColor"
     before = page.js(background)
@@ -305,7 +290,7 @@ def test_the_page_is_light_or_dark_as_one_likes(orchard: Orchard) -> None:
     assert page.js(background) != before
 
 
-def test_cards_out_of_sight_do_not_exist_and_come_with_the_camera(orchard: Orchard) -> None:
+def test_cards_out_of_sight_do_not_exist_and_come_with_the_camera(orchard: ServedPage) -> None:
     page = orchard.show(EVERYTHING, 6)
     page.press(*"++++++++++")
     page.drag((1350, 130), (250, 130))
@@ -314,7 +299,7 @@ def test_cards_out_of_sight_do_not_exist_and_come_with_the_camera(orchard: Orcha
     page.until(lambda: len(page.cards()) == 6, "all cards")
 
 
-def test_an_address_of_anybodys_making_does_no_harm(orchard: Orchard) -> None:
+def test_an_address_of_anybodys_making_does_no_harm(orchard: ServedPage) -> None:
     strange = (
         f"t=999.x.<b>&t=1.1.{name('takings')}&t=0.0.nothing&p=%00&p={name('takings')}%0A<i>&e=a%09b&columns=__proto__"
     )
@@ -325,7 +310,7 @@ def test_an_address_of_anybodys_making_does_no_harm(orchard: Orchard) -> None:
     assert page.cards() == {"takings", "weighed", "trees", "prices", "report"}
 
 
-def test_a_catalog_with_a_token_asks_for_it(served: Orchard, tmp_path: Path) -> None:
+def test_a_catalog_with_a_token_asks_for_it(served: ServedPage, tmp_path: Path) -> None:
     config = CatalogConfig(tmp_path / "catalog.db", port=0, token="open-sesame")
     with running_catalog(config) as address:
         fill(Client(address.url, "open-sesame"))

@@ -11,11 +11,9 @@ import pytest
 from selenium.webdriver.common.by import By
 from typer.testing import CliRunner
 
-from connectors.catalog import CatalogConfig, running_catalog
-from tests.connectors.catalog.explorer.test_everyday_use import _COPIED, DESK, PHONE, Mill
-from tests.support.browser import LEFT, NAMELESS, SMALL, WIDER, Page, browser
+from tests.support.browser import COPIED, LEFT, NAMELESS, SMALL, WIDER, Page
 from tests.support.dbt_project import BUILT
-from tests.support.http_client import Client
+from tests.support.served_page import DESK, PHONE, ServedPage, served_page
 from tests.support.shop_history import AFTER, CHANGED, SCHEMA, fill
 from workflows.cli import app
 
@@ -26,16 +24,13 @@ COMPARED = f"{VIEW}&base={CHANGED - 1}&asof={AFTER}"
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mill]:
-    folder = tmp_path_factory.mktemp("shop")
-    file = folder / "catalog.db"
-    with running_catalog(CatalogConfig(file, port=0)) as address, browser(folder) as page:
-        fill(Client(address.url))
-        yield Mill(page, address.url.removesuffix("api"), file)
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedPage]:
+    with served_page(tmp_path_factory.mktemp("shop"), fill) as shown:
+        yield shown
 
 
 @pytest.fixture
-def shop(served: Mill) -> Iterator[Mill]:
+def shop(served: ServedPage) -> Iterator[ServedPage]:
     yield served
     assert served.page.complaints() == []
 
@@ -45,7 +40,7 @@ def marks(page: Page, selector: str) -> set[str]:
     return set(page.js("return [...document.querySelectorAll(arguments[0])].map((e) => e.ariaLabel)", selector))
 
 
-def test_the_slider_stops_at_each_change_and_the_picture_is_that_of_then(shop: Mill) -> None:
+def test_the_slider_stops_at_each_change_and_the_picture_is_that_of_then(shop: ServedPage) -> None:
     page = shop.show(VIEW, 4)
     page.button("time-toggle")
     page.until(lambda: page.js("return document.getElementById('time-at').ariaValueText") == "now", "now")
@@ -53,7 +48,7 @@ def test_the_slider_stops_at_each_change_and_the_picture_is_that_of_then(shop: M
     page.press(LEFT)
     page.until(lambda: "asof=" in page.state(), "a moment")
     asked = page.js("return Number(new URLSearchParams(location.hash.slice(1)).get('asof'))")
-    assert asked in {one["at"] for one in Client(f"{shop.url}api").get("/headwater/moments")[1]["moments"]}
+    assert asked in {one["at"] for one in shop.client.get("/headwater/moments")[1]["moments"]}
     shop.show(f"{VIEW}&asof={CHANGED - 1}", 3)
     assert page.cards() == {"orders", "daily", "report"}
     assert page.column("daily", "region")
@@ -66,7 +61,7 @@ def test_the_slider_stops_at_each_change_and_the_picture_is_that_of_then(shop: M
 
 @pytest.mark.parametrize("size", [DESK, PHONE])
 def test_two_moments_are_one_picture_in_which_every_change_is_marked_without_its_colour(
-    shop: Mill, size: tuple[int, int]
+    shop: ServedPage, size: tuple[int, int]
 ) -> None:
     page = shop.show(COMPARED, 4, size)
     page.button("zoom-fit")
@@ -87,7 +82,7 @@ def test_two_moments_are_one_picture_in_which_every_change_is_marked_without_its
     assert page.js(NAMELESS) == []
 
 
-def test_what_went_stands_where_it_stood(shop: Mill) -> None:
+def test_what_went_stands_where_it_stood(shop: ServedPage) -> None:
     page = shop.show(f"{COMPARED}&columns=all", 4)
     page.button("zoom-fit")
     columns = page.js("""
@@ -105,7 +100,7 @@ def test_what_went_stands_where_it_stood(shop: Mill) -> None:
     assert "added" not in page.column("orders", "day").get_attribute("class")
 
 
-def test_a_changed_link_shows_what_it_was_and_the_list_has_all_changes(shop: Mill) -> None:
+def test_a_changed_link_shows_what_it_was_and_the_list_has_all_changes(shop: ServedPage) -> None:
     page = shop.show(f"{COMPARED}&list=1", 4)
     rows = [row for row in page.texts(".links tbody tr") if "changed" in row]
     assert len(rows) == 1
@@ -115,9 +110,9 @@ def test_a_changed_link_shows_what_it_was_and_the_list_has_all_changes(shop: Mil
     assert "Was" in page.text("#panel-body") and "SUM(total)" in page.texts("#panel-body .expression")[0]
 
 
-def test_a_link_names_both_moments_and_the_files_say_which_they_show(shop: Mill) -> None:
+def test_a_link_names_both_moments_and_the_files_say_which_they_show(shop: ServedPage) -> None:
     page = shop.show(COMPARED, 4)
-    page.js(_COPIED)
+    page.js(COPIED)
     page.driver.find_element(By.XPATH, "//summary[text()='Save']").click()
     page.button("copy-link")
     page.until(lambda: page.js("return window.copied"), "the link")
@@ -142,7 +137,7 @@ def test_a_link_names_both_moments_and_the_files_say_which_they_show(shop: Mill)
     ]
 
 
-def test_comparing_is_a_button_away_and_a_step_of_the_way_back(shop: Mill) -> None:
+def test_comparing_is_a_button_away_and_a_step_of_the_way_back(shop: ServedPage) -> None:
     page = shop.show(f"{VIEW}&asof={AFTER}", 4)
     page.button("time-compare")
     page.until(lambda: "base=" in page.state(), "two moments")
@@ -154,7 +149,7 @@ def test_comparing_is_a_button_away_and_a_step_of_the_way_back(shop: Mill) -> No
     )
 
 
-def test_a_page_of_two_moments_opens_from_disk_with_what_changed(shop: Mill, tmp_path: Path) -> None:
+def test_a_page_of_two_moments_opens_from_disk_with_what_changed(shop: ServedPage, tmp_path: Path) -> None:
     file = tmp_path / "changes.html"
     moments = ["--compare", "2023-11-24T22:13:19", "--as-of", "2023-11-25T22:13:20"]
     result = CliRunner().invoke(app, ["export", "--catalog", str(shop.file), "--html", str(file), *moments])
@@ -169,7 +164,7 @@ def test_a_page_of_two_moments_opens_from_disk_with_what_changed(shop: Mill, tmp
     assert page.js(NAMELESS) == []
 
 
-def test_a_page_shows_what_a_pull_request_changes(shop: Mill, tmp_path: Path) -> None:
+def test_a_page_shows_what_a_pull_request_changes(shop: ServedPage, tmp_path: Path) -> None:
     base = BUILT / "manifest.json"
     head = tmp_path / "head.json"
     manifest = json.loads(base.read_text())
