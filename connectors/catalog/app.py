@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import logging
+from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
+from fastapi.openapi.utils import get_openapi
 from fastapi.responses import JSONResponse
 from sqlalchemy.exc import OperationalError
 from starlette.exceptions import HTTPException
 
 from connectors.catalog import page_calls
 from connectors.catalog.api import ROUTERS
+from connectors.catalog.api.http.late_routes import built
 from connectors.catalog.api.openlineage import DEFAULT_ENDPOINT
 from connectors.catalog.contract.errors import ApiError
 from connectors.catalog.store.database import Database
@@ -34,7 +37,7 @@ def create_app(database: Database, version: str, *, openlineage: bool = False, s
     keeps the rows of data that clients send.
     """
     routers = (*page_calls.ROUTERS, *ROUTERS, *((DEFAULT_ENDPOINT,) if openlineage else ()))
-    app = FastAPI(
+    app = _Catalog(
         title="Headwater catalog",
         version=version,
         docs_url=None,
@@ -55,6 +58,14 @@ def create_app(database: Database, version: str, *, openlineage: bool = False, s
     app.add_exception_handler(OperationalError, _busy)
     app.add_exception_handler(Exception, _internal_error)
     return app
+
+
+class _Catalog(FastAPI):
+    def openapi(self) -> dict[str, Any]:
+        """Every call, those too that no client has made yet."""
+        if self.openapi_schema is None:
+            self.openapi_schema = get_openapi(title=self.title, version=self.version, routes=list(built(self.routes)))
+        return self.openapi_schema
 
 
 def _failure(status: int, message: str) -> JSONResponse:

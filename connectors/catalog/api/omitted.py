@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from connectors.catalog.api.http.context import ERRORS
 from connectors.catalog.contract.errors import ApiError
 
 OMITTED = {
@@ -30,16 +29,16 @@ OMITTED = {
 }
 """By what people call it: the paths below /api/v1."""
 
-router = APIRouter(prefix="/api/v1", tags=["omitted"], responses=ERRORS)
+router = APIRouter()
 
 
 def _add_omitted(what: str, path: str) -> None:
-    def refuse() -> Response:
+    def refuse(_: Request) -> Response:
         raise ApiError(404, f"{path} instance not found: this catalog leaves out {what.partition(':')[0]}")
 
     for below in ("", "/{rest:path}"):
         methods = ["GET", "POST", "PUT", "PATCH", "DELETE"]
-        router.add_api_route(f"/{path}{below}", refuse, methods=methods, include_in_schema=False)
+        router.add_route(f"/api/v1/{path}{below}", refuse, methods=methods, include_in_schema=False)
 
 
 for _what, _paths in OMITTED.items():

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Depends, Query
 from fastapi.responses import Response
 from pydantic import ValidationError
 from sqlalchemy import Connection
+from starlette.routing import BaseRoute
 
 from connectors.catalog.api.entities.requests import MODELS, explain, request_of_patch, stored_fields
 from connectors.catalog.api.http.conditions import NO_CONDITION, IfMatch, check_row, etag, reply_tagged
 from connectors.catalog.api.http.context import ERRORS, Include, Paging, PathText, Store, reply, unescape_name
+from connectors.catalog.api.http.late_routes import LateRoutes
 from connectors.catalog.contract import models
 from connectors.catalog.contract.definition import EntityType
 from connectors.catalog.contract.entity_types import BY_TYPE
@@ -25,7 +28,7 @@ from connectors.catalog.store.entities.registration import Registration, put_one
 from connectors.catalog.store.lineage import deletion
 from ingestion.model import Json
 
-router = APIRouter(responses=ERRORS)
+router = APIRouter()
 PATCH_TYPE = "application/json-patch+json"
 Patch = Annotated[list[models.PatchOperation], Body(media_type=PATCH_TYPE, max_length=10_000)]
 Fields = Annotated[str, Query(max_length=10_000)]
@@ -75,7 +78,7 @@ def _patch(
     return entities.answer(entities.get_id(connection, kind.type, row.id))
 
 
-def _add_writes(kind: EntityType, path: str) -> None:
+def _add_writes(router: APIRouter, kind: EntityType, path: str) -> None:
     def put(store: Store, request: Any, if_match: IfMatch = None) -> Response:
         """Registers an entity, or brings it up to date."""
         with store.write() as connection:
@@ -112,7 +115,7 @@ def _refuse_known(known: entities.EntityRow | None) -> None:
         raise ApiError(409, "Entity already exists")
 
 
-def _add_reads(kind: EntityType, path: str) -> None:
+def _add_reads(router: APIRouter, kind: EntityType, path: str) -> None:
     @router.get(path, tags=[kind.type], name=f"list_{kind.type}")
     def listing(store: Store, paging: Annotated[Paging, Depends()], under: Annotated[_Under, Depends()]) -> Response:
         """One page of the collection."""
@@ -155,7 +158,7 @@ def _answer(connection: Connection, row: entities.EntityRow, fields: str) -> Res
     return answer
 
 
-def _add_changes(kind: EntityType, path: str) -> None:
+def _add_changes(router: APIRouter, kind: EntityType, path: str) -> None:
     @router.patch(f"{path}/name/{{name:path}}", tags=[kind.type], name=f"patch_{kind.type}_by_name")
     def patch_name(store: Store, name: PathText, operations: Patch, if_match: IfMatch = None) -> Response:
         """Applies a JSON Patch to the entity with this name."""
@@ -181,7 +184,7 @@ def _add_changes(kind: EntityType, path: str) -> None:
             return reply(deletion.remove_stale(connection, kind, request.scopeFqn, set(request.seenFqns)))
 
 
-def _add_deletions(kind: EntityType, path: str) -> None:
+def _add_deletions(router: APIRouter, kind: EntityType, path: str) -> None:
     @router.delete(f"{path}/name/{{name:path}}", tags=[kind.type], name=f"delete_{kind.type}_by_name")
     def delete_name(
         store: Store, name: PathText, how: Annotated[Deletion, Depends()], if_match: IfMatch = None
@@ -215,9 +218,13 @@ def _delete(connection: Connection, row: entities.EntityRow, how: Deletion, if_m
     return reply(deletion.remove(connection, BY_TYPE[row.type], row.id, hard=how.hard, recursive=how.recursive))
 
 
+def _routes(kind: EntityType, path: str) -> list[BaseRoute]:
+    calls = APIRouter(responses=ERRORS)
+    for add in (_add_writes, _add_changes, _add_deletions, _add_reads):
+        add(calls, kind, path)
+    return calls.routes
+
+
 for _kind in BY_TYPE.values():
     _path = f"/api/v1/{_kind.collection}"
-    _add_writes(_kind, _path)
-    _add_changes(_kind, _path)
-    _add_deletions(_kind, _path)
-    _add_reads(_kind, _path)
+    router.routes.append(LateRoutes(_path, partial(_routes, _kind, _path)))

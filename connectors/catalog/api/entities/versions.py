@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Path
 from fastapi.responses import Response
+from starlette.routing import BaseRoute
 
 from connectors.catalog.api.http.context import ERRORS, PathText, Store, reply
+from connectors.catalog.api.http.late_routes import LateRoutes
 from connectors.catalog.contract.entity_types import BY_TYPE
 from connectors.catalog.store.database import dumps
 from connectors.catalog.store.entities import entities
 from connectors.catalog.store.entities.versions import version_of, versions_of
 
-router = APIRouter(responses=ERRORS)
 Number = Annotated[str, Path(pattern=r"^\d+(\.\d+)?$", max_length=20)]
 
 
-def _add_versions(type_: str, path: str) -> None:
+def _routes(type_: str, path: str) -> list[BaseRoute]:
+    router = APIRouter(responses=ERRORS)
+
     @router.get(f"{path}/{{identifier}}/versions", tags=[type_], name=f"list_{type_}_versions")
     def versions(store: Store, identifier: PathText) -> Response:
         """Every version of an entity, the newest first, each as the text of its JSON."""
@@ -32,6 +36,10 @@ def _add_versions(type_: str, path: str) -> None:
             row = entities.get_id(connection, type_, identifier, "all")
             return reply(version_of(connection, row, f"{float(version):.1f}"))
 
+    return router.routes
 
+
+router = APIRouter()
 for _kind in BY_TYPE.values():
-    _add_versions(_kind.type, f"/api/v1/{_kind.collection}")
+    _path = f"/api/v1/{_kind.collection}"
+    router.routes.append(LateRoutes(_path, partial(_routes, _kind.type, _path)))
