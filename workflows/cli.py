@@ -13,6 +13,7 @@ from workflows.commands.catalog.impact import diff, impact
 from workflows.commands.catalog.mcp import mcp
 from workflows.commands.catalog.policy import policy
 from workflows.commands.catalog.serve import serve
+from workflows.commands.catalog.why import why
 from workflows.commands.doctor import doctor
 from workflows.commands.init import init, schema
 from workflows.commands.lineage import lineage
@@ -39,6 +40,7 @@ Examples:
   ingest impact shop.orders.total               what breaks if this column changes
   ingest impact --sql change.sql                what breaks if this runs (exit 4)
   ingest diff --from 2026-11-01                 what changed since, and what it breaks (exit 4)
+  ingest why mart.daily.revenue                 what upstream may have made it wrong
   ingest policy check pii.yaml                  tags that follow the data (exit 4)
   ingest lineage model.sql --dialect snowflake  one file's lineage, at once
   ingest explain daily.revenue models/          where one column comes from
@@ -85,6 +87,7 @@ _COMMANDS = (
     export,
     impact,
     diff,
+    why,
     doctor,
     lineage,
     explain,

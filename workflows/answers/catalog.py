@@ -22,8 +22,10 @@ from connectors.catalog.store.queries.window import Window, window
 from ingestion.errors import ConfigError
 from ingestion.scripts.explanation import explain
 from workflows.answers import changes, entities, lineage, sql
+from workflows.answers.causes import causes_answer
 from workflows.answers.column_graph import ColumnGraph
 from workflows.answers.paging.pages import Answer
+from workflows.causes.answer import causes
 
 _MOST_SQL = 1_000_000
 """Characters of a text: nobody sends a model more."""
@@ -165,6 +167,15 @@ class CatalogAnswers:
         with self._read() as (connection, span):
             row = named_node(connection, name)[0] if name else None
             return entities.quality(connection, row, span)
+
+    def why(self, name: str, at: datetime | None = None) -> Answer:
+        """What upstream may have made a table or a column wrong at a moment (None: now)."""
+        return self._answer(("why", name, at), lambda: self._why(name, at))
+
+    def _why(self, name: str, at: datetime | None) -> Answer:
+        with self._read() as (connection, _):
+            moment = _millis(at) if at is not None else self._when.as_of
+            return causes_answer(causes(connection, name, When(moment, self._when.days)))
 
 
 def _state(file: Path) -> tuple[int, ...]:

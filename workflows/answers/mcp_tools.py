@@ -124,7 +124,16 @@ def _other_tools(answers: CatalogAnswers) -> tuple[Callable[..., Result], ...]:
         """What changed in schemas and lineage between two moments, what breaks something first."""
         return _reply(lambda: answers.changes(start, end), budget, cursor)
 
-    return parse_sql, changes
+    def why(
+        name: Names,
+        at: Annotated[datetime | None, Field(description="When it was wrong, in UTC; else now.")] = None,
+        budget: Budget = DEFAULT_BUDGET,
+        cursor: Cursor = None,
+    ) -> Result:
+        """What upstream may have made a table or column wrong: suspects, likeliest first, evidence, a timeline."""
+        return _reply(lambda: answers.why(name, at), budget, cursor)
+
+    return parse_sql, changes, why
 
 
 def _reply(ask: Callable[[], Answer], budget: int, cursor: str | None) -> CallToolResult:

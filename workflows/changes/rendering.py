@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from workflows.changes.markdown import cell, code
 from workflows.changes.report import ChangeReport, DownstreamEffect, EffectKind, ProposedChange
 
 _SHOWN = 50
@@ -46,12 +47,12 @@ def as_markdown(report: ChangeReport) -> str:
     lines = [f"### Lineage: {_verdict(report)}", ""]
     for title, names in (("Reads", report.reads), ("Writes", report.writes)):
         if names:
-            lines += [f"{title} {', '.join(map(_code, names))}.", ""]
+            lines += [f"{title} {', '.join(map(code, names))}.", ""]
     for change in report.changes:
-        lines += [f"**{change.kind}** {_code(change.name)}{f': {_code(change.detail)}' if change.detail else ''}", ""]
+        lines += [f"**{change.kind}** {code(change.name)}{f': {code(change.detail)}' if change.detail else ''}", ""]
         lines += _table(change)
     if report.unknown:
-        lines += ["**Not understood**", "", *(f"- {_code(one)}" for one in report.unknown), ""]
+        lines += ["**Not understood**", "", *(f"- {code(one)}" for one in report.unknown), ""]
     return "\n".join(lines)
 
 
@@ -61,9 +62,9 @@ def _table(change: ProposedChange) -> list[str]:
     lines = ["| | what | owner | path |", "|---|---|---|---|"]
     for effect in change.effects[:_SHOWN]:
         mark = f"❌ {effect.kind}" if effect.kind is EffectKind.BREAKS else str(effect.kind)
-        owners = ", ".join(map(_cell, effect.owners))
-        path = " → ".join(map(_code, effect.path)) + (f" ({_cell(effect.why)})" if effect.why else "")
-        lines.append(f"| {mark} | {_code(effect.name)} | {owners} | {path} |")
+        owners = ", ".join(map(cell, effect.owners))
+        path = " → ".join(map(code, effect.path)) + (f" ({cell(effect.why)})" if effect.why else "")
+        lines.append(f"| {mark} | {code(effect.name)} | {owners} | {path} |")
     left = len(change.effects) - _SHOWN
     return [*lines, *([f"| | and {left} more | | |"] if left > 0 else []), ""]
 
@@ -73,18 +74,3 @@ def _line(effect: DownstreamEffect) -> str:
     owners = f"  (owner {', '.join(effect.owners)})" if effect.owners else ""
     why = f"  {effect.why}" if effect.why else ""
     return f"{effect.kind:11} {effect.name}{' (every row)' if effect.whole else ''}{owners}{via}{why}"
-
-
-def _code(name: str) -> str:
-    """A name as code, which nothing in it can end or turn into markup."""
-    plain = _cell(name)
-    fence = "`" * (1 + max((len(run) for run in _runs(plain)), default=0))
-    return f"{fence} {plain} {fence}" if "`" in plain else f"{fence}{plain}{fence}"
-
-
-def _runs(text: str) -> list[str]:
-    return [run for run in "".join(c if c == "`" else " " for c in text).split() if run]
-
-
-def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|")

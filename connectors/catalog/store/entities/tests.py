@@ -26,6 +26,11 @@ def tested_table(link: str) -> str:
     return _parts(link)[0]
 
 
+def tested_column(link: str) -> str:
+    """The column that an entity link names, "" where that is a table. Raises ApiError (400) for any other link."""
+    return _parts(link)[1]
+
+
 def _parts(link: str) -> tuple[str, str]:
     table, _, column = link.removeprefix(_LINK).removesuffix(">").partition(_COLUMN)
     if not (link.startswith(_LINK) and link.endswith(">") and table):
@@ -41,7 +46,7 @@ def suite_document(table: str) -> Json:
 
 def test_document(request: Json, table: EntityRow, definition: Json, suite: Json) -> Json:
     """What an answer has of a test beside what its request says; `definition` and `suite` are references."""
-    column = _parts(request["entityLink"])[1]
+    column = tested_column(request["entityLink"])
     path = fqn.join(table.fqn, column) if column else table.fqn
     return {
         "name": request["name"],
@@ -86,7 +91,7 @@ def tests_of(connection: Connection, tables: list[str], until: int | None = None
     for row in rows:
         document = loads(row.document)
         test: Json = {"name": document["name"]}
-        column = _parts(document["entityLink"])[1]
+        column = tested_column(document["entityLink"])
         if column:
             test["column"] = fqn.quote(column)
         if last.get(row.id):

@@ -1,0 +1,1 @@
+"""What happened to tables, and when: what a search for the cause of bad data asks of the store."""

@@ -1,0 +1,130 @@
+"""What is known of a table's past: what happened upstream of it, what tests told, and what nothing tells of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from connectors.catalog.local_tables import ColumnDependency
+from ingestion.policies.values import ColumnNode
+
+
+class IncidentKind(StrEnum):
+    """What can happen to a table."""
+
+    DEFINITION = "definition changed"
+    NEW_WRITER = "another statement writes it"
+    TYPE = "type changed"
+    COLUMN_DROPPED = "column dropped"
+    COLUMN_RENAMED = "column renamed"
+    COLUMN_ADDED = "column added"
+    TABLE_DROPPED = "table dropped"
+    TABLE_ADDED = "table made"
+    LOAD_FAILED = "load failed"
+    LOAD_MISSING = "load missing"
+    LOAD_LATE = "load late"
+    FEWER_ROWS = "fewer rows"
+    MORE_ROWS = "more rows"
+
+
+CAUSES = frozenset(IncidentKind) - {IncidentKind.LOAD_MISSING}
+"""What is not itself the consequence of something upstream, in most cases."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Incident:
+    """Something happened to a table at a time (milliseconds); `columns` are those that it touched, empty: every row."""
+
+    at: int
+    table: str
+    kind: IncidentKind
+    columns: tuple[str, ...] = ()
+    detail: str = ""
+
+    @property
+    def text(self) -> str:
+        """As people read it."""
+        columns = f" ({', '.join(self.columns)})" if self.columns else ""
+        return f"{self.kind}{columns}{f': {self.detail}' if self.detail else ''}"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class TestOutcomeAt:
+    """What a test told at a time (milliseconds)."""
+
+    at: int
+    passed: bool
+    failed_rows: int | None = None
+
+    __test__ = False
+
+
+@dataclass(frozen=True, slots=True)
+class TestRecord:
+    """A test of a node with its outcomes, oldest first; those that could not be carried out are not among them."""
+
+    node: ColumnNode
+    name: str
+    kind: str
+    outcomes: tuple[TestOutcomeAt, ...]
+
+    __test__ = False
+
+    @property
+    def failing(self) -> bool:
+        return bool(self.outcomes) and not self.outcomes[-1].passed
+
+    @property
+    def passing(self) -> bool:
+        return bool(self.outcomes) and self.outcomes[-1].passed
+
+    @property
+    def first_failure(self) -> TestOutcomeAt | None:
+        """The first of the failures that it ends with."""
+        found = None
+        for outcome in reversed(self.outcomes):
+            if outcome.passed:
+                break
+            found = outcome
+        return found
+
+    @property
+    def last_pass(self) -> int | None:
+        """When it passed last."""
+        return max((one.at for one in self.outcomes if one.passed), default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class TableKnowledge:
+    """What tells of a table: whether something is seen to write it, and how many tests have results.
+
+    `due` is when its next load after the last that is known of is to come (milliseconds).
+    """
+
+    written: bool
+    tests: int
+    due: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TimeRange:
+    """After `start` and up to `end`, in milliseconds."""
+
+    start: int
+    end: int
+
+    def holds(self, at: int) -> bool:
+        """Whether a moment lies in it."""
+        return self.start < at <= self.end
+
+
+@dataclass(frozen=True, slots=True)
+class UpstreamFacts:
+    """All that is known around a table, from `known_since`; of what ran up to `read_until` (None: of nothing)."""
+
+    edges: tuple[ColumnDependency, ...]
+    incidents: tuple[Incident, ...]
+    tests: tuple[TestRecord, ...]
+    tables: dict[str, TableKnowledge]
+    known_since: int
+    read_until: int | None = None
