@@ -11,6 +11,7 @@ from workflows.commands.catalog.explain import explain
 from workflows.commands.catalog.export import export
 from workflows.commands.catalog.impact import diff, impact
 from workflows.commands.catalog.mcp import mcp
+from workflows.commands.catalog.metrics import metrics
 from workflows.commands.catalog.policy import policy
 from workflows.commands.catalog.serve import serve
 from workflows.commands.catalog.why import why
@@ -44,6 +45,7 @@ Examples:
   ingest policy check pii.yaml                  tags that follow the data (exit 4)
   ingest lineage model.sql --dialect snowflake  one file's lineage, at once
   ingest explain daily.revenue models/          where one column comes from
+  ingest metrics reports/ --dialect snowflake   what queries measure, and by what
   ingest mcp                                    answer language models about the catalog
 """
 
@@ -91,6 +93,7 @@ _COMMANDS = (
     doctor,
     lineage,
     explain,
+    metrics,
     mcp,
     init,
     schema,

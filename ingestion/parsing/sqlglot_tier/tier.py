@@ -78,7 +78,7 @@ def _parse(text: str, rules: Dialect, depth: int) -> RelationalStatement:
     if filled is not None:
         return filled
     try:
-        node = _tree(text, rules)
+        node = syntax_tree(text, rules)
     except Unparsable:
         definition = _definition(text, rules)
         if definition is None:
@@ -118,7 +118,8 @@ def _rows_beside(text: str, rules: Dialect, depth: int) -> RelationalStatement |
     return with_execution(_parse(insert, rules, _DYNAMIC_DEPTH), _execute(run, rules, depth))
 
 
-def _tree(text: str, rules: Dialect) -> exp.Expr:
+def syntax_tree(text: str, rules: Dialect) -> exp.Expr:
+    """The tree of one statement, repaired where that helps. Raises Unparsable."""
     grammar = _grammar(rules.sqlglot)
     if needs_repair(text, rules.name):
         text = repair_text(text, rules.name, grammar) or text

@@ -1,0 +1,78 @@
+"""The half of `ingestion.decomposition.process` that runs in the parser process."""
+
+from __future__ import annotations
+
+import pickle
+
+from sqlglot import exp
+
+from ingestion.decomposition.decompose import Context, decompose, query_of
+from ingestion.decomposition.folding.queries import Folding
+from ingestion.decomposition.folding.rows import Refusal
+from ingestion.decomposition.process import DecompositionReply, DecompositionRequest, TableColumns, known_table
+from ingestion.dialects import Dialect, dialect_of
+from ingestion.errors import Templated, Unparsable
+from ingestion.lexing.templates import template_in_code
+from ingestion.parsing.sqlglot_tier.names.identifiers import Names
+from ingestion.parsing.sqlglot_tier.tier import syntax_tree
+from ingestion.statements.spellings import plainly_spelled
+
+NO_QUERY = "no query"
+
+
+def answer(text: str, dialect: str) -> bytes:
+    """The reply to a request. Raises Unparsable and Templated, as a parser does."""
+    rules = dialect_of(dialect)
+    try:
+        request = pickle.loads(bytes.fromhex(text))
+    except ValueError:  # the statement that warms a parser up
+        syntax_tree(text, rules)
+        return b""
+    assert isinstance(request, DecompositionRequest)
+    return pickle.dumps(_reply(request, rules))
+
+
+def _reply(request: DecompositionRequest, rules: Dialect) -> DecompositionReply:
+    known = request.known
+    try:
+        temporary = {name: _query(definition, rules) for name, definition in request.temporary}
+        query = query_of(_tree(request.text, rules))
+        if query is None:
+            return DecompositionReply(reason=NO_QUERY)
+        context = Context(
+            rules,
+            request.key,
+            lambda table: known_table(known, table),
+            {name: one for name, one in temporary.items() if one is not None},
+        )
+    except Refusal as refusal:
+        return DecompositionReply(reason=refusal.reason)
+    columns = _columns(query, context)
+    try:
+        return DecompositionReply(decompose(query, context), columns=columns)
+    except Refusal as refusal:
+        return DecompositionReply(reason=refusal.reason, columns=columns)
+
+
+def _tree(text: str, rules: Dialect) -> exp.Expr:
+    if template_in_code(text, rules) is not None:
+        raise Templated(Templated.code)
+    return syntax_tree(plainly_spelled(text, rules), rules)
+
+
+def _query(definition: str, rules: Dialect) -> exp.Expr | None:
+    try:
+        return query_of(_tree(definition, rules))
+    except Unparsable:
+        return None
+
+
+def _columns(query: exp.Expr, context: Context) -> TableColumns | None:
+    """The columns that a query gives, None where they are not all known."""
+    try:
+        rows = Folding(Names(context.dialect), context.known).fold(query, context.temporary)
+    except Refusal:
+        return None
+    if rows.open or any(name.startswith("#") for name in rows.columns):
+        return None
+    return dict.fromkeys(rows.columns, "")

@@ -1,0 +1,190 @@
+"""A statement taken apart: which view it reads, what it measures, and by what it groups and filters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from ingestion.decomposition.canonical import Canon, best_writers, digest
+from ingestion.decomposition.folding.expressions import has_aggregate, is_aggregate
+from ingestion.decomposition.folding.queries import Folding, KnownColumns
+from ingestion.decomposition.folding.rows import WHOLE_QUERY, Leaf, Refusal, Rows, columns_in, leaf_number, numbers_in
+from ingestion.decomposition.model import Decomposition, Dimension, EntityExpression, Measure, View, ViewField
+from ingestion.decomposition.shown import ShownQuery, shown_query
+from ingestion.decomposition.times import grain_of, is_compared_with_time, is_time
+from ingestion.dialects import Dialect
+from ingestion.parsing.sqlglot_tier.names.identifiers import Names
+
+NO_MEASURE = "no aggregate"
+TIME = "time"
+_NAME = re.compile(r"[^a-z0-9]+")
+_WRITES = (exp.Create, exp.Insert)
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a statement is taken apart with: `key` makes digests of literals, `temporary` tables are folded."""
+
+    dialect: Dialect
+    key: bytes
+    known: KnownColumns
+    temporary: Mapping[str, exp.Expr]
+
+
+def query_of(tree: exp.Expr) -> exp.Expr | None:
+    """The query of a statement: it itself, or what it puts into a table or view; None where it has none."""
+    if isinstance(tree, _WRITES):
+        query = tree.args.get("expression")
+        with_ = tree.args.get("with_")
+        if isinstance(query, exp.Query) and with_ is not None:
+            raise Refusal("WITH before the statement that writes")
+        return query if isinstance(query, exp.Query) else None
+    return tree if isinstance(tree, exp.Query) else None
+
+
+def decompose(query: exp.Expr, context: Context) -> Decomposition:
+    """The query taken apart. Raises Refusal, with the reason, where that cannot be done with certainty."""
+    folding = Folding(Names(context.dialect), context.known)
+    rows = folding.fold(query, context.temporary)
+    return _FoldedQuery(rows, folding.leaves, context).decomposition()
+
+
+class _FoldedQuery:
+    """A folded query and its writers: one shows, the others compare."""
+
+    def __init__(self, rows: Rows, leaves: Mapping[int, Leaf], context: Context) -> None:
+        self._rows = rows
+        self._leaves = leaves
+        self._context = context
+        self._shown: ShownQuery = shown_query(rows, leaves, context.dialect)
+        self._writers: tuple[Canon, ...] = best_writers(rows, leaves, context.key)
+
+    def decomposition(self) -> Decomposition:
+        measured = {
+            name: value
+            for name, value in self._rows.columns.items()
+            if isinstance(value, exp.Expr) and self._is_measure(value)
+        }
+        reasons = tuple(value.reason for value in self._rows.columns.values() if isinstance(value, Refusal))
+        if not measured:
+            raise Refusal(reasons[0] if reasons else NO_MEASURE)
+        measures = tuple(self._measure(name, value) for name, value in measured.items())
+        return Decomposition(
+            self._view(measured.values()), measures, tuple(self._dimensions()), tuple(self._filters()), reasons
+        )
+
+    def _is_measure(self, value: exp.Expr) -> bool:
+        """Whether an output has an aggregate, its own or one of a query that it is read from."""
+        if has_aggregate(value):
+            return True
+        return any(self._is_total(column) for column in columns_in(value))
+
+    def _is_total(self, column: exp.Expr) -> bool:
+        rows = self._leaves[leaf_number(column)].rows
+        value = rows.columns.get(column.name) if rows is not None else None
+        return isinstance(value, exp.Expr) and has_aggregate(value)
+
+    def _expression(self, value: exp.Expr) -> EntityExpression:
+        text = min(writer.expression(value) for writer in self._writers)
+        return EntityExpression(self._shown.text(value), digest(self._context.key, text), tuple(self._fields(value)))
+
+    def _fields(self, value: exp.Expr) -> Iterator[ViewField]:
+        """The columns of base tables in an expression, those behind inner queries too, each once."""
+        yield from dict.fromkeys(self._all_fields(value))
+
+    def _all_fields(self, value: exp.Expr) -> Iterator[ViewField]:
+        for column in columns_in(value):
+            leaf = self._leaves[leaf_number(column)]
+            if leaf.table is not None:
+                yield ViewField(str(leaf.table), column.name)
+            elif leaf.rows is not None:
+                wanted = (
+                    [leaf.rows.columns.get(column.name)] if column.name != WHOLE_QUERY else leaf.rows.columns.values()
+                )
+                for inner in wanted:
+                    if isinstance(inner, exp.Expr):
+                        yield from self._all_fields(inner)
+
+    def _measure(self, name: str, value: exp.Expr) -> Measure:
+        expression = self._expression(value)
+        alone = is_aggregate(value)
+        argument = ""
+        if alone and isinstance(value.this, exp.Expr):
+            inner = value.this.expressions[0] if isinstance(value.this, exp.Distinct) else value.this
+            argument = self._shown.text(inner)
+        aggregation = ""
+        if alone:
+            aggregation = value.sql_name() if isinstance(value, exp.Func) else ""
+            aggregation = str(value.this) if isinstance(value, exp.Anonymous) else aggregation
+            if isinstance(value.this, exp.Distinct):
+                aggregation += " DISTINCT"
+        given = name if not name.startswith("#") else _NAME.sub("_", expression.text.lower()).strip("_")
+        return Measure(given, expression, aggregation.lower().replace(" ", "_"), argument, composite=not alone)
+
+    def _view(self, measured: Iterable[exp.Expr]) -> View:
+        block = self._rows.block
+        text = self._writers[0].block(block, with_filters=False)
+        tables = tuple(dict.fromkeys(self._tables(self._rows)))
+        found = {number for value in measured for number in numbers_in(value)} or {
+            leaf.number for leaf in block.leaves()
+        }
+        first = self._leaves[min(found)] if found else None
+        name = "" if first is None else first.alias or (first.table.table if first.table is not None else "query")
+        sql = f"SELECT * FROM {self._shown.relations(block)}" if block.members else ""
+        return View(name, digest(self._context.key, text), sql, tables)
+
+    def _tables(self, rows: Rows) -> Iterator[str]:
+        for leaf in rows.block.leaves():
+            if leaf.table is not None:
+                yield str(leaf.table)
+            elif leaf.rows is not None:
+                yield from self._tables(leaf.rows)
+
+    def _filter_parts(self) -> Iterator[exp.Expr]:
+        yield from (part for part in self._rows.block.conditions if len(numbers_in(part)) <= 1)
+        yield from self._rows.having
+
+    def _filters(self) -> Iterator[EntityExpression]:
+        found = {expression.key: expression for expression in map(self._expression, self._filter_parts())}
+        yield from sorted(found.values(), key=lambda one: one.text)
+
+    def _dimensions(self) -> Iterator[Dimension]:
+        """Grouping keys, then the columns that filters use; the only time is called so."""
+        found: dict[str, Dimension] = {}
+        keys = self._rows.keys
+        if keys is None:  # rows of groups that were joined: what is no measure tells them apart
+            keys = [
+                value
+                for value in self._rows.columns.values()
+                if isinstance(value, exp.Expr) and not self._is_measure(value) and any(columns_in(value))
+            ]
+        for key in keys:
+            if any(columns_in(key)):
+                one = self._dimension(key)
+                found.setdefault(one.expression.key, replace(one, groups=True))
+        for part in self._filter_parts():
+            if has_aggregate(part):
+                continue
+            for column in columns_in(part):
+                if column.name == WHOLE_QUERY or self._is_total(column):
+                    continue
+                one = self._dimension(column)
+                known = found.get(one.expression.key, one)
+                found[one.expression.key] = replace(known, filters=True)
+        times = [one for one in found.values() if one.time]
+        fields = {one.expression.fields for one in times}
+        for one in found.values():
+            yield replace(one, name=TIME) if one.time and len(fields) == 1 and not one.grain else one
+
+    def _dimension(self, key: exp.Expr) -> Dimension:
+        expression = self._expression(key)
+        names = [name for name, value in self._rows.columns.items() if value == key and not name.startswith("#")]
+        grain = grain_of(key)
+        time = is_time(key, self._leaves) or any(
+            is_compared_with_time(column, self._rows.block.conditions) for column in columns_in(key)
+        )
+        name = names[0] if names else key.name or _NAME.sub("_", expression.text.lower()).strip("_")
+        return Dimension(name, expression, time=time and (type(key) is exp.Column or bool(grain)), grain=grain)

@@ -1,0 +1,1 @@
+"""Queries folded into rows over base tables: names resolved, joins and groups understood."""

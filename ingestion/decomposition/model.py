@@ -1,0 +1,69 @@
+"""What a query is taken apart into: a view, measures over it, dimensions, filters. No literal is in any of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class ViewField(NamedTuple):
+    """A column of a view: of the base table `table`, `column` there."""
+
+    table: str
+    column: str
+
+
+@dataclass(frozen=True, slots=True)
+class EntityExpression:
+    """An expression over a view's fields: `text` has `?` for literals; `key` is equal where the meaning is."""
+
+    text: str
+    key: str
+    fields: tuple[ViewField, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """The join tree that a query reads; `tables` are its base tables. `sql` shows it as this query wrote it."""
+
+    name: str
+    key: str
+    sql: str
+    tables: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Dimension:
+    """What a query groups or filters by; `grain` is that of a time ("month"), "" as it is or where it is no time."""
+
+    name: str
+    expression: EntityExpression
+    groups: bool = False
+    filters: bool = False
+    time: bool = False
+    grain: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """An aggregate, or an expression over several (`composite`); `aggregation` is its function where it is one."""
+
+    name: str
+    expression: EntityExpression
+    aggregation: str = ""
+    argument: str = ""
+    composite: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Decomposition:
+    """A query taken apart. `filters` are all conditions that choose its rows or groups, but those that join.
+
+    `left_out` are outputs that are no measure and were not understood, with the reason.
+    """
+
+    view: View
+    measures: tuple[Measure, ...]
+    dimensions: tuple[Dimension, ...]
+    filters: tuple[EntityExpression, ...] = ()
+    left_out: tuple[str, ...] = ()

@@ -1,0 +1,80 @@
+"""Statements taken apart in a process that can be killed: what is sent there, what it answers, and its own half."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Self
+
+from ingestion.decomposition.model import Decomposition
+from ingestion.model import TableName
+from ingestion.parsing.sandbox.sandbox import Limits, Sandbox
+
+TableColumns = Mapping[str, str]
+"""A table's columns with their types, "" where a type is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class DecompositionRequest:
+    """A statement to take apart. `key` is a secret under which literals are compared: it goes no further.
+
+    `known` are tables by their dotted names, `temporary` the texts that define the temporary tables of the session.
+    """
+
+    text: str = field(repr=False)
+    dialect: str
+    key: bytes = field(repr=False)
+    known: Mapping[str, TableColumns] = field(default_factory=dict)
+    temporary: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class DecompositionReply:
+    """What became of a statement: taken apart, or the `reason` why not. `unreadable` says that no parser took it.
+
+    `columns` are those of its query, None where they are not all known.
+    """
+
+    decomposition: Decomposition | None = None
+    reason: str = ""
+    unreadable: bool = False
+    columns: TableColumns | None = None
+
+
+class DecompositionProcess:
+    """Takes statements apart, each within `limits`. Closed, it leaves nothing behind."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._sandbox = Sandbox(limits)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._sandbox.close()
+
+    def decompose(self, requests: Sequence[DecompositionRequest]) -> list[DecompositionReply]:
+        """One reply for each request, in order. Raises ParserUnavailable when no process can be started."""
+        texts = [(pickle.dumps(request).hex(), request.dialect) for request in requests]
+        return [
+            pickle.loads(reply.symbolic) if reply.symbolic else DecompositionReply(reason=reply.reason, unreadable=True)
+            for reply in self._sandbox.parse(_CHILD, texts)
+        ]
+
+
+_CHILD = "ingestion.decomposition.child"
+
+
+def known_table(known: Mapping[str, TableColumns], table: TableName) -> TableColumns | None:
+    """The columns of the one known table that the name is the end of, or that is the end of the name."""
+    parts = tuple(part.lower() for part in table.parts)
+    found = []
+    for name, columns in known.items():
+        own = tuple(name.lower().split("."))
+        if own[-len(parts) :] == parts[-len(own) :]:
+            found.append(columns)
+    return found[0] if len(found) == 1 else None

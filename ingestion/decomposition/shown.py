@@ -1,0 +1,186 @@
+"""Expressions and views as people read them: the columns' own names, `?` for literals."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from ingestion.decomposition.folding.rows import (
+    MATCHED,
+    Block,
+    FullJoin,
+    Leaf,
+    Refusal,
+    Rows,
+    Value,
+    columns_in,
+    leaf_number,
+    numbers_in,
+)
+from ingestion.dialects import Dialect
+from ingestion.dialects.reserved_words import reserved_words
+from ingestion.parsing.sqlparse_tier.words import DATE_PARTS
+
+_WORDS = re.compile(r"[A-Za-z0-9]+")
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_NAMED = (exp.Identifier, exp.Var, exp.Anonymous, exp.AnonymousAggFunc, exp.Boolean, exp.Null)
+"""Nodes whose text is a name or a keyword; that of any other is data."""
+_FAILURES = (SqlglotError, ValueError, AttributeError, TypeError, KeyError, IndexError)
+
+
+@dataclass(frozen=True, slots=True)
+class ShownQuery:
+    """Writes what is in one query; `aliases` name the relations of its FROM clause.
+
+    `ambiguous` are the columns' names that say too little without an alias.
+    """
+
+    leaves: Mapping[int, Leaf]
+    aliases: Mapping[int, str]
+    ambiguous: frozenset[str]
+    dialect: Dialect
+
+    def text(self, node: exp.Expr, *, qualified: bool = False) -> str:
+        """An expression without its literals; `qualified` has every column bear its relation's alias."""
+        shown = self._show(node, qualified=qualified)
+        try:
+            return shown.sql(dialect=self.dialect.sqlglot)
+        except _FAILURES:
+            return shown.sql()
+
+    def _show(self, node: exp.Expr, *, qualified: bool) -> exp.Expr:
+        kind = type(node)
+        if kind is exp.Column:
+            return self._column(node, qualified=qualified)
+        if kind is exp.Anonymous and node.this == MATCHED:
+            return self._show(node.expressions[0], qualified=qualified)
+        if kind in (exp.DataType, exp.Star):
+            return node.copy()
+        if kind is exp.Var and not self._is_word(node.name):
+            return exp.Var(this="?")
+        holds_data = isinstance(node.args.get("this"), str) and not isinstance(node, _NAMED)
+        if holds_data or isinstance(node, exp.JSONPath | exp.Parameter | exp.Placeholder):
+            return exp.Var(this="?")
+        made = kind()
+        for key, value in node.args.items():
+            made.set(key, self._part(value, node, qualified=qualified))
+        if kind is exp.In and all(type(option) is exp.Literal for option in node.expressions):
+            made.set("expressions", [exp.Var(this="?")] if node.expressions else [])
+        return made
+
+    def _is_word(self, name: str) -> bool:
+        """Whether a bare word is one of the language, and not what a string said: DATE_TRUNC('month', d) has a word."""
+        return name.upper() in DATE_PARTS or name in reserved_words(self.dialect.name)
+
+    def _part(self, value: object, parent: exp.Expr, *, qualified: bool) -> object:
+        if isinstance(value, list):
+            return [self._part(part, parent, qualified=qualified) for part in value]
+        if not isinstance(value, exp.Expr):
+            return value
+        shown = self._show(value, qualified=qualified)
+        return exp.Paren(this=shown) if _needs_brackets(shown, parent) else shown
+
+    def _column(self, node: exp.Expr, *, qualified: bool) -> exp.Expr:
+        leaf = self.leaves[leaf_number(node)]
+        if leaf.rows is not None and (leaf.number not in self.aliases or not qualified):
+            inner = shown_query(leaf.rows, self.leaves, self.dialect)
+            value = leaf.rows.columns.get(node.name)
+            in_place = leaf.number in self.aliases and isinstance(value, exp.Expr)
+            return exp.Var(this=inner.text(value) if in_place else f"({inner.query(leaf.rows)})")  # type: ignore[arg-type]
+        if not qualified and node.name not in self.ambiguous:
+            return exp.Column(this=_identifier(node.name))
+        return exp.Column(this=_identifier(node.name), table=_identifier(self.aliases[leaf.number]))
+
+    def query(self, rows: Rows) -> str:
+        """A query inside another, in one line."""
+        columns = [self._output(name, value) for name, value in rows.columns.items()]
+        conditions = [self.text(part) for part in rows.block.conditions if len(numbers_in(part)) <= 1]
+        text = f"SELECT {', '.join(columns) or '*'} FROM {self.relations(rows.block)}"
+        if conditions:
+            text += f" WHERE {' AND '.join(sorted(conditions))}"
+        if rows.keys:
+            text += f" GROUP BY {', '.join(map(self.text, rows.keys))}"
+        return text + (f" HAVING {' AND '.join(map(self.text, rows.having))}" if rows.having else "")
+
+    def _output(self, name: str, value: Value) -> str:
+        text = "?" if isinstance(value, Refusal) else self.text(value)
+        return text if name.startswith("#") or text == name else f"{text} AS {name}"
+
+    def relations(self, block: Block) -> str:
+        """What stands behind FROM, with the conditions that join."""
+        waiting = [part for part in block.conditions if len(numbers_in(part)) > 1]
+        text, seen = "", set[int]()
+        for member in block.members:
+            seen |= _numbers_of(member)
+            on = [part for part in waiting if numbers_in(part) <= seen]
+            waiting = [part for part in waiting if part not in on]
+            if text:
+                text += " JOIN " if on else " CROSS JOIN "
+            text += self._member(member) + (f" ON {self._all(on)}" if on else "")
+        for other, on in block.attached:
+            nested = len(other.members) + len(other.attached) > 1
+            own = [part for part in other.conditions if len(numbers_in(part)) <= 1]
+            shown = self.relations(other)
+            text += f" LEFT JOIN {f'({shown})' if nested else shown} ON {self._all([*on, *own])}"
+        return text + (f" WHERE {self._all(waiting)}" if waiting else "")
+
+    def _all(self, parts: Iterable[exp.Expr]) -> str:
+        return " AND ".join(self.text(part, qualified=True) for part in parts) or "TRUE"
+
+    def _member(self, member: Leaf | FullJoin) -> str:
+        if isinstance(member, FullJoin):
+            left, right = self.relations(member.left), self.relations(member.right)
+            return f"{left} FULL JOIN {right} ON {self._all(member.conditions)}"
+        if member.rows is not None:
+            inner = shown_query(member.rows, self.leaves, self.dialect)
+            return f"({inner.query(member.rows)}) AS {self.aliases[member.number]}"
+        table = _table_text(member, self.dialect)
+        return f"{table} AS {self.aliases[member.number]}" if len(self.aliases) > 1 else table
+
+
+def shown_query(rows: Rows, leaves: Mapping[int, Leaf], dialect: Dialect) -> ShownQuery:
+    """The writer for a query of those `leaves`: `order_items` is called `oi`, a second one `oi2`."""
+    aliases: dict[int, str] = {}
+    for leaf in rows.block.leaves():
+        name = leaf.table.table if leaf.table is not None else leaf.alias or "q"
+        initials = "".join(word[0] for word in _WORDS.findall(name)).lower() or "t"
+        count = sum(alias.rstrip("0123456789") == initials for alias in aliases.values())
+        aliases[leaf.number] = f"{initials}{count + 1}" if count else initials
+    of: dict[str, set[int]] = defaultdict(set)
+    values = [value for value in rows.columns.values() if isinstance(value, exp.Expr)]
+    filters = [part for part in rows.block.conditions if len(numbers_in(part)) == 1]
+    for value in [*values, *(rows.keys or ()), *filters, *rows.having]:
+        for column in columns_in(value):
+            of[column.name].add(leaf_number(column))
+    ambiguous = frozenset(name for name, numbers in of.items() if len(numbers) > 1)
+    return ShownQuery(leaves, aliases, ambiguous, dialect)
+
+
+def _numbers_of(member: Leaf | FullJoin) -> set[int]:
+    if isinstance(member, Leaf):
+        return {member.number}
+    return {leaf.number for side in (member.left, member.right) for leaf in side.leaves()}
+
+
+def _identifier(name: str) -> exp.Identifier:
+    return exp.Identifier(this=name, quoted=not _PLAIN.fullmatch(name))
+
+
+def _table_text(leaf: Leaf, dialect: Dialect) -> str:
+    written = str(leaf.table)
+    return f"`{written}`" if dialect.dotted_quotes else written
+
+
+def _needs_brackets(node: exp.Expr, parent: exp.Expr) -> bool:
+    """Whether an operator's operand stood in brackets, or may have."""
+    if isinstance(node, exp.Connector):
+        return isinstance(parent, exp.Binary | exp.Unary | exp.Predicate) and type(node) is not type(parent)
+    arithmetic = isinstance(parent, exp.Binary | exp.Unary) and not isinstance(parent, exp.Connector)
+    if isinstance(node, exp.Binary):
+        return arithmetic and not (type(node) is type(parent) and isinstance(node, exp.Add | exp.Mul))
+    return isinstance(node, exp.Not | exp.Predicate) and arithmetic and type(parent) is not exp.Not

@@ -1,0 +1,113 @@
+"""The metrics of SQL files: what their statements measure, taken apart at once and without Spark."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ingestion.decomposition.metrics import MetricCollection, Use
+from ingestion.decomposition.process import (
+    DecompositionProcess,
+    DecompositionReply,
+    DecompositionRequest,
+    TableColumns,
+)
+from ingestion.dialects import Dialect, dialect_of
+from ingestion.model import StatementKind
+from ingestion.parsing.parser_pool import Limits, ParseOutcome
+from ingestion.relational.form import RelationalStatement
+from ingestion.scripts.pieces import Piece, failure_text, parse_pieces, pieces
+from ingestion.symbolic import loads
+from workflows.entity_lineage.report import MetricReport
+from workflows.sql_files.dbt_models import dbt_project, schema_of
+from workflows.sql_files.script_lineage import DEFAULT_DIALECT, placed_failure, schema_from_json
+from workflows.sql_files.sql_files import Script, project_script, read_script
+
+_KEY_BYTES = 32
+_QUERIES = frozenset(
+    {StatementKind.SELECT, StatementKind.CREATE_TABLE_AS, StatementKind.CREATE_VIEW, StatementKind.INSERT}
+)
+
+
+def file_metrics(sql: str, dialect: str | None, schema: Path | None, timeout_seconds: float) -> MetricReport:
+    """The metrics of a file, a directory, a dbt project or standard input (`-`).
+
+    `schema` is DDL, or JSON with the columns of tables. Raises ConfigError for what cannot be read.
+    """
+    known: Mapping[str, TableColumns] = {}
+    before = schema
+    if schema is not None and schema.suffix == ".json":
+        known, before = schema_from_json(schema), None
+    project = dbt_project(sql, dialect, timeout_seconds)
+    if project is not None:
+        dialect, known = project.dialect, {**schema_of(project), **known}
+    rules = dialect_of(dialect or DEFAULT_DIALECT)
+    script = read_script(sql, rules, before) if project is None else project_script(project, before)
+    with DecompositionProcess(Limits(seconds=timeout_seconds)) as process:
+        reading = _Reading(script, rules, process, timeout_seconds, dict(known))
+        reading.read()
+    notes = () if project is None else (*map(str, project.failures), *project.notes)
+    found = reading.found
+    return MetricReport(found.metrics(), found.refused, reading.without_query, tuple(reading.failures), notes)
+
+
+@dataclass(slots=True)
+class _Reading:
+    """A script on its way: what its statements define, the later ones know."""
+
+    script: Script
+    dialect: Dialect
+    process: DecompositionProcess
+    seconds: float
+    known: dict[str, TableColumns]
+    found: MetricCollection = field(default_factory=MetricCollection)
+    failures: list[str] = field(default_factory=list)
+    without_query: int = 0
+    _temporary: list[tuple[str, str]] = field(default_factory=list)
+    _key: bytes = field(init=False, repr=False, default_factory=lambda: secrets.token_bytes(_KEY_BYTES))
+
+    def read(self) -> None:
+        """Take every statement apart, in order."""
+        script = tuple(pieces(self.script.text, self.dialect))
+        outcomes = parse_pieces(script, self.dialect, self.seconds)
+        for piece, outcome in zip(script, outcomes, strict=True):
+            self._read(piece, outcome)
+
+    def _read(self, piece: Piece, outcome: ParseOutcome) -> None:
+        if outcome.dead_reason:
+            self.failures.append(placed_failure(failure_text(piece, outcome.dead_reason, outcome), self.script))
+            return
+        statement = loads(outcome.symbolic) if outcome.symbolic is not None else None
+        if not isinstance(statement, RelationalStatement) or statement.kind not in _QUERIES:
+            self._define(statement)
+            self.without_query += 1
+            return
+        request = DecompositionRequest(piece.text, self.dialect.name, self._key, self.known, tuple(self._temporary))
+        (reply,) = self.process.decompose([request])
+        self._count(reply, Use(places=(self.script.place(piece.line),)))
+        self._write(statement, piece, reply)
+
+    def _count(self, reply: DecompositionReply, use: Use) -> None:
+        if reply.decomposition is not None:
+            self.found.add(reply.decomposition, use)
+        else:
+            self.found.refuse(reply.reason, use)
+
+    def _define(self, statement: object) -> None:
+        """The columns that a CREATE TABLE tells."""
+        for change in statement.changes if isinstance(statement, RelationalStatement) else ():
+            if change.kind is StatementKind.CREATE_TABLE and change.columns:
+                self.known[change.name.dotted] = {column.name: column.type for column in change.columns}
+
+    def _write(self, statement: RelationalStatement, piece: Piece, reply: DecompositionReply) -> None:
+        """What a statement makes: a temporary table is folded into what reads it, of another its columns are known."""
+        for write in statement.writes:
+            target = write.target
+            if target is None or statement.kind is StatementKind.INSERT:
+                continue
+            if target.temporary:
+                self._temporary.append((target.name.table, piece.text))
+            elif reply.columns is not None and target.columns is None:
+                self.known[target.name.dotted] = reply.columns

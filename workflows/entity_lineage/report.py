@@ -1,0 +1,151 @@
+"""Metrics as they are told: as text, and as JSON with the edges from columns to view fields to measures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from ingestion.decomposition.metrics import Metric, Use, variants
+from ingestion.decomposition.model import Dimension, ViewField
+from ingestion.model import Json
+
+JSON_VERSION = 1
+
+
+class _EntityEdge(NamedTuple):
+    """One step of entity lineage: a base column to a view's field, or such a field to a measure."""
+
+    source: str
+    target: str
+    expression: str
+
+
+@dataclass(frozen=True, slots=True)
+class MetricReport:
+    """Metrics, and what was not taken apart: by reason, with how often and where.
+
+    `without_query` counts statements that have no query, `failures` are those that no parser could read.
+    """
+
+    metrics: tuple[Metric, ...]
+    refused: Mapping[str, Use] = field(default_factory=dict)
+    without_query: int = 0
+    failures: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def to_json(self) -> Json:
+        """The report as JSON: `version`, `metrics`, `lineage`, `not_taken_apart`, `without_query`, `failures`."""
+        differing = variants(self.metrics)
+        names = _view_names(self.metrics)
+        return {
+            "version": JSON_VERSION,
+            "metrics": [_metric(one, names, differing) for one in self.metrics],
+            "lineage": [edge._asdict() for edge in _entity_edges(self.metrics)],
+            "not_taken_apart": [
+                {"reason": reason, "queries": use.runs, "places": list(use.places)}
+                for reason, use in self.refused.items()
+            ],
+            "without_query": self.without_query,
+            "failures": list(self.failures),
+            "notes": list(self.notes),
+        }
+
+    def to_text(self) -> str:
+        """The report as people read it."""
+        return "\n".join(self._lines())
+
+    def _lines(self) -> Iterator[str]:
+        differing = variants(self.metrics)
+        names = _view_names(self.metrics)
+        for one in self.metrics:
+            yield f"{one.name} = {one.measure.expression.text}"
+            yield f"  view {names[one.view.key]}: {one.view.sql}"
+            yield from (f"  {_dimension_text(dimension)}" for dimension in one.dimensions)
+            yield from (f"  filter {condition.text}" for condition in one.filters)
+            yield f"  {_use_text(one.use)}"
+            if one.name in differing:
+                others = [other.name for other in self.metrics if other.family == one.family and other is not one]
+                own = " and ".join(differing[one.name]) or "without a filter of its own"
+                yield f"  variant of {', '.join(others)}: {own}"
+        if not self.metrics:
+            yield "no metrics: no query here measures anything that could be taken apart"
+        for reason, use in self.refused.items():
+            yield f"not taken apart: {use.runs} of {reason}"
+
+
+def _view_names(metrics: tuple[Metric, ...]) -> dict[str, str]:
+    """A name of its own for each view, by its key."""
+    found: dict[str, str] = {}
+    for one in metrics:
+        name, number = one.view.name, 1
+        while one.view.key not in found and name in found.values():
+            number += 1
+            name = f"{one.view.name}_{number}"
+        found.setdefault(one.view.key, name)
+    return found
+
+
+def _entity_edges(metrics: tuple[Metric, ...]) -> tuple[_EntityEdge, ...]:
+    """Column -> field of a view -> measure, each once, in the order of the metrics."""
+    names = _view_names(metrics)
+    found: dict[_EntityEdge, None] = {}
+    fields: dict[tuple[str, ViewField], str] = {}
+    for one in metrics:
+        for dimension in one.dimensions:
+            if dimension.expression.text == dimension.expression.fields[-1].column:
+                fields.setdefault((one.view.key, dimension.expression.fields[0]), dimension.name)
+    for one in metrics:
+        view = names[one.view.key]
+        used = [field for dimension in one.dimensions for field in dimension.expression.fields]
+        for base in (*one.measure.expression.fields, *used):
+            name = fields.get((one.view.key, base), base.column)
+            found[_EntityEdge(f"{base.table}.{base.column}", f"{view}.{name}", base.column)] = None
+        for base in one.measure.expression.fields:
+            name = fields.get((one.view.key, base), base.column)
+            found[_EntityEdge(f"{view}.{name}", one.name, one.measure.expression.text)] = None
+    return tuple(found)
+
+
+def _metric(one: Metric, names: Mapping[str, str], differing: Mapping[str, tuple[str, ...]]) -> Json:
+    return {
+        "name": one.name,
+        "expression": one.measure.expression.text,
+        "composite": one.measure.composite,
+        "view": {"name": names[one.view.key], "sql": one.view.sql, "tables": list(one.view.tables)},
+        "dimensions": [_dimension(dimension) for dimension in one.dimensions],
+        "filters": [condition.text for condition in one.filters],
+        "runs": one.use.runs,
+        "users": list(one.use.users),
+        "last_run": _moment(one.use.last),
+        "places": list(one.use.places),
+        "variant": list(differing[one.name]) if one.name in differing else None,
+    }
+
+
+def _dimension(one: Dimension) -> Json:
+    found: Json = {"name": one.name, "expression": one.expression.text, "groups": one.groups, "filters": one.filters}
+    if one.time:
+        found["time"] = True
+    if one.grain:
+        found["grain"] = one.grain
+    return found
+
+
+def _dimension_text(one: Dimension) -> str:
+    kind = "time" if one.time else "dimension"
+    how = [word for word, does in (("groups", one.groups), ("filters", one.filters)) if does]
+    grain = f" by {one.grain}" if one.grain else ""
+    return f"{kind} {one.name}: {one.expression.text}{grain} ({', '.join(how)})"
+
+
+def _use_text(use: Use) -> str:
+    runs = f"{use.runs} {'query' if use.runs == 1 else 'queries'}"
+    by = f" by {', '.join(use.users)}" if use.users else ""
+    last = f", last {_moment(use.last)}" if use.last is not None else ""
+    return f"{runs}{by}{last}" + (f": {', '.join(use.places)}" if use.places else "")
+
+
+def _moment(millis: int | None) -> str | None:
+    return None if millis is None else datetime.fromtimestamp(millis / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
