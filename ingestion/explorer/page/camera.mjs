@@ -20,9 +20,10 @@ export class Camera {
   #moved;
   #pointers;
   #asked = 0;
+  #size = null;
 
   get size() {
-    return { width: this.surface.clientWidth, height: this.surface.clientHeight };
+    return this.#size ?? { width: this.surface.clientWidth, height: this.surface.clientHeight };
   }
 
   /** What of the picture is in sight, with a margin in picture units. */
@@ -108,7 +109,9 @@ export class Camera {
     if (this.#asked) return;
     this.#asked = requestAnimationFrame(() => {
       this.#asked = 0;
+      this.#size = this.size; // read once a frame: after a change the browser would have to lay everything out for it
       this.#moved(this);
+      this.#size = null;
     });
   }
 

@@ -1,102 +1,88 @@
 // The picture on the screen: only the cards in sight exist, wires are paths or one canvas, light follows the pointer.
-import { FAR, NEAR, TINY, cardElement } from "./cards.mjs";
+import { CardLayer } from "./card_layer.mjs";
+import { NEAR } from "./cards.mjs";
 import { svg } from "./dom.mjs";
 import { keyOf, splitKey } from "./model.mjs";
 import { ROW } from "./scene.mjs";
-import { CANVAS_FROM, WireIndex, drawWires, prepareWires, wireElement } from "./wires.mjs";
+import { WireCanvas } from "./wire_canvas.mjs";
+import { CANVAS_FROM, WireIndex, wireElement } from "./wires.mjs";
 
-const FAR_BELOW = 0.42; // scales
-const TINY_BELOW = 0.12;
-const MARGIN = 300;
+const REST = 140; // milliseconds without a move
 
 export class Picture {
   constructor(surface, canvas) {
     this.canvas = canvas;
-    this.world = svg("g", { class: "world" });
+    this.wireCanvas = new WireCanvas(canvas);
+    this.cards = new CardLayer((element) => this.#paintCard(element));
     this.wireLayer = svg("g", { class: "wires" });
-    this.cardLayer = svg("g", { class: "cards" });
-    this.world.append(this.wireLayer, this.cardLayer);
+    this.world = svg("g", { class: "world" }, this.wireLayer, this.cards.element);
     surface.append(this.world);
     this.surface = surface;
     this.scene = null;
-    this.elements = new Map();
     this.wireElements = [];
     this.light = null;
     this.pins = new Set();
     this.chosen = null;
     this.found = new Set();
     this.current = null;
+    this.moved = -Infinity;
   }
 
   /** Shows a scene; the light and the pins stay as they were said. */
   show(scene, roots, camera) {
     this.scene = scene;
-    this.roots = new Set(roots);
+    this.camera = camera;
     this.index = new WireIndex(scene.wires);
     this.onCanvas = scene.wires.length > CANVAS_FROM;
-    if (this.onCanvas) prepareWires(scene.wires);
-    this.painted = null;
-    this.elements.forEach((element) => element.remove());
-    this.elements.clear();
+    if (this.onCanvas) this.wireCanvas.show(scene.wires);
+    this.cards.show(scene.boxes, new Set(roots));
     this.wireElements = this.onCanvas ? [] : scene.wires.map(wireElement);
     this.wireLayer.replaceChildren(...this.wireElements);
     this.surface.classList.toggle("on-canvas", this.onCanvas);
     this.surface.classList.toggle("compared", scene.compared);
     this.canvas.hidden = !this.onCanvas;
-    this.look(camera);
+    this.#place();
+    this.cards.look(camera, { moving: false });
     this.paint();
   }
 
-  /** Follows the camera: adds the cards that came into sight, removes those that left it. */
+  /** Follows the camera. On the move a frame has little time: what is missing comes with the next ones. */
   look(camera) {
     if (!this.scene) return;
     this.camera = camera;
-    this.world.setAttribute("transform", `translate(${camera.x} ${camera.y}) scale(${camera.k})`);
-    const distance = camera.k < TINY_BELOW ? TINY : camera.k < FAR_BELOW ? FAR : NEAR;
-    if (distance !== this.distance) {
-      this.distance = distance;
-      this.elements.forEach((element) => element.remove());
-      this.elements.clear();
-    }
-    const sight = camera.sight(MARGIN / camera.k);
-    const focused = document.activeElement?.closest?.(".card")?.getAttribute("data-card");
-    this.scene.boxes.forEach((box) => {
-      const seen =
-        box.x < sight.right && box.x + box.width > sight.left && box.y < sight.bottom && box.y + box.height > sight.top;
-      const element = this.elements.get(box.id);
-      if (seen && !element) this.#enter(box);
-      else if (!seen && element && box.id !== focused) {
-        element.remove();
-        this.elements.delete(box.id);
-      }
-    });
-    if (this.onCanvas) this.#moveCanvas();
-  }
-
-  /** On the move wires are drawn fast, from afar only moved; when the camera rests, they are as they should be. */
-  #moveCanvas() {
+    const moving = performance.now() - this.moved < REST;
+    this.moved = performance.now();
+    this.#place();
+    this.#bring({ moving });
+    // near cards are drawn once and then moved; from afar a browser would draw such a layer larger than it shows
+    this.world.classList.toggle("moving", this.cards.distance === NEAR);
     clearTimeout(this.resting);
-    this.resting = setTimeout(() => this.#paintCanvas(), 140);
-    const { camera, painted } = this;
-    if (this.distance === NEAR || !painted) return this.#paintCanvas({ haste: true });
-    const scale = camera.k / painted.k;
-    const [x, y] = [camera.x - painted.x * scale, camera.y - painted.y * scale];
-    this.canvas.style.transform = `translate(${x}px, ${y}px) scale(${scale})`;
-    return undefined;
+    this.resting = setTimeout(() => this.#rest(), REST);
+    if (this.onCanvas && !this.wireCanvas.move(camera)) this.#paintCanvas({ haste: true });
   }
 
-  #enter(box) {
-    const element = cardElement(box, { distance: this.distance, root: this.roots.has(box.id) });
-    this.elements.set(box.id, element);
-    this.#paintCard(element);
-    this.cardLayer.append(element);
+  #rest() {
+    this.world.classList.remove("moving");
+    this.#paintCanvas();
+  }
+
+  #place() {
+    const { x, y, k } = this.camera;
+    this.world.style.transform = `translate(${x}px, ${y}px) scale(${k})`;
+  }
+
+  #bring({ moving }) {
+    cancelAnimationFrame(this.bringing);
+    if (!this.cards.look(this.camera, { moving })) {
+      this.bringing = requestAnimationFrame(() => this.#bring({ moving: true }));
+    }
   }
 
   /** Lights columns and links (`light`: {columns, links} with strengths, or null for none), marks pins and the choice. */
   paint({ light = this.light, pins = this.pins, chosen = this.chosen, found = this.found, current = this.current } = {}) {
     Object.assign(this, { light, pins, chosen, found, current });
     this.surface.classList.toggle("lit", Boolean(light));
-    this.elements.forEach((element) => this.#paintCard(element));
+    this.cards.elements.forEach((element) => this.#paintCard(element));
     if (this.onCanvas) this.#paintCanvas();
     else this.wireElements.forEach((element, at) => this.#paintWire(element, at));
   }
@@ -137,8 +123,9 @@ export class Picture {
     element.classList.toggle("found", this.found.has(keyOf(id, "")));
     element.classList.toggle("current", this.current === keyOf(id, ""));
     const box = this.scene.boxes[this.scene.number.get(id)];
-    if (this.distance > NEAR) any = this.#paintBars(element, box) || any;
-    if (columns && !any && (this.distance > NEAR || box.mode === "none"))
+    const far = this.cards.distanceOf(id) > NEAR;
+    if (far) any = this.#paintBars(element, box) || any;
+    if (columns && !any && (far || box.mode === "none"))
       any = [...columns.keys()].some((key) => splitKey(key)[0] === id);
     element.classList.toggle("on", any);
   }
@@ -170,10 +157,7 @@ export class Picture {
       const opacity = on ? 1 : this.light ? 0.1 : faint ? 0.2 : wire.certain ? 0.6 : 0.35;
       return { colour: this.colours[wire.change ?? wire.kind], width: Math.max(on ? 2.4 : 1.4, 0.6 / this.camera.k), opacity };
     };
-    drawWires(this.canvas, this.scene.wires, this.camera, { paint, haste });
-    const { x, y, k } = this.camera;
-    this.painted = { x, y, k };
-    this.canvas.style.transform = "";
+    this.wireCanvas.draw(this.camera, paint, { haste });
   }
 
   /** The page took other colours. */
@@ -198,8 +182,7 @@ export class Picture {
     const [id, path] = splitKey(key);
     const box = this.boxOf(id);
     if (!box) return null;
-    if (!this.elements.has(id)) this.#enter(box);
-    const card = this.elements.get(id);
+    const card = this.cards.elements.get(id) ?? this.cards.enter(box);
     return path
       ? [...card.querySelectorAll(".column")].find((column) => column.getAttribute("data-key") === key)
       : card;

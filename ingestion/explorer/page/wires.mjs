@@ -141,7 +141,7 @@ export function prepareWires(wires) {
   }
 }
 
-/** Draws prepared wires on a canvas; `paint` says colour, width and opacity of each. In haste (on the move): no dashes. */
+/** Draws prepared wires on a canvas; `paint` says colour, width and opacity of each. In haste (on the move): no dashes. Returns how many it drew. */
 export function drawWires(canvas, wires, camera, { paint, haste }) {
   const ratio = devicePixelRatio || 1;
   const { clientWidth: width, clientHeight: height } = canvas;
@@ -156,6 +156,7 @@ export function drawWires(canvas, wires, camera, { paint, haste }) {
   seen.right = seen.left + width / camera.k;
   seen.bottom = seen.top + height / camera.k;
   const groups = new Map();
+  let count = 0;
   wires.forEach((wire, at) => {
     const { left, right, top, bottom } = wire.around;
     if (right < seen.left || left > seen.right || bottom < seen.top || top > seen.bottom) return;
@@ -163,6 +164,7 @@ export function drawWires(canvas, wires, camera, { paint, haste }) {
     const key = `${style.colour} ${style.width} ${style.opacity} ${wire.kind}`;
     if (!groups.has(key)) groups.set(key, { style, kind: wire.kind, wires: [] });
     groups.get(key).wires.push(wire);
+    count++;
   });
   const ordered = [...groups.values()].sort((a, b) => a.style.opacity - b.style.opacity);
   for (const { style, kind, wires: members } of ordered) {
@@ -178,6 +180,7 @@ export function drawWires(canvas, wires, camera, { paint, haste }) {
     }
     context.stroke();
   }
+  return count;
 }
 
 function around(points) {
