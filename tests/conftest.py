@@ -32,7 +32,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Where several processes share the tests, the JVMs that they start share an archive of their classes."""
     if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
         folder = tempfile.TemporaryDirectory(prefix="classes")
-        archiving = class_archive.begin(Path(folder.name, "spark.jsa"))
+        archiving = class_archive.begin(Path(folder.name))
         config.add_cleanup(folder.cleanup)
         config.add_cleanup(archiving.kill)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from functools import cached_property
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -14,7 +15,7 @@ from starlette.exceptions import HTTPException
 
 from connectors.catalog import page_calls
 from connectors.catalog.api import ROUTERS
-from connectors.catalog.api.http.late_routes import built
+from connectors.catalog.api.http.late_routes import all_routes
 from connectors.catalog.api.openlineage import DEFAULT_ENDPOINT
 from connectors.catalog.contract.errors import ApiError
 from connectors.catalog.store.database import Database
@@ -63,9 +64,11 @@ def create_app(database: Database, version: str, *, openlineage: bool = False, s
 class _Catalog(FastAPI):
     def openapi(self) -> dict[str, Any]:
         """Every call, those too that no client has made yet."""
-        if self.openapi_schema is None:
-            self.openapi_schema = get_openapi(title=self.title, version=self.version, routes=list(built(self.routes)))
-        return self.openapi_schema
+        return self._document
+
+    @cached_property
+    def _document(self) -> dict[str, Any]:
+        return get_openapi(title=self.title, version=self.version, routes=list(all_routes(self.routes)))
 
 
 def _failure(status: int, message: str) -> JSONResponse:

@@ -1,9 +1,4 @@
-"""The classes that Spark loads at its start, archived once for every JVM that the tests start after it.
-
-python -m tests.support.class_archive FILE: runs a small application, and archives the classes that it needed. A JVM
-that finds the archive maps it instead of loading, checking and linking some ten thousand classes; one that does not
-find it, or does not fit it, starts as it always does.
-"""
+"""The archive of Spark's classes, made once while the tests are collected, for every JVM that they start after it."""
 
 from __future__ import annotations
 
@@ -13,51 +8,37 @@ import sys
 from pathlib import Path
 
 from tests.support.catalog_contents import REPOSITORY
+from workflows.runtime.class_archive import archive_file
+from workflows.runtime.java import find_java
 
 OPTIONS = "SPARK_SUBMIT_OPTS"
 """The variable with which spark-submit gives options to its JVM before those of the application."""
 
+FOLDER = "HEADWATER_TEST_CACHE"
+"""The variable that says where the archive is being made; not set where it is not."""
 
-def begin(file: Path) -> subprocess.Popen[bytes]:
+
+def begin(folder: Path) -> subprocess.Popen[bytes]:
     """Starts to archive, and tells all Sparks that are started from here on where the archive will be."""
     archiving = subprocess.Popen(
-        [sys.executable, "-m", "tests.support.class_archive", str(file)],
-        cwd=REPOSITORY, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        command(), cwd=REPOSITORY, env=environment(folder),
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     quiet = "-XX:+IgnoreUnrecognizedVMOptions -Xlog:disable"
-    os.environ[OPTIONS] = f"{os.environ.get(OPTIONS, '')} {quiet} -XX:SharedArchiveFile={file}".strip()
+    os.environ[OPTIONS] = f"{os.environ.get(OPTIONS, '')} {quiet} -XX:SharedArchiveFile={file_in(folder)}".strip()
+    os.environ[FOLDER] = str(folder)
     return archiving
 
 
-def archive(file: Path) -> None:
-    """Runs what most runs do, in a JVM that archives what it loaded when it ends; the file is there whole or not."""
-    unfinished = file.with_suffix(".unfinished")
-    os.environ[OPTIONS] = f"-Xlog:disable -XX:ArchiveClassesAtExit={unfinished}"
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    from pyspark.sql import SparkSession
-
-    builder = SparkSession.builder.master("local[2]").appName("archive")
-    for key, value in {"ui.enabled": "false", "driver.host": "127.0.0.1", "sql.shuffle.partitions": "1"}.items():
-        builder = builder.config(f"spark.{key}", value)
-    java = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-    spark = builder.config("spark.driver.extraJavaOptions", java).getOrCreate()
-    table = file.with_suffix(".csv")
-    table.write_text("a,b,at\n1,x,2026-01-01 00:00:00\n2,y,2026-01-02 00:00:00\n")
-    rows = spark.read.csv(str(table), header=True, schema="a int, b string, at timestamp")
-    rows = rows.mapInArrow(lambda batches: batches, rows.schema)
-    rows.join(rows.groupBy("b").count(), "b").sort("at").write.parquet(str(file.with_suffix(".parquet")))
-    spark.read.parquet(str(file.with_suffix(".parquet"))).createOrReplaceTempView("kept")
-    spark.sql("select b, row_number() over (partition by b order by at) from kept").collect()
-    gateway = spark.sparkContext._gateway
-    assert gateway is not None
-    process: subprocess.Popen[bytes] = gateway.proc
-    spark.stop()
-    gateway.shutdown()
-    assert process.stdin is not None
-    process.stdin.close()
-    process.wait()
-    unfinished.rename(file)
+def command() -> list[str]:
+    return [sys.executable, "-m", "workflows", "doctor", "--class-archive"]
 
 
-if __name__ == "__main__":
-    archive(Path(sys.argv[1]))
+def environment(folder: Path) -> dict[str, str]:
+    """That of a process whose cache is `folder`, and whose JVMs are told of no archive."""
+    return {**{name: value for name, value in os.environ.items() if name != OPTIONS}, "XDG_CACHE_HOME": str(folder)}
+
+
+def file_in(folder: Path) -> Path:
+    """Where the archive is in this cache."""
+    return folder / "headwater" / archive_file(find_java()).name

@@ -21,7 +21,8 @@ from ingestion.errors import ConfigError
 from workflows.config import SparkSettings
 from workflows.control.scratch import scratch_folder
 from workflows.control.signals import GracefulShutdown
-from workflows.runtime.java import find_java
+from workflows.runtime.class_archive import archive_file, options_to_use
+from workflows.runtime.java import Java, find_java
 from workflows.runtime.spark_failures import meaning_of, spark_lost
 from workflows.runtime.spark_versions import OLDEST_SPARK, is_old_spark
 
@@ -40,13 +41,14 @@ _DEFAULTS = {
     "spark.sql.execution.pyspark.udf.faulthandler.enabled": "false",
     "spark.log.level": "ERROR",
 }
+_JAVA_OPTIONS = "spark.driver.defaultJavaOptions"
 _LOCAL_DEFAULTS = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
     "spark.sql.shuffle.partitions": "8",
     # A run is short, and its work is in Python: what the JVM would spend on optimising its own code does not come back
     # (a third of the processor time at 100,000 records, two thirds at 100). spark.driver.extraJavaOptions wins over it.
-    "spark.driver.defaultJavaOptions": "-XX:TieredStopAtLevel=1",
+    _JAVA_OPTIONS: "-XX:TieredStopAtLevel=1",
 }
 
 _REFUSAL = re.compile(r"^: (?:[\w.$]+: )?(?P<why>.+)$", re.MULTILINE)
@@ -71,10 +73,9 @@ def spark_session(settings: SparkSettings, drain: GracefulShutdown) -> Iterator[
         with explained_breakdowns(drain), _made_ours(active, settings):
             yield active
         return
-    find_java()
-    local = settings.master.startswith("local")
+    java = find_java()
     builder = SparkSession.builder.master(settings.master)
-    for key, value in {**_DEFAULTS, **(_LOCAL_DEFAULTS if local else {}), **settings.conf}.items():
+    for key, value in {**_DEFAULTS, **_local_defaults(settings, java), **settings.conf}.items():
         builder = builder.config(key, value)
     # Tasks run in the interpreter that runs us, where what they import is installed.
     os.environ.setdefault("PYSPARK_PYTHON", settings.conf.get("spark.pyspark.python", sys.executable))
@@ -92,6 +93,13 @@ def spark_session(settings: SparkSettings, drain: GracefulShutdown) -> Iterator[
         finally:
             for spark in started:
                 _stop(spark)
+
+
+def _local_defaults(settings: SparkSettings, java: Java) -> dict[str, str]:
+    if not settings.master.startswith("local"):
+        return {}
+    archive = options_to_use(archive_file(java))
+    return {**_LOCAL_DEFAULTS, _JAVA_OPTIONS: f"{_LOCAL_DEFAULTS[_JAVA_OPTIONS]} {archive}".strip()}
 
 
 @contextmanager

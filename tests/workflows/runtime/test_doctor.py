@@ -22,7 +22,8 @@ def test_this_machine_is_ready() -> None:
     findings = {finding.subject: finding for finding in examine()}
 
     assert list(findings) == [
-        *("Python", "Java", "PySpark", "memory", "cores", "disk", "temporary files", "full-text search", "catalog file")
+        *("Python", "Java", "PySpark", "class archive", "memory", "cores", "disk"),
+        *("temporary files", "full-text search", "catalog file"),
     ]
     assert [finding for finding in findings.values() if finding.health is Health.FAILED] == []
 

@@ -47,7 +47,7 @@ class LateRoutes(BaseRoute):
         await scope[_FOUND].handle(scope, receive, send)
 
 
-def built(routes: Iterable[BaseRoute]) -> Iterator[BaseRoute]:
+def all_routes(routes: Iterable[BaseRoute]) -> Iterator[BaseRoute]:
     """All routes, with those that were late in their places."""
     for route in routes:
         if isinstance(route, LateRoutes):

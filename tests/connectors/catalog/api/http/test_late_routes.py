@@ -6,7 +6,7 @@ from fastapi import APIRouter, FastAPI
 from fastapi.testclient import TestClient
 from starlette.routing import BaseRoute
 
-from connectors.catalog.api.http.late_routes import LateRoutes, built
+from connectors.catalog.api.http.late_routes import LateRoutes, all_routes
 
 
 def test_late_routes_are_built_by_the_first_call_to_them() -> None:
@@ -42,4 +42,4 @@ def test_a_list_of_all_routes_has_the_late_ones_in_their_places() -> None:
     for router, path in ((first, "/a"), (late, "/b"), (last, "/c")):
         router.get(path)(lambda: None)
     routes = [*first.routes, LateRoutes("/b", lambda: late.routes), *last.routes]
-    assert list(built(routes)) == [*first.routes, *late.routes, *last.routes]
+    assert list(all_routes(routes)) == [*first.routes, *late.routes, *last.routes]
