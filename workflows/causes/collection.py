@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 
 from connectors.catalog.local_tables import ColumnDependency, dependencies_of
 from connectors.catalog.store.entities.entities import any_rows_of
+from connectors.catalog.store.evidence.load_history import load_history
 from connectors.catalog.store.evidence.quality_results import QualityTest, quality_tests
 from connectors.catalog.store.evidence.table_changes import StoredChange, known_since, table_changes
 from connectors.catalog.store.evidence.writes import WrittenVersion, observed_range, writes_into
@@ -26,6 +27,7 @@ from workflows.causes.facts import (
     UpstreamFacts,
 )
 from workflows.causes.loads import LoadRhythm, late_loads, load_rhythm, missing_loads
+from workflows.causes.volume import by_table, load_incidents
 
 MOST_TABLES = 2_000
 _STATUSES = {"Success": True, "Failed": False}
@@ -117,7 +119,9 @@ def upstream_facts(
     incidents = [_incident(change, names) for change in table_changes(connection, upstream, earliest, window.end)]
     for table in sorted(wanted):
         incidents += definition_changes(table, writes.get(table, ()), within)
-    incidents += _load_incidents(rhythms, around.edges, seen, window, wanted)
+    for identifier, loads in by_table(load_history(connection, upstream, window.end)).items():
+        incidents += [one for one in load_incidents(names[identifier], loads) if within.holds(one.at)]
+    incidents += _rhythm_incidents(rhythms, around.edges, seen, window, wanted)
     tested = [test.node[0] for test in tests if test.outcomes]
     due = {table: rhythm.due for table, rhythm in rhythms.items()}
     tables = {t: TableKnowledge(bool(writes.get(t)), tested.count(t), due.get(t)) for t in sorted(wanted)}
@@ -126,7 +130,7 @@ def upstream_facts(
     return UpstreamFacts(around.edges, tuple(incidents), tests, tables, min(since, default=window.end), read_until)
 
 
-def _load_incidents(
+def _rhythm_incidents(
     rhythms: Mapping[str, LoadRhythm],
     edges: Iterable[ColumnDependency],
     seen: tuple[int, int] | None,

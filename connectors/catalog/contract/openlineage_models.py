@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, Field
 
-from connectors.catalog.contract.models import Fqn, Many, Model, Name, Text, Word
+from connectors.catalog.contract.models import Count, Fqn, Many, Model, Name, Text, Word
 
 
 class Transformation(Model):
@@ -69,12 +69,40 @@ class Symlinks(Model):
     identifiers: Many[Identifier] | None = None
 
 
+class Assertion(Model):
+    """A test of a dataset, or of one of its columns, and whether it held."""
+
+    assertion: Word
+    success: bool
+    column: Name | None = None
+
+
+class DataQualityAssertions(Model):
+    """The facet of tests."""
+
+    assertions: Many[Assertion] = []
+
+
+class OutputStatistics(Model):
+    """How much a run wrote."""
+
+    rowCount: Count | None = None
+
+
 class DatasetFacets(Model):
     """The facets of a dataset that lineage needs."""
 
     schema_: Annotated[Schema | None, Field(alias="schema")] = None
     columnLineage: ColumnLineage | None = None
     symlinks: Symlinks | None = None
+    dataQualityAssertions: DataQualityAssertions | None = None
+
+
+class RunDatasetFacets(Model):
+    """The facets that an input or output has of one run alone."""
+
+    dataQualityAssertions: DataQualityAssertions | None = None
+    outputStatistics: OutputStatistics | None = None
 
 
 class Dataset(Model):
@@ -83,6 +111,15 @@ class Dataset(Model):
     namespace: Name
     name: Fqn
     facets: DatasetFacets | None = None
+    inputFacets: RunDatasetFacets | None = None
+    outputFacets: RunDatasetFacets | None = None
+
+    @property
+    def assertions(self) -> list[Assertion]:
+        """The tests of it that are told, whichever facets they stand in."""
+        holders = (self.facets, self.inputFacets, self.outputFacets)
+        told = [one.dataQualityAssertions for one in holders if one is not None]
+        return [assertion for facet in told if facet is not None for assertion in facet.assertions]
 
 
 class Sql(Model):

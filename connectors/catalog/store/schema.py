@@ -93,6 +93,18 @@ pipeline_runs = Table(
     Column("document", Text, nullable=False),
 )
 
+load_outcomes = Table(
+    "load_outcomes",
+    metadata,
+    Column("entity_id", Text, ForeignKey("entities.id"), primary_key=True),
+    Column("at", BigInteger, primary_key=True),
+    Column("run", Text, primary_key=True),  # tells runs of one moment apart
+    Column("status", Text, nullable=False),  # complete, failed
+    Column("rows", BigInteger),  # that it wrote; null: not told
+    Column("job", Text, nullable=False),
+    sqlite_with_rowid=False,
+)
+
 attributes = Table(
     "attributes",
     metadata,

@@ -76,6 +76,12 @@ class Datasets:
         self._resolved[key] = row
         return row
 
+    def known_entity(self, dataset: Dataset) -> EntityRow | None:
+        """The entity of a dataset, None where there is none yet."""
+        namespace, name, path = _identity(dataset)
+        stored = self._stored_entity(path) if path else None
+        return stored or self._table_known(namespace, name)
+
     def _stored_entity(self, path: str) -> EntityRow | None:
         where = (entities.c.path == normal_path(path), entities.c.deleted.is_(False))
         stored = entities.c.type.in_(("container", "table"))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime
 
 from sqlalchemy import Connection
 
@@ -28,13 +27,14 @@ from connectors.catalog.store.entities.entities import EntityRow
 from connectors.catalog.store.entities.registration import Registration
 from connectors.catalog.store.lineage.inserts import ContributionRow, record_digest
 from connectors.catalog.store.lineage.writer import LineageWriter
+from connectors.catalog.store.runs.assertions import file_assertions
 from connectors.catalog.store.runs.datasets import Datasets
+from connectors.catalog.store.runs.outcomes import WROTE_NOTHING, file_load_outcomes, moment_of
 from ingestion.dialects import dialect_of
 from ingestion.errors import ConfigError, Unparsable
 from ingestion.masking import QueryMasker
 from ingestion.model import Json
 
-_WROTE_NOTHING = ("ABORT", "FAIL")
 _MAX_SQL = 1_000_000
 _MAX_EDGES = 2_000
 """Edges of one event: every input with every output, of which a body of a megabyte names millions."""
@@ -52,7 +52,10 @@ def file_event(connection: Connection, event: Event) -> int:
         return _file(connection, _as_run(event))
     if isinstance(event, JobEvent):
         return _file(connection, _static_run(event, event.job, event.inputs, event.outputs))
-    return 0 if event.eventType in _WROTE_NOTHING else _file(connection, event)
+    file_assertions(connection, event)
+    edges = 0 if event.eventType in WROTE_NOTHING else _file(connection, event)
+    file_load_outcomes(connection, event)
+    return edges
 
 
 def _as_run(event: DatasetEvent) -> RunEvent:
@@ -82,7 +85,7 @@ def _file(connection: Connection, event: RunEvent) -> int:
     if len({(d.namespace, d.name) for d in event.inputs} | set(named)) * len(event.outputs) > _MAX_EDGES:
         raise ApiError(413, f"the event has more than {_MAX_EDGES} pairs of an input and an output: send smaller ones")
     now = tick(connection)
-    at = max(0, round(_with_zone(event.eventTime).timestamp() * 1000))
+    at = moment_of(event)
     registration = Registration(connection, at, replace=False)
     datasets = Datasets(connection, registration)
     inputs = {(d.namespace, d.name): d for d in event.inputs}
@@ -103,11 +106,6 @@ def _file(connection: Connection, event: RunEvent) -> int:
                 edges += 1
     writer.finish()
     return edges
-
-
-def _with_zone(moment: datetime) -> datetime:
-    """A time without a zone is UTC: that of the machine has no first and no last years."""
-    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
 
 
 def _contribution(event: RunEvent, ends: tuple[EntityRow, EntityRow], columns: list[Json], at: int) -> ContributionRow:
