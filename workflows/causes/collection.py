@@ -30,6 +30,7 @@ from workflows.causes.loads import LoadRhythm, late_loads, load_rhythm, missing_
 from workflows.causes.volume import by_table, load_incidents
 
 MOST_TABLES = 2_000
+_UNKNOWN_TYPE = "unknown"
 _STATUSES = {"Success": True, "Failed": False}
 _KINDS = {
     "added": (IncidentKind.TABLE_ADDED, IncidentKind.COLUMN_ADDED),
@@ -152,6 +153,6 @@ def _with_names(one: WrittenVersion, names: Mapping[str, str]) -> WrittenVersion
 
 def _incident(change: StoredChange, names: Mapping[str, str]) -> Incident:
     of_table, of_column = _KINDS[change.kind]
-    detail = " -> ".join(filter(None, (change.before, change.after)))
+    detail = " -> ".join(one for one in (change.before, change.after) if one not in ("", _UNKNOWN_TYPE))
     columns = (change.path,) if change.path else ()
     return Incident(change.at, names[change.entity_id], of_column if change.path else of_table, columns, detail)

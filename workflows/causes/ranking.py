@@ -22,15 +22,14 @@ _KINDS: Mapping[IncidentKind, float] = {
     IncidentKind.TYPE: 3.2,
     IncidentKind.COLUMN_DROPPED: 3.2,
     IncidentKind.COLUMN_RENAMED: 3.0,
-    IncidentKind.COLUMN_ADDED: 0.3,
     IncidentKind.TABLE_DROPPED: 3.0,
-    IncidentKind.TABLE_ADDED: 0.5,
     IncidentKind.LOAD_FAILED: 3.0,
     IncidentKind.LOAD_MISSING: 3.0,
     IncidentKind.LOAD_LATE: 2.5,
     IncidentKind.FEWER_ROWS: 2.5,
     IncidentKind.MORE_ROWS: 2.0,
 }
+"""What is not here, such as a column that was added, is told in the timeline alone."""
 _TIES = {DIRECT: 1.0, INDIRECT: 0.7, TABLE: 0.4}
 _OFF_THE_PATH = 0.25
 """Of a change of columns that do not lead to what went wrong."""
@@ -127,7 +126,7 @@ class _Ranking:
         return Suspect(table, score, self.ways[table], evidence, tuple(name for name, _ in cleared), failing)
 
     def _evidence(self, table: str) -> tuple[Indication, ...]:
-        found = [self._of_incident(one) for one in self.incidents.get(table, ())]
+        found = [self._of_incident(one) for one in self.incidents.get(table, ()) if one.kind in _KINDS]
         failing = [test for test in self.failing if test.node[0] == table]
         if failing:
             explained = self._has_cause_upstream(table, tests=True)
@@ -159,7 +158,9 @@ class _Ranking:
         for other, way in self.paths.tables_upstream_of((table, None)).items():
             if other == table or other not in self.ways:
                 continue
-            happened = any(self.symptom.window.holds(one.at) for one in self.incidents.get(other, ()))
+            happened = any(
+                one.kind in _KINDS and self.symptom.window.holds(one.at) for one in self.incidents.get(other, ())
+            )
             failing = tests and way.strength != TABLE and any(test.node[0] == other for test in self.failing)
             if happened or failing:
                 return True

@@ -118,8 +118,8 @@ class Dataset(Model):
     def assertions(self) -> list[Assertion]:
         """The tests of it that are told, whichever facets they stand in."""
         holders = (self.facets, self.inputFacets, self.outputFacets)
-        told = [one.dataQualityAssertions for one in holders if one is not None]
-        return [assertion for facet in told if facet is not None for assertion in facet.assertions]
+        facets = [one.dataQualityAssertions for one in holders if one is not None]
+        return [assertion for facet in facets if facet is not None for assertion in facet.assertions]
 
 
 class Sql(Model):
