@@ -205,7 +205,7 @@ def _state(workflow: Workflow, target: EmbeddedCatalog | Server) -> State:
     beside = target.file.parent if isinstance(target, EmbeddedCatalog) else Path(".headwater")
     source = workflow.source
     name = ours.workflow or workflow.ingestion_pipeline_fqn or f"{source.service_name}.{source.type.lower()}"
-    return State(ours.url or str(beside / "state.db"), name)
+    return State(ours.url or str(beside / "state.db"), name, ours.folder)
 
 
 def _schedule(ours: Headwater) -> Schedule | None:

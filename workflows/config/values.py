@@ -213,10 +213,14 @@ class Schedule:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Where progress is kept, a file or a SQLAlchemy URL, and under which name."""
+    """Where progress is kept, a file or a SQLAlchemy URL, and under which name.
+
+    `folder`: where all hosts of a cluster see what is kept of many statements.
+    """
 
     url: str = field(repr=False)
     workflow: str
+    folder: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

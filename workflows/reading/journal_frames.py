@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -11,33 +12,62 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
+from connectors.base import BatchWork
 from connectors.spark_history import UNFINISHED, UNREAD
-from workflows.reading.statements import STATEMENT_SCHEMA
+from workflows.journal.segments import Segment, fingerprints_of, rows_of, with_all_columns
+from workflows.journal.writing import JournalRows, pack_task, with_segments
+from workflows.reading.statements import STATEMENT_SCHEMA, segment_row
 from workflows.reading.statistics import OUTSIDE_WINDOW
-from workflows.state.journal import Segment, fingerprints_of, rows_of, segment_of
 from workflows.state.watermark import ReadState
 
 _LEFT_OUT = frozenset({"source_id", "text", "symbolic"})
 """Texts hold literals; a source id is its file and line."""
 JOURNAL_SCHEMA = StructType([f for f in STATEMENT_SCHEMA.fields if f.name not in _LEFT_OUT])
 _ARROW_SCHEMA = to_arrow_schema(JOURNAL_SCHEMA)
-_SEGMENT_SCHEMA = StructType().add("content", "binary").add("statements", "long").add("newest", "double")
-_STATEMENTS_A_SEGMENT = 100_000
+_SEGMENT_SCHEMA = (
+    StructType().add("content", "binary").add("statements", "long").add("newest", "double").add("file", "string")
+)
 NOT_READ = (OUTSIDE_WINDOW, "over_limit", UNFINISHED, UNREAD)
 """Why statements are skipped whose record a later run may read."""
+_ROWS = JournalRows(_ARROW_SCHEMA, NOT_READ)
 
 
-def segments(statements: DataFrame) -> list[Segment]:
-    """The statements that were read from a log, as segments: some 20 bytes for each."""
+def files_folder(spark: SparkSession, past: ReadState) -> Path | None:
+    """Where tasks write segments into files; None where what they write is seen by nobody else."""
+    return past.written if reach_files(spark, past) else None
+
+
+def reach_files(spark: SparkSession, past: ReadState) -> bool:
+    """Whether tasks have the files that the state has: those of a local master run where it is."""
+    return past.everywhere or str(spark.sparkContext.master).startswith("local")
+
+
+def with_journal(work: BatchWork, folder: Path | None) -> BatchWork:
+    """The same statements, which are written into segments as they are read, where there is a folder for them."""
+    return work if folder is None else with_segments(work, _ROWS, folder, segment_row)
+
+
+def segments(statements: DataFrame, folder: Path | None) -> list[Segment]:
+    """The statements that were read from a log, as segments in files of the folder, or at hand where there is none."""
     read = statements.where(F.col("digest").isNotNull() & ~F.coalesce(F.col("skipped").isin(*NOT_READ), F.lit(False)))
-    packed = read.select(JOURNAL_SCHEMA.fieldNames()).mapInArrow(_pack, _SEGMENT_SCHEMA)
-    return [Segment(bytes(row["content"]), row["statements"], row["newest"]) for row in packed.collect()]
+    task = pack_task(_ARROW_SCHEMA, to_arrow_schema(_SEGMENT_SCHEMA), folder)
+    packed = read.select(JOURNAL_SCHEMA.fieldNames()).mapInArrow(task, _SEGMENT_SCHEMA)
+    return [
+        Segment(bytes(row["content"]), row["statements"], row["newest"], Path(row["file"]) if row["file"] else None)
+        for row in packed.collect()
+    ]
 
 
-def journal_frame(spark: SparkSession, contents: Iterable[bytes], since: float | None) -> DataFrame:
-    """The statements of segments that bear on lineage: from `since` on, and those without a time."""
-    rows = [(bytearray(content),) for content in contents]
-    return spark.createDataFrame(rows, "content binary").mapInArrow(_unpacker(since), JOURNAL_SCHEMA)
+def journal_frame(spark: SparkSession, past: ReadState, since: float | None) -> DataFrame:
+    """The statements of the journal that bear on lineage: from `since` on, and those without a time."""
+    reached = reach_files(spark, past)
+    rows = [
+        (None, str(segment.file))
+        if segment.file is not None and reached
+        else (bytearray(segment.content if segment.file is None else segment.file.read_bytes()), None)
+        for segment in past.journal
+    ]
+    return spark.createDataFrame(rows, "content binary, file string").mapInArrow(_unpacker(since), JOURNAL_SCHEMA)
 
 
 def without_texts(statements: DataFrame) -> DataFrame:
@@ -59,12 +89,14 @@ def replaced_templates(
     template of which a later record was not met again, for nothing is known of what that would say now. A record is met
     again where its digest is, or one at its place and time.
     """
+    if not past.rereads:
+        return {}
     stale = {fingerprint for fingerprint, _dialect in fingerprints_of(past.journal)}.difference(current)
-    if not past.rereads or not stale:
+    if not stale:
         return {}
     spark = statements.sparkSession
     gone = F.broadcast(spark.createDataFrame([(fingerprint,) for fingerprint in sorted(stale)], "fingerprint string"))
-    journal = journal_frame(spark, past.journal, since)
+    journal = journal_frame(spark, past, since)
     before = journal.join(gone, "fingerprint", "left_semi").select("fingerprint", "digest", *_RECORD_PLACE)
     unread = F.col("dead").isNotNull() | F.coalesce(F.col("skipped").isin(*NOT_READ), F.lit(False))
     now = F.when(unread, _UNKNOWN).otherwise(F.col("fingerprint")).alias("now")
@@ -82,36 +114,11 @@ def replaced_templates(
     return {fingerprint: frozenset(templates) for fingerprint, templates in found.items()}
 
 
-def _pack(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    waiting: list[pa.RecordBatch] = []
-    for batch in batches:
-        waiting.append(batch)
-        if sum(part.num_rows for part in waiting) >= _STATEMENTS_A_SEGMENT:
-            yield _pack_batches(waiting)
-            waiting = []
-    if sum(part.num_rows for part in waiting):
-        yield _pack_batches(waiting)
-
-
-def _pack_batches(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
-    segment = segment_of(pa.Table.from_batches(batches).cast(_ARROW_SCHEMA))
-    columns = {"content": [segment.content], "statements": [segment.statements], "newest": [segment.newest]}
-    return pa.RecordBatch.from_pydict(columns, schema=to_arrow_schema(_SEGMENT_SCHEMA))
-
-
-def _with_all_columns(rows: pa.Table) -> pa.Table:
-    """The rows with the columns that an older version did not write, which are empty."""
-    for field in _ARROW_SCHEMA:
-        if field.name not in rows.column_names:
-            rows = rows.append_column(field, pa.nulls(rows.num_rows, field.type))
-    return rows.select(_ARROW_SCHEMA.names)
-
-
 def _unpacker(since: float | None) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     def unpack(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            for content in batch.column("content"):
-                rows = _with_all_columns(rows_of(content.as_py()))
+            for content, file in zip(*(batch.column(name).to_pylist() for name in batch.schema.names), strict=True):
+                rows = with_all_columns(rows_of(Path(file) if content is None else content), _ARROW_SCHEMA)
                 bears = pc.or_(pc.is_valid(rows["fingerprint"]), rows["sets"])
                 if since is not None:
                     recent = pc.or_(pc.equal(rows["time"], 0.0), pc.greater_equal(rows["time"], since))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from pyspark import StorageLevel
 from pyspark.errors import AnalysisException, ParseException
@@ -21,10 +22,18 @@ from ingestion.model import Column
 from ingestion.names.namespaces import RelationKey
 from workflows.config import QueryLog, RunConfig, SourceKind, SparkHistory
 from workflows.config.namespaces import SourceSettings
+from workflows.journal.segments import Segment, any_session_change, stored_segment
 from workflows.reading.called_routines import with_routines
-from workflows.reading.journal_frames import journal_frame, without_texts
+from workflows.reading.journal_frames import (
+    files_folder,
+    journal_frame,
+    reach_files,
+    segments,
+    with_journal,
+    without_texts,
+)
 from workflows.reading.live_sources import LiveDefinitions
-from workflows.reading.statements import READ_BEFORE, STATEMENT_SCHEMA, to_statements
+from workflows.reading.statements import NO_RECORD, STATEMENT_SCHEMA, to_statements
 from workflows.reading.statistics import (
     BEARING,
     OUTSIDE_WINDOW,
@@ -34,7 +43,7 @@ from workflows.reading.statistics import (
 )
 from workflows.reading.stored_definitions import with_views
 from workflows.report.counts import RunCounts
-from workflows.state.journal import FileMarks, any_session_change, statements_in
+from workflows.state.journal import FileMarks
 from workflows.state.watermark import SECONDS_A_DAY, ReadState
 from workflows.templates.grouping import RECORD_ORDER
 
@@ -62,6 +71,7 @@ def with_condition(records: DataFrame, condition: str | None) -> DataFrame:
 
 
 _NOT_A_STATEMENT = "not_a_statement"
+_IS_READ = f"skipped is null or skipped not in {NO_RECORD}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +80,8 @@ class Statements:
 
     `survey` is of those that this run read; its counts have what has ended already. `session_changes`: whether any of
     the whole changes its session's defaults; `bearing`: how many they are at most. `listing` has the files of a Spark
-    history, `live_columns` the columns of the live database or of Spark's catalogs.
+    history, `live_columns` the columns of the live database or of Spark's catalogs. The files `written` have all that
+    the journal is to have of the frame, None where that is to be packed (into the `folder`, where there is one).
     """
 
     frame: DataFrame
@@ -80,6 +91,14 @@ class Statements:
     bearing: int
     listing: Listing = field(default_factory=Listing)
     live_columns: Mapping[RelationKey, tuple[Column, ...]] = field(default_factory=dict)
+    written: tuple[str, ...] | None = None
+    folder: Path | None = None
+
+    def segments(self) -> list[Segment]:
+        """What the journal is to have of what this run read."""
+        if self.written is None:
+            return segments(self.frame, self.folder)
+        return [stored_segment(Path(file)) for file in self.written]
 
     @property
     def counts(self) -> RunCounts:
@@ -97,32 +116,46 @@ def read_statements(
     """
     dialect = definitions.dialect
     source = _source(spark, config, definitions.database, past)
-    kept = _statements_of(source, config.filters.condition, to_statements(dialect, past.known))
-    kept = kept.persist(StorageLevel.DISK_ONLY)
+    known = past.known if reach_files(spark, past) else past.known.all_at_hand()
+    folder = files_folder(spark, past)
+    work = with_journal(to_statements(dialect, known), folder)
+    kept = _statements_of(source, config.filters.condition, work).persist(StorageLevel.DISK_ONLY)
     journal = _journal(spark, config, past)
     try:
         survey = statement_statistics(kept, past.latest)
-        read_before, ahead = survey.counts.records_read_before, survey.ahead
-        read_now = kept.where(~F.col("skipped").eqNullSafe(READ_BEFORE)) if read_before else kept
-        read_now = _with_possible_times(read_now, past) if ahead else read_now
-        frame = _within(read_now, survey, config.query_log, past) if config.query_log.is_given else read_now
-        frame = with_views(frame, definitions.definitions, dialect, definitions.failures)
+        as_read = kept.where(_IS_READ)
+        in_window = _in_window(as_read, survey, config, past)
+        frame = defined = with_views(in_window, definitions.definitions, dialect, definitions.failures)
         if config.steps.procedures:
             frame = with_routines(frame, survey, definitions.definitions, dialect, settings)
-        if frame is not read_now:
-            survey = statement_statistics(frame)
-            counts = survey.counts + RunCounts(records_read_before=read_before)
-            survey = replace(survey, counts=counts, ahead=ahead)
+        whole = _whole(frame, journal, past)
+        # Definitions are in no journal.
+        is_as_read = in_window is as_read and frame is defined and folder is not None
+        written = survey.written if is_as_read else None
+        if frame is not as_read:
+            survey = _survey_again(frame, survey)
         survey = replace(survey, counts=survey.counts + RunCounts(exporters=source.exporters))
         changes = bool(survey.session_changes) or any_session_change(past.journal)
-        whole = _whole(frame, journal, past)
-        bearing = survey.bearing + statements_in(past.journal)
-        yield Statements(frame, whole, survey, changes, bearing, source.listing, definitions.columns)
+        bearing = survey.bearing + sum(segment.statements for segment in past.journal)
+        yield Statements(frame, whole, survey, changes, bearing, source.listing, definitions.columns, written, folder)
     finally:
         # At once: a later run in this session must not be given what this one kept.
         kept.unpersist(blocking=True)
         if journal is not None:
             journal.unpersist(blocking=True)
+
+
+def _in_window(statements: DataFrame, survey: StatementStatistics, config: RunConfig, past: ReadState) -> DataFrame:
+    """The statements with possible times, those marked that this run leaves out; the same frame where all are so."""
+    possible = _with_possible_times(statements, past) if survey.ahead else statements
+    return _within(possible, survey, config.query_log, past) if config.query_log.is_given else possible
+
+
+def _survey_again(statements: DataFrame, before: StatementStatistics) -> StatementStatistics:
+    """The figures of what was made of statements, of whose records some were read by earlier runs."""
+    survey = statement_statistics(statements)
+    read_before = RunCounts(records_read_before=before.counts.records_read_before)
+    return replace(survey, counts=survey.counts + read_before, ahead=before.ahead)
 
 
 def files_done(statements: Statements) -> FileMarks:
@@ -149,7 +182,7 @@ def _journal(spark: SparkSession, config: RunConfig, past: ReadState) -> DataFra
     """What earlier runs have read; None where there is nothing."""
     if not past.journal:
         return None
-    return journal_frame(spark, past.journal, _since(config, past)).persist(StorageLevel.DISK_ONLY)
+    return journal_frame(spark, past, _since(config, past)).persist(StorageLevel.DISK_ONLY)
 
 
 def _whole(frame: DataFrame, journal: DataFrame | None, past: ReadState) -> DataFrame:

@@ -25,9 +25,10 @@ from connectors.base import CUT, MALFORMED_EDGES, RECORD_SCHEMA, UNSUPPORTED, Ba
 from ingestion.dialects import dialect_of, fold
 from ingestion.errors import TooLarge
 from ingestion.plans.rendering import plan_fingerprint
+from workflows.journal.known_records import KnownRecords
+from workflows.journal.record_digests import Digests, record_digests, sessions_of, times_of
 from workflows.reading.cut_texts import without_lost_end
 from workflows.reading.statement_rows import Row, TaskState, text_rows
-from workflows.state.record_digests import Digests, are_known, record_digests, sessions_of, times_of
 from workflows.templates.tiers import REPORTED
 
 STATEMENT_SCHEMA = StructType(
@@ -65,6 +66,10 @@ STATEMENT_SCHEMA = StructType(
 
 READ_BEFORE = "read_before"
 """Why records are skipped that an earlier run has read; `line` of such a row is their number."""
+SEGMENT_WRITTEN = "segment_written"
+"""Why a row is skipped that is of no record: it names the `file` that statements were written into."""
+NO_RECORD = (READ_BEFORE, SEGMENT_WRITTEN)
+"""Why rows are skipped that stand for nothing that this run has read."""
 _BATCH = 2000
 _NOT_GIVEN: Row = {"position": 0, "step": 0, "sets": False, "standing": False}
 """What rows have that do not say otherwise; null in all other columns."""
@@ -82,17 +87,17 @@ class _Content(NamedTuple):
     dialect: str
 
 
-def to_statements(dialect: str, known: Digests) -> BatchWork:
+def to_statements(dialect: str, known: KnownRecords) -> BatchWork:
     """What makes statements (STATEMENT_SCHEMA) of records (RECORD_SCHEMA); `dialect` where a record names none.
 
-    Records whose digest is `known` (sorted) are not read again: a row that is skipped as READ_BEFORE stands for many.
+    Records that are `known` are not read again: a row that is skipped as READ_BEFORE stands for many.
     """
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         state = TaskState(dialect)
         for batch in batches:
             digests = record_digests(batch)
-            before = are_known(digests, known)
+            before = known.among(digests, pc.coalesce(times_of(batch), 0.0).to_numpy(zero_copy_only=False))
             if before.any():
                 yield _read_before(int(before.sum()), dialect)
                 batch, digests = batch.filter(pa.array(~before)), digests[~before]
@@ -109,9 +114,17 @@ def rows_of(records: Iterable[Row], dialect: str) -> list[Row]:
 
 
 def _read_before(records: int, dialect: str) -> pa.RecordBatch:
-    place = {"source_id": "", "time": 0.0, "file": "", "line": records, "position": 0, "step": 0, "session": ""}
-    row = {**place, "sets": False, "standing": False, "dialect": dialect, "skipped": READ_BEFORE}
-    return pa.RecordBatch.from_pylist([row], schema=_ARROW_SCHEMA)
+    return _no_record({"line": records, "dialect": dialect, "skipped": READ_BEFORE})
+
+
+def segment_row(file: str) -> pa.RecordBatch:
+    """The row that names a file of statements."""
+    return _no_record({"file": file, "skipped": SEGMENT_WRITTEN})
+
+
+def _no_record(row: Row) -> pa.RecordBatch:
+    place = {"source_id": "", "time": 0.0, "file": "", "line": 0, "session": "", "dialect": ""}
+    return pa.RecordBatch.from_pylist([{**_NOT_GIVEN, **place, **row}], schema=_ARROW_SCHEMA)
 
 
 def _statement_batches(records: pa.RecordBatch, digests: Digests, state: TaskState) -> Iterator[pa.RecordBatch]:

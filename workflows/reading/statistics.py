@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
-from workflows.reading.statements import READ_BEFORE
+from workflows.reading.statements import NO_RECORD, READ_BEFORE, SEGMENT_WRITTEN
 from workflows.report.counts import RunCounts
 
 BEARING = "fingerprint is not null or sets"
@@ -27,7 +27,7 @@ class StatementStatistics:
     `records` counts what stands in a log, definitions of a catalog too; `oldest` leaves out statements without a time.
     `templates` is about right (5 %). `last` is the time and source id of the newest record that has a time. `ahead`
     counts statements with a time that cannot be yet: none of the other figures takes it for one. Times are seconds
-    since the epoch.
+    since the epoch. `written` are the files that the statements were written into as they were read.
     """
 
     counts: RunCounts = field(default_factory=RunCounts)
@@ -41,6 +41,7 @@ class StatementStatistics:
     calls: int = 0
     of_routines: int = 0
     ahead: int = 0
+    written: tuple[str, ...] = ()
 
 
 def first_of_record() -> Column:
@@ -70,10 +71,13 @@ def statement_statistics(statements: DataFrame, latest: float = float("inf")) ->
         F.approx_count_distinct("fingerprint").alias("templates"),
         F.count("called").alias("calls"),
         F.count("routine").alias("of_routines"),
+        F.collect_set(F.when(F.col("skipped") == SEGMENT_WRITTEN, F.col("file"))).alias("written"),
     ]
     rows = statements.groupBy("skipped", "dead").agg(*measures).collect()
     before = sum(row["lines"] for row in rows if row["skipped"] == READ_BEFORE)
-    return _statistics([row for row in rows if row["skipped"] != READ_BEFORE], before)
+    written = (file for row in rows for file in row["written"])
+    found = _statistics([row for row in rows if row["skipped"] not in NO_RECORD], before)
+    return replace(found, written=tuple(sorted(written)))
 
 
 def _statistics(rows: list[Row], read_before: int) -> StatementStatistics:

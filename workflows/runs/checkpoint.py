@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from ingestion.isolation import Failure
-from workflows.reading.journal_frames import segments
 from workflows.reading.reader import Statements, files_done
 from workflows.report.counts import RunCounts
 from workflows.runs.dead_letters import DeadLetterWriter, read_again
@@ -49,7 +48,7 @@ def checkpoint_of(statements: Statements, lineage: LineageResult, memory: Workfl
     any_dead = lineage.dead or statements.counts.dead
     return replace(
         checkpoint,
-        segments=segments(frame),
+        segments=statements.segments(),
         newest=last[0] if last is not None else None,
         source_id=last[1] if last is not None else "",
         letters=letters.letters(frame, lineage.dead) if any_dead else (),

@@ -3,165 +3,142 @@
 Lineage is bound over the whole window, so that what a run adds means the same as if all had been read at once: a
 temporary table of an earlier run's part of a session, a view that is defined after its reader. It is also what tells a
 record that was read from one that is new or late.
+
+Small segments are in the store, larger ones in files that it names.
 """
 
 from __future__ import annotations
 
-import io
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, delete, insert, select
 
-from workflows.state.record_digests import Digests, none_known
+from workflows.journal.damage import state_lost
+from workflows.journal.folder import SegmentFolder, beside, new_segment_file
+from workflows.journal.known_records import known_records
+from workflows.journal.segments import Segment, segment_of, table_groups, with_all_columns, write_segment
 from workflows.state.schema import journal, log_files
-from workflows.state.store import state_lost
+from workflows.state.store import StateStore
 
 SMALL = 50_000
-"""Segments of fewer statements are put together when there are many."""
+"""Segments of fewer statements are put together when there are many, and need no file of their own."""
 _MANY = 32
+_TOGETHER = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
-    """Part of the journal: `statements` rows as Parquet; `newest` is None where a row has no time."""
+class Journal:
+    """The journal of a workflow in a store; `files` is None where all of it is to be in the store.
 
-    content: bytes
-    statements: int
-    newest: float | None
+    `run_id`: whose files are written.
+    """
 
+    workflow: str
+    files: SegmentFolder | None
+    run_id: str
 
-def segment_of(table: pa.Table) -> Segment:
-    """The rows as a segment."""
-    sink = io.BytesIO()
-    pq.write_table(table, sink, compression="zstd")
-    times = table["time"]
-    untimed = bool(pc.any(pc.equal(times, 0.0)).as_py())
-    return Segment(sink.getvalue(), table.num_rows, None if untimed else pc.max(times).as_py())
+    @property
+    def folder(self) -> Path | None:
+        """Where this run writes its files."""
+        return None if self.files is None else self.files.of_run(self.run_id)
 
+    @property
+    def is_everywhere(self) -> bool:
+        """Whether every host of a cluster sees that folder."""
+        return self.files is not None and self.files.everywhere
 
-def rows_of(content: bytes, columns: list[str] | None = None) -> pa.Table:
-    """The rows of a segment. Raises StateLost where it is damaged."""
-    try:
-        return pq.read_table(io.BytesIO(content), columns=columns)
-    except (pa.ArrowException, OSError) as error:
-        raise state_lost("", "a segment of the journal cannot be read") from error
+    def segments(self, connection: Connection) -> list[Segment]:
+        """Every segment, in the order in which they were added."""
+        return [segment for _id, segment in self._segments_by_id(connection)]
 
+    def remove_unnamed(self, segments: Iterable[Segment]) -> None:
+        """Removes the files that none of the segments is in: those of runs that did not come to their end."""
+        if self.files is not None:
+            self.files.remove_all_but({segment.file for segment in segments if segment.file is not None})
 
-def append(connection: Connection, workflow: str, segments: Iterable[Segment]) -> None:
-    """Adds segments."""
-    for segment in segments:
-        connection.execute(insert(journal).values(workflow=workflow, **_values(segment)))
+    def append(self, connection: Connection, segments: Iterable[Segment]) -> None:
+        """Adds segments."""
+        for segment in segments:
+            connection.execute(insert(journal).values(workflow=self.workflow, **self._values(segment)))
 
+    def without_small_files(self, segments: Sequence[Segment]) -> Sequence[Segment]:
+        """New segments as they are kept: where there are few statements together, they need no file."""
+        if sum(segment.statements for segment in segments) >= SMALL or all(one.file is None for one in segments):
+            return segments
+        return [segment_of(pa.concat_tables([segment.rows() for segment in segments]))]
 
-def contents(connection: Connection, workflow: str) -> Iterator[tuple[int, bytes]]:
-    """Every segment with its id, one at a time, in the order in which they were added."""
-    ids = list(connection.scalars(select(journal.c.id).where(journal.c.workflow == workflow).order_by(journal.c.id)))
-    for identifier in ids:
-        yield identifier, bytes(connection.scalar(select(journal.c.content).where(journal.c.id == identifier)) or b"")
+    def drop_records(self, connection: Connection, again: Iterable[Segment]) -> None:
+        """Takes out the records that the segments have."""
+        read = known_records(again)
+        for identifier, segment in self._segments_by_id(connection):
+            places = segment.rows(["digest", "time"])
+            gone = read.among(places["digest"].to_numpy(), places["time"].to_numpy())
+            if gone.any():
+                connection.execute(delete(journal).where(journal.c.id == identifier))
+            if gone.any() and not gone.all():
+                self.append(connection, [self._segment_of([segment.rows().filter(pa.array(~gone))])])
 
+    def forget_before(self, connection: Connection, time: float) -> None:
+        """Drops the segments all of whose statements are older than `time` (seconds since the epoch)."""
+        connection.execute(delete(journal).where(journal.c.workflow == self.workflow, journal.c.newest < time))
 
-def digests_of(segments: Iterable[bytes], stale: Set[str] = frozenset()) -> Digests:
-    """The records of which no statement has a `stale` template."""
-    known, again = [none_known()], [none_known()]
-    templates = pa.array(sorted(stale), pa.string())
-    for content in segments:
-        rows = rows_of(content, ["digest", "fingerprint"])
-        digests = rows["digest"].to_numpy()
-        known.append(np.unique(digests))
-        if stale:
-            again.append(digests[pc.is_in(rows["fingerprint"], templates).to_numpy()])
-    return np.setdiff1d(np.concatenate(known), np.concatenate(again))
+    def compact(self, connection: Connection) -> None:
+        """Puts small segments together, where there are many, and large ones into files."""
+        own, few = journal.c.workflow == self.workflow, journal.c.statements < SMALL
+        moved = [*connection.scalars(select(journal.c.id).where(own, few))]
+        if len(moved) < _MANY:
+            moved = []
+        if self.files is not None:
+            moved += connection.scalars(select(journal.c.id).where(own, ~few, journal.c.file.is_(None)))
+        if not moved:
+            return
+        segments = [self._segment(connection, identifier) for identifier in moved]
+        schema = pa.unify_schemas([segment.schema() for segment in segments])
+        connection.execute(delete(journal).where(journal.c.id.in_(moved)))
+        tables = (with_all_columns(segment.rows(), schema) for segment in segments)
+        self.append(connection, (self._segment_of(parts) for parts in table_groups(tables, _TOGETHER)))
 
+    def _segment_of(self, tables: Sequence[pa.Table]) -> Segment:
+        if self.folder is None or sum(table.num_rows for table in tables) < SMALL:
+            return segment_of(pa.concat_tables(tables))
+        return write_segment(new_segment_file(self.folder), tables, tables[0].schema)
 
-def digests_between(segments: Iterable[bytes], begin: float, end: float) -> Digests:
-    """The records from `begin` to before `end` (seconds since the epoch)."""
-    found = [none_known()]
-    for content in segments:
-        rows = rows_of(content, ["digest", "time"])
-        inside = pc.and_(pc.greater_equal(rows["time"], begin), pc.less(rows["time"], end))
-        found.append(rows.filter(inside)["digest"].to_numpy())
-    return np.unique(np.concatenate(found))
+    def _segments_by_id(self, connection: Connection) -> Iterator[tuple[int, Segment]]:
+        """Every segment with its id, one at a time."""
+        for identifier in [*connection.scalars(select(journal.c.id).where(journal.c.workflow == self.workflow))]:
+            yield identifier, self._segment(connection, identifier)
 
+    def _segment(self, connection: Connection, identifier: int) -> Segment:
+        row = connection.execute(select(journal).where(journal.c.id == identifier)).one()
+        if row.file is None:
+            return Segment(bytes(row.content), row.statements, row.newest)
+        file = None if self.files is None else self.files.file_of(row.file)
+        if file is None or not file.is_file():
+            raise state_lost("", f"there is no {row.file if file is None else file}; see headwater.state.folder")
+        return Segment(b"", row.statements, row.newest, file)
 
-def oldest_of(segments: Iterable[bytes]) -> float | None:
-    """The oldest time in them; None where none has a time."""
-    oldest: list[float] = []
-    for content in segments:
-        times = rows_of(content, ["time"])["time"]
-        oldest += filter(None, [pc.min(times.filter(pc.greater(times, 0.0))).as_py()])
-    return min(oldest, default=None)
-
-
-def newest_of(segments: Iterable[bytes], latest: float) -> float | None:
-    """The newest time in them up to `latest`; None where none has one."""
-    newest: list[float] = []
-    for content in segments:
-        times = rows_of(content, ["time"])["time"]
-        timed = pc.and_(pc.greater(times, 0.0), pc.less_equal(times, latest))
-        newest += filter(None, [pc.max(times.filter(timed)).as_py()])
-    return max(newest, default=None)
-
-
-def statements_in(segments: Iterable[bytes]) -> int:
-    """How many statements there are."""
-    return sum(pq.read_metadata(io.BytesIO(content)).num_rows for content in segments)
-
-
-def any_session_change(segments: Iterable[bytes]) -> bool:
-    """Whether any statement changes its session's defaults."""
-    return any(pc.any(rows_of(content, ["sets"])["sets"]).as_py() for content in segments)
-
-
-def fingerprints_of(segments: Iterable[bytes]) -> set[tuple[str, str]]:
-    """The templates that the statements have, each with its dialect."""
-    found: set[tuple[str, str]] = set()
-    for content in segments:
-        rows = rows_of(content, ["fingerprint", "dialect"])
-        bearing = rows.filter(pc.is_valid(rows["fingerprint"])).group_by(["fingerprint", "dialect"]).aggregate([])
-        found.update(zip(bearing["fingerprint"].to_pylist(), bearing["dialect"].to_pylist(), strict=True))
-    return found
-
-
-def keep_only(connection: Connection, workflow: str, kept: Callable[[pa.Table], pa.Table]) -> None:
-    """Rewrites the journal to the rows that `kept` leaves of each segment."""
-    for identifier, content in contents(connection, workflow):
-        before = rows_of(content)
-        after = kept(before)
-        if after.num_rows == before.num_rows:
-            continue
-        if after.num_rows:
-            changed = update(journal).where(journal.c.id == identifier)
-            connection.execute(changed.values(**_values(segment_of(after))))
-        else:
-            connection.execute(delete(journal).where(journal.c.id == identifier))
+    def _values(self, segment: Segment) -> dict[str, object]:
+        file = None if segment.file is None or self.files is None else self.files.name_of(segment.file)
+        return {
+            "content": segment.content,
+            "statements": segment.statements,
+            "newest": segment.newest,
+            "file": file,
+        }
 
 
-def forget_before(connection: Connection, workflow: str, time: float) -> None:
-    """Drops the segments all of whose statements are older than `time` (seconds since the epoch)."""
-    connection.execute(delete(journal).where(journal.c.workflow == workflow, journal.c.newest < time))
-
-
-def compact(connection: Connection, workflow: str) -> None:
-    """Puts small segments together, where there are many."""
-    where = journal.c.workflow == workflow, journal.c.statements < SMALL
-    small = connection.execute(select(journal.c.id, journal.c.statements).where(*where).order_by(journal.c.id)).all()
-    if len(small) < _MANY:
-        return
-    tables = []
-    for identifier, _statements in small:
-        content = connection.scalar(select(journal.c.content).where(journal.c.id == identifier))
-        tables.append(rows_of(bytes(content or b"")))
-        connection.execute(delete(journal).where(journal.c.id == identifier))
-    append(connection, workflow, [segment_of(pa.concat_tables(tables, promote_options="default"))])
-
-
-def _values(segment: Segment) -> dict[str, object]:
-    return {"content": segment.content, "statements": segment.statements, "newest": segment.newest}
+def journal_of(store: StateStore, workflow: str, run_id: str, folder: str | None) -> Journal:
+    """The journal of a workflow; `folder` is where all hosts of a cluster see its files, None where none was given."""
+    if folder is not None:
+        # Whose database it is belongs to the name: what is in no commit of this one may be in another's.
+        return Journal(
+            workflow, SegmentFolder(Path(folder).absolute(), f"{store.place} {workflow}", everywhere=True), run_id
+        )
+    root = beside(store.place) if store.is_file else None
+    return Journal(workflow, None if root is None else SegmentFolder(root, workflow), run_id)
 
 
 FileMarks = Mapping[str, tuple[int, float]]

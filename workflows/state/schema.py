@@ -25,7 +25,7 @@ from sqlalchemy import (
 
 from ingestion.errors import ConfigError
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 metadata = MetaData()
 
 meta = Table("headwater_meta", metadata, Column("key", String(64), primary_key=True), Column("value", Text))
@@ -71,7 +71,8 @@ journal = Table(
     Column("workflow", String(255), nullable=False, index=True),
     Column("statements", BigInteger, nullable=False),
     Column("newest", Float(53)),  # null: at least one of its statements has no time
-    Column("content", LargeBinary, nullable=False),  # the statements, as Parquet
+    Column("content", LargeBinary, nullable=False),  # the statements, as Parquet; empty where they are in a file
+    Column("file", Text),  # its name below the folder of segments
 )
 
 templates = Table(
@@ -129,6 +130,7 @@ MIGRATIONS: Mapping[int, Sequence[str]] = {
         "create table headwater_log_file (workflow varchar(255) not null, path text not null, size bigint not null, "
         "modified double precision not null, primary key (workflow, path))",
     ),
+    2: ("alter table headwater_journal add column file text",),
 }
 """The statements that make a store of a version one of the next; every version before this one has an entry."""
 

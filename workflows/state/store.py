@@ -22,6 +22,7 @@ from sqlalchemy.exc import (
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from ingestion.errors import ConfigError, StateLost
+from workflows.journal.damage import state_lost
 from workflows.state.schema import prepare
 
 _BUSY_SECONDS = 60
@@ -59,6 +60,11 @@ class StateStore:
         except OSError:
             return None
         return found.st_dev, found.st_ino
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it is a file of this machine."""
+        return self._engine.dialect.name == "sqlite"
 
     def close(self) -> None:
         """Closes every connection."""
@@ -128,16 +134,6 @@ def open_state(url: str) -> StateStore:
             f"the state store {place} cannot be used ({_reason(cause)}): see headwater.state.url"
         ) from None
     return StateStore(engine, store.place)  # whose file is there by now
-
-
-def state_lost(place: str, reason: str) -> StateLost:
-    """The error for a store that cannot be read any more: repeating does not help."""
-    error = StateLost(
-        f"the state store{place} is damaged ({reason}): put back a copy, or take it away; "
-        "a run without it reads the whole log again and publishes nothing twice"
-    )
-    error.exit_code = ConfigError.exit_code
-    return error
 
 
 def _state_lost(place: str, reason: str) -> StateLost:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 
 from sqlalchemy import Connection, delete, insert, select
 
+from workflows.journal.known_records import KnownRecords
+from workflows.journal.segments import Segment
 from workflows.state.journal import FileMarks
-from workflows.state.record_digests import Digests, none_known
 from workflows.state.schema import positions
 
 
@@ -53,13 +55,17 @@ class ReadState:
     others of the journal again (`rereads`), each counts as what it is read as now. `newest` is the newest time that was
     read. `between` is the window that is asked for, in place of the configured one; `log_may_be_gone`: a log that is
     not there any more is an empty one. No time after `latest` can be right: what has one counts as without a time.
+    Into the folder `written` go the segments of this run that are files, None where none are to be; `everywhere`: all
+    hosts of a cluster see it.
     """
 
-    known: Digests = field(default_factory=none_known)
-    journal: Sequence[bytes] = ()
+    known: KnownRecords = field(default_factory=KnownRecords)
+    journal: Sequence[Segment] = ()
     files: FileMarks = field(default_factory=dict)
     newest: float | None = None
     rereads: bool = False
     between: tuple[float, float] | None = None
     log_may_be_gone: bool = False
     latest: float = float("inf")
+    written: Path | None = None
+    everywhere: bool = False

@@ -8,20 +8,18 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 from sqlalchemy import Connection
 
 from ingestion.names.engine_names import EngineNameRules
 from workflows.config import RunConfig
 from workflows.control.options import Backfill
-from workflows.state import journal
+from workflows.journal.known_records import KnownRecords, known_records
+from workflows.journal.segments import Segment, digests_with, fingerprints_of, newest_of, oldest_of
 from workflows.state.acknowledgements import CompleteScope, PublishedState, acknowledge, acknowledgements
 from workflows.state.dead_letters import DeadLetter, drop_resolved_letters, file_letters, letters_of
-from workflows.state.journal import FileMarks, Segment, files_read, note_files
+from workflows.state.journal import FileMarks, files_read, journal_of, note_files
 from workflows.state.lease import Lease
 from workflows.state.reading_code import parsing_version
-from workflows.state.record_digests import none_known
 from workflows.state.store import StateStore
 from workflows.state.templates import ParserSettings, forget_templates, remember_templates, remembered_templates
 from workflows.state.watermark import SECONDS_A_DAY, ReadState, Watermark, position_of, store_position
@@ -59,13 +57,15 @@ class WorkflowState:
         self._version = _reading_version(config)
         self._settings = _settings_digest(config)
         self.parsing = ParserSettings(parsing_version(), config.limits, config.parser)
+        self._journal = journal_of(store, lease.workflow, lease.run_id, config.state.folder)
         self._latest = time.time() + SECONDS_A_DAY  # clocks differ, and zones are mistaken
         with store.read() as connection:
-            self._contents = [content for _id, content in journal.contents(connection, lease.workflow)]
+            self._segments = self._journal.segments(connection)
             self.position = self._possible(position_of(connection, lease.workflow) or Watermark())
             self.templates = remembered_templates(connection, lease.workflow, self.parsing)
             self.letters = tuple(letters_of(connection, lease.workflow))
             self._files = files_read(connection, lease.workflow)
+        self._journal.remove_unnamed(self._segments)
         self._starts_over = extent.full or self.position.version != self._version
         self.past = self._past()
 
@@ -73,32 +73,40 @@ class WorkflowState:
         """The position, without a time that an earlier run took from a record and that cannot be yet."""
         if (position.newest or 0.0) <= self._latest and (position.complete_since or 0.0) <= self._latest:
             return position
-        newest = journal.newest_of(self._contents, self._latest)
+        newest = newest_of(self._segments, self._latest)
         since = position.complete_since
         return replace(position, newest=newest, complete_since=None if since is None else min(since, self._latest))
 
     def _past(self) -> ReadState:
         """What needs no reading. A version that reads differently reads everything again that the log still has."""
-        extent, known, every = self._extent, none_known(), journal.digests_of(self._contents)
+        extent, known = self._extent, KnownRecords()
         if not self._starts_over:
-            used = {fingerprint for fingerprint, _dialect in journal.fingerprints_of(self._contents)}
-            known = journal.digests_of(self._contents, used - {key[0] for key in self.templates})
-            if extent.between is not None:
-                known = np.setdiff1d(known, journal.digests_between(self._contents, *extent.between))
+            again = [digests_with(self._segments, self._stale_templates())]
             if extent.dead:
                 dead = [letter.digest for letter in self.letters if letter.digest is not None]
-                known = np.setdiff1d(known, np.array(dead, np.int64))
-        rereads = known.size < every.size
+                again.append(np.array(dead, np.int64))
+            read_again = np.unique(np.concatenate(again))
+            known = replace(
+                known_records(self._segments), again=read_again, between=extent.between, latest=self._latest
+            )
+        rereads = bool(self._segments) and (self._starts_over or known.leaves_out)
         return ReadState(
             known,
-            self._contents,
+            self._segments,
             {} if self._starts_over or rereads or extent != Backfill() else self._files,
             None if extent.full else self.position.newest,
             rereads=rereads,
             between=extent.between,
             log_may_be_gone=extent.dead,
             latest=self._latest,
+            written=self._journal.folder,
+            everywhere=self._journal.is_everywhere,
         )
+
+    def _stale_templates(self) -> set[str]:
+        """The templates of the journal that are not remembered."""
+        used = {fingerprint for fingerprint, _dialect in fingerprints_of(self._segments)}
+        return used - {key[0] for key in self.templates}
 
     @property
     def must_rebind(self) -> bool:
@@ -145,9 +153,8 @@ class WorkflowState:
         with self._store.write() as connection:
             self._lease.confirm(connection)
             self._store_journal(connection, checkpoint, newest)
-            contents = (content for _id, content in journal.contents(connection, workflow))
-            used = journal.fingerprints_of(contents)
-            forget_templates(connection, workflow, used)
+            kept = self._journal.segments(connection)
+            forget_templates(connection, workflow, fingerprints_of(kept))
             drop_resolved_letters(
                 connection, workflow, templates=checkpoint.succeeded, source_ids=checkpoint.read_again
             )
@@ -163,6 +170,7 @@ class WorkflowState:
             )
             store_position(connection, workflow, position)
             note_files(connection, workflow, checkpoint.files_read, checkpoint.files_there)
+        self._journal.remove_unnamed(kept)
 
     def open_letters(self) -> list[DeadLetter]:
         """The dead letters as they are now."""
@@ -170,24 +178,21 @@ class WorkflowState:
             return list(letters_of(connection, self._lease.workflow))
 
     def _store_journal(self, connection: Connection, checkpoint: RunCheckpoint, newest: float | None) -> None:
-        workflow = self._lease.workflow
+        segments = self._journal.without_small_files(checkpoint.segments)
         if self.past.rereads:
-            again = pa.array(journal.digests_of(segment.content for segment in checkpoint.segments), pa.int64())
-            journal.keep_only(
-                connection, workflow, lambda rows: rows.filter(pc.invert(pc.is_in(rows["digest"], again)))
-            )
+            self._journal.drop_records(connection, segments)
         horizon = self._horizon(newest)
         if horizon is not None:
-            journal.forget_before(connection, workflow, horizon)
-        journal.append(connection, workflow, checkpoint.segments)
-        journal.compact(connection, workflow)
+            self._journal.forget_before(connection, horizon)
+        self._journal.append(connection, segments)
+        self._journal.compact(connection)
 
     def _horizon(self, newest: float | None) -> float | None:
         """Where the window begins that lineage is bound over."""
         return None if newest is None else newest - self._config.query_log.days_kept * SECONDS_A_DAY
 
     def _complete_since(self, newest: float | None) -> float | None:
-        horizon, oldest = self._horizon(newest), journal.oldest_of(self._contents)
+        horizon, oldest = self._horizon(newest), oldest_of(self._segments)
         before = self.position.complete_since
         if horizon is None or oldest is None or oldest >= horizon:
             return before

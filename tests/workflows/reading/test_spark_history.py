@@ -16,7 +16,7 @@ from connectors.spark_history.event_logs.codecs import decode_stream
 from tests.connectors.spark_history.conftest import History
 from tests.support.growing_log import contributions_in
 from tests.support.spark_history_runs import configuration, edges_of, run
-from workflows.state.journal import rows_of, segment_of
+from workflows.journal.segments import rows_of, segment_of
 from workflows.state.schema import acknowledged, journal, positions, templates
 from workflows.state.store import open_state
 

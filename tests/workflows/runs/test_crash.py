@@ -22,6 +22,8 @@ from tests.support.growing_log import SHOP, Said, configuration, contributions_i
 from tests.support.run_in_session import run
 from workflows.control.failpoints import VARIABLE, Failpoints
 from workflows.control.signals import GracefulShutdown, interrupted_by_signals
+from workflows.state import journal
+from workflows.state.journal import journal_of
 from workflows.state.runs import RunOutcome, recorded_runs
 from workflows.state.store import open_state
 
@@ -29,6 +31,23 @@ pytestmark = pytest.mark.spark
 SPARK_JVM = "org.apache.spark.deploy.SparkSubmit"
 PLACES = ("parse:1", "send:1", "sent:2", "publish:3", "commit:1", "committed:1")
 """In the order of a run: what was parsed is remembered; before and after the target has acknowledged; noted, read."""
+
+
+@pytest.fixture(autouse=True)
+def segments_in_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As with a large log, the journal is in files that the store names."""
+    monkeypatch.setattr(journal, "SMALL", 1)
+
+
+def unnamed_files(folder: Path) -> set[Path]:
+    """The segments that runs have written and that no commit names."""
+    store = open_state(str(folder / "state.db"))
+    kept = journal_of(store, "shop.query-log-lineage", "none", None)
+    with store.read() as connection:
+        named = {segment.file for segment in kept.segments(connection)}
+    store.close()
+    assert kept.files is not None
+    return set(kept.files.own.glob("*/*.parquet")) - named
 
 
 @pytest.fixture
@@ -54,6 +73,7 @@ def test_killed_at_each_place_of_a_run_in_turn(spark: SparkSession, undisturbed:
         ending = in_a_fork(spark, lambda deadly=deadly, place=place: run(workflow, run_id=place, failpoints=deadly))
         assert ending.code == -signal.SIGKILL, (place, ending.sentence)
     # The last one had noted what it read, and died before it could write that down for people.
+    assert unnamed_files(workflow) == set()  # its start had removed what the others wrote
     summary = run(workflow)
     assert summary.counts.records_read_before == len(SHOP)
     assert contributions_in(workflow / "catalog.db") == undisturbed
@@ -65,14 +85,18 @@ def test_what_was_parsed_and_acknowledged_before_a_kill_costs_nothing_again(
     spark: SparkSession, undisturbed: set[Said], workflow: Path
 ) -> None:
     assert in_a_fork(spark, lambda: run(workflow, failpoints=Failpoints("commit:1:kill"))).code == -signal.SIGKILL
+    assert len(unnamed_files(workflow)) == 1
     counts = run(workflow).counts
     assert counts.templates == counts.templates_known > 0
     assert counts.edges.new == counts.edges.replaced == 0
+    assert unnamed_files(workflow) == set()
     assert contributions_in(workflow / "catalog.db") == undisturbed
 
 
 def command(folder: Path, failpoint: str = "") -> subprocess.Popen[bytes]:
-    environment = {name: os.environ[name] for name in ("PATH", class_archive.OPTIONS) if name in os.environ}
+    environment = {
+        name: os.environ[name] for name in ("PATH", "PYTHONPATH", class_archive.OPTIONS) if name in os.environ
+    }
     environment |= {"HOME": str(folder), **({VARIABLE: failpoint} if failpoint else {})}
     ingest = str(Path(sys.executable).with_name("ingest"))
     with (folder / "shown.txt").open("wb") as shown:

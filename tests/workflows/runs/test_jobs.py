@@ -13,7 +13,7 @@ import pytest
 from tests.support.catalog_contents import opened
 from tests.support.growing_log import configuration
 from tests.support.run_in_session import command_line, run
-from workflows.state.journal import rows_of, segment_of
+from workflows.journal.segments import rows_of, segment_of
 
 pytestmark = pytest.mark.spark
 

@@ -13,7 +13,9 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from unittest.mock import patch
 
+import numpy as np
 import pyarrow as pa
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
@@ -33,9 +35,11 @@ from tests.support.catalog_contents import opened
 from tests.support.growing_log import Said, configuration, contributions_in, write_log
 from workflows.config import load_config
 from workflows.control.options import Backfill, RunOptions
+from workflows.journal.folder import new_segment_file
+from workflows.journal.segments import Segment, segment_of, write_segment
 from workflows.publishing.delivery import Publisher
 from workflows.reading.journal_frames import JOURNAL_SCHEMA
-from workflows.state.journal import rows_of, segment_of
+from workflows.state import journal
 from workflows.state.lease import hold_lease
 from workflows.state.store import StateStore, open_state
 from workflows.state.workflow_state import RunCheckpoint, WorkflowState
@@ -90,10 +94,20 @@ class Sink:
         return report
 
 
+def segments_of(rows: Sequence[dict[str, object]], folder: Path | None) -> list[Segment]:
+    """What the journal is to have: several rows in a file, one alone in the store."""
+    if not rows:
+        return []
+    table = pa.Table.from_pylist(list(rows), to_arrow_schema(JOURNAL_SCHEMA))
+    assert folder is not None
+    return [segment_of(table) if len(rows) == 1 else write_segment(new_segment_file(folder), [table], table.schema)]
+
+
 class Workflow:
     """A workflow over a folder, whose pipeline is a few lines."""
 
     def __init__(self, stack: ExitStack) -> None:
+        stack.enter_context(patch.object(journal, "SMALL", 2))
         self.folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         catalog = stack.enter_context(opened(self.folder / "catalog.db"))
         self.platform = connect(Connection(catalog.url))
@@ -113,11 +127,13 @@ class Workflow:
         asked = extent or Backfill()
         with hold_lease(self.store, "w", run_id, heartbeat=60) as lease:
             memory = WorkflowState(self.store, lease, self.config, asked)
-            known = set(memory.past.known.tolist())
+            times = np.array([START + 60 * r.minute for r in log], np.float64)
+            known = memory.past.known.among(np.array([r.digest for r in log], np.int64), times)
             begin, end = asked.between or (float("-inf"), float("inf"))
-            read = [r.row for r in log if r.digest not in known and begin <= START + 60 * r.minute < end]
+            wanted = ~known & (times >= begin) & (times < end)
+            read = [r.row for r, is_wanted in zip(log, wanted, strict=True) if is_wanted]
             again = {row["digest"] for row in read}
-            before = [row for content in memory.past.journal for row in rows_of(content).to_pylist()]
+            before = [row for segment in memory.past.journal for row in segment.rows().to_pylist()]
             whole = [*read, *(row for row in before if row["digest"] not in again)]
             sink = dies or Sink(RestSink(self.platform, SinkOptions(run_id)), 10**6, before=False)
             sink.real = RestSink(self.platform, SinkOptions(run_id))
@@ -129,8 +145,8 @@ class Workflow:
             deliverer.deliver(target_batches(self.requests(whole)), scope, lambda _count: None)
             if not commits:
                 raise Died
-            segments = [segment_of(pa.Table.from_pylist(read, to_arrow_schema(JOURNAL_SCHEMA)))] if read else []
-            memory.commit(RunCheckpoint(segments, max((row["time"] for row in read), default=None)))
+            newest = max((row["time"] for row in read), default=None)
+            memory.commit(RunCheckpoint(segments_of(read, memory.past.written), newest))
 
     def requests(self, rows: Sequence[dict[str, object]]) -> list[AddLineageRequest]:
         defined = {str(row["fingerprint"]).split()[1] for row in rows if str(row["fingerprint"]).startswith("define")}

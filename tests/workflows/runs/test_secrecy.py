@@ -97,16 +97,14 @@ def test_no_canary_is_in_any_file_log_event_report_or_database(folder_and_output
 
 def test_no_canary_is_in_the_journal_or_in_stored_lineage(folder_and_output: tuple[Path, str]) -> None:
     """They are compressed in the database: looked at as they are read."""
-    from workflows.state.journal import contents
-    from workflows.state.journal import rows_of as journal_rows
+    from workflows.state.journal import journal_of
     from workflows.state.schema import templates
     from workflows.state.store import open_state
 
     store = open_state(str(folder_and_output[0] / "state.db"))
     with store.read() as connection:
-        kept = [
-            str(journal_rows(content).to_pylist()) for _id, content in contents(connection, "shop.query-log-lineage")
-        ]
+        journal = journal_of(store, "shop.query-log-lineage", "none", None)
+        kept = [str(segment.rows().to_pylist()) for segment in journal.segments(connection)]
         stored = [bytes(row.symbolic or b"") for row in connection.execute(templates.select())]
     store.close()
     assert kept

@@ -9,8 +9,8 @@ import pytest
 from sqlalchemy import select, text, update
 
 from ingestion.errors import ConfigError, StateLost
+from workflows.journal.segments import rows_of
 from workflows.state import schema
-from workflows.state.journal import rows_of
 from workflows.state.lease import hold_lease
 from workflows.state.runs import begin_run, recorded_runs
 from workflows.state.schema import SCHEMA_VERSION, meta

@@ -143,6 +143,11 @@ class StateConfig(Model):
         default=None,
         description="The name that progress is kept under; ingestionPipelineFQN, or else serviceName and type.",
     )
+    folder: Text | None = Field(
+        default=None,
+        description="A folder that every host of a cluster sees under this path: large logs are remembered there. Left "
+        "out, beside the file of url where Spark is local, and else in the database itself.",
+    )
 
 
 class OpenLineageConfig(Model):

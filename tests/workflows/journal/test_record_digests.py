@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from connectors.base import RECORD_SCHEMA
-from workflows.state.record_digests import are_known, none_known, record_digests
+from workflows.journal.record_digests import are_known, none_known, record_digests
 
 RECORDS: dict[int, dict[str, object]] = {
     1192993112929467933: {"text": "select 1"},

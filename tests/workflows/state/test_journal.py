@@ -1,0 +1,84 @@
+"""The journal has small segments in the store and large ones in files, whatever is taken out or put together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from ingestion.errors import StateLost
+from workflows.journal.folder import new_segment_file
+from workflows.journal.segments import Segment, segment_of, write_segment
+from workflows.state import journal
+from workflows.state.journal import Journal, journal_of
+from workflows.state.store import StateStore
+
+
+def table_of(digests: range) -> pa.Table:
+    return pa.table({"digest": pa.array(digests, pa.int64()), "time": [float(number) for number in digests]})
+
+
+@pytest.fixture
+def kept(store: StateStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Journal:
+    """A journal with files, for which ten statements are many."""
+    monkeypatch.setattr(journal, "SMALL", 10)
+    monkeypatch.setattr(journal, "_TOGETHER", 20)
+    return journal_of(store, "w", "run", str(tmp_path / "shared"))
+
+
+def in_a_file(kept: Journal, digests: range) -> Segment:
+    assert kept.folder is not None
+    table = table_of(digests)
+    return write_segment(new_segment_file(kept.folder), [table], table.schema)
+
+
+def records(segments: list[Segment]) -> list[int]:
+    return sorted(digest for segment in segments for digest in segment.rows()["digest"].to_pylist())
+
+
+def test_what_is_taken_out_is_gone_and_nothing_else(store: StateStore, kept: Journal) -> None:
+    with store.write() as connection:
+        kept.append(connection, [in_a_file(kept, range(100)), segment_of(table_of(range(100, 105)))])
+        kept.append(connection, [in_a_file(kept, range(200, 300))])
+        kept.drop_records(connection, [in_a_file(kept, range(95, 103)), in_a_file(kept, range(200, 300))])
+    with store.read() as connection:
+        found = kept.segments(connection)
+    assert records(found) == [*range(95), 103, 104]
+    assert sorted((one.statements, one.file is None) for one in found) == [(2, True), (95, False)]
+
+
+def test_many_small_segments_are_put_together_and_large_ones_leave_the_store(store: StateStore, kept: Journal) -> None:
+    small = [segment_of(table_of(range(number, number + 1))) for number in range(35)]
+    with store.write() as connection:
+        kept.append(connection, [*small, segment_of(table_of(range(100, 150)))])
+        kept.compact(connection)
+    with store.read() as connection:
+        found = kept.segments(connection)
+    assert records(found) == [*range(35), *range(100, 150)]
+    assert [one.file is None for one in found if one.statements < 10] == []
+    kept.remove_unnamed(found)
+    assert records(found) == [*range(35), *range(100, 150)]
+
+
+def test_few_statements_need_no_file(kept: Journal) -> None:
+    few = kept.without_small_files([in_a_file(kept, range(4)), in_a_file(kept, range(4, 9))])
+    assert [(one.statements, one.file) for one in few] == [(9, None)]
+    many = [in_a_file(kept, range(4)), in_a_file(kept, range(4, 12))]
+    assert kept.without_small_files(many) == many
+
+
+def test_a_file_that_is_not_there_is_told_with_its_place(store: StateStore, kept: Journal) -> None:
+    segment = in_a_file(kept, range(20))
+    with store.write() as connection:
+        kept.append(connection, [segment])
+    assert segment.file is not None
+    segment.file.unlink()
+    with store.read() as connection, pytest.raises(StateLost, match=rf"damaged.*{segment.file.name}.*state\.folder"):
+        kept.segments(connection)
+
+
+def test_without_a_folder_only_a_file_of_this_machine_has_files_beside_it(store: StateStore) -> None:
+    found = journal_of(store, "w", "run", None)
+    assert (found.folder is not None) is store.is_file
+    assert not found.is_everywhere
