@@ -8,6 +8,7 @@ own is the same, whoever did it.
 from __future__ import annotations
 
 import pickle
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -23,6 +24,9 @@ from workflows.templates.names import TemplateNames
 
 RECORD_ORDER = ("time", "file", "line")
 ORDER = (*RECORD_ORDER, "position", "step")
+_LOOKED_UP = 10_000
+"""Changes of what sessions have set that are looked up for each statement, and those of one session."""
+_LOOKED_UP_IN_A_SESSION = 100
 _RUNS = ("fingerprint", "namespace_database", "namespace_path", "routine", "standing")
 
 
@@ -62,28 +66,68 @@ def with_namespace(statements: DataFrame, *, session_changes: bool) -> DataFrame
     no sessions, one may have said it and another run the statement: what a record tells of itself overrules it too.
     `session_changes` is false where there is none.
     """
-    own_path = F.coalesce("path", F.when(F.col("schema").isNotNull(), F.array("schema")))
     if not session_changes:
-        return statements.withColumn("namespace_database", F.col("database")).withColumn("namespace_path", own_path)
+        return statements.withColumn("namespace_database", F.col("database")).withColumn("namespace_path", _own_path())
     before = Window.partitionBy("session").orderBy(*ORDER).rowsBetween(Window.unboundedPreceding, -1)
-    change = F.struct("set_path", "schema")
-    followed = statements.withColumn(
-        "set_database_before", F.last("set_database", ignorenulls=True).over(before)
-    ).withColumn(
-        "set_path_before", F.last(F.when(F.col("set_path").isNotNull(), change), ignorenulls=True).over(before)
-    )
+    followed = statements.withColumns({name: of.over(before) for name, of in _set_so_far().items()})
+    return _with_what_was_set(followed)
+
+
+def with_namespaces(statements: DataFrame) -> DataFrame:
+    """The same as `with_namespace` of many statements: without going through each session where few changes differ."""
+    states = _session_states(statements)
+    if states is None:
+        return with_namespace(statements, session_changes=True)
+    moment = F.struct(*ORDER)
+    holds = (F.col("of_session") == F.col("session")) & (moment > F.col("since"))
+    holds &= F.col("until").isNull() | (moment <= F.col("until"))
+    return _with_what_was_set(statements.join(F.broadcast(states), holds, "left").drop("of_session", "since", "until"))
+
+
+def _session_states(statements: DataFrame) -> DataFrame | None:
+    """What sessions had set, and from when to when; None where it changed too often to be looked up."""
+    own = Window.partitionBy("session").orderBy(*ORDER)
+    setting = statements.where(F.col("set_database").isNotNull() | F.col("set_path").isNotNull())
+    states = setting.select("session", *ORDER, *(of.over(own).alias(name) for name, of in _set_so_far().items()))
+    state = F.struct(*_set_so_far())
+    new = states.withColumn("was", F.lag(state).over(own)).where(~state.eqNullSafe(F.col("was")))
+    since, of_session = F.struct(*ORDER).alias("since"), F.col("session").alias("of_session")
+    until = F.lead(F.struct(*ORDER)).over(own).alias("until")
+    found = new.select(of_session, since, until, *_set_so_far())
+    rows = found.limit(_LOOKED_UP + 1).collect()
+    most_in_a_session = max(Counter(row["of_session"] for row in rows).values(), default=0)
+    if len(rows) > _LOOKED_UP or most_in_a_session > _LOOKED_UP_IN_A_SESSION:
+        return None
+    return statements.sparkSession.createDataFrame(rows, found.schema)
+
+
+def _set_so_far() -> dict[str, Column]:
+    """What a session has set last, by the names of the columns that it is kept in."""
+    path = F.when(F.col("set_path").isNotNull(), F.struct("set_path", "schema"))
+    return {
+        "set_database_before": F.last("set_database", ignorenulls=True),
+        "set_path_before": F.last(path, ignorenulls=True),
+    }
+
+
+def _own_path() -> Column:
+    return F.coalesce("path", F.when(F.col("schema").isNotNull(), F.array("schema")))
+
+
+def _with_what_was_set(followed: DataFrame) -> DataFrame:
+    """The namespaces of statements that have what their sessions had set before."""
     guessed = _is_guessed(F.col("session"))
     other_schema = guessed | ~F.col("schema").eqNullSafe(F.col("set_path_before.schema"))
     names_another_schema = F.col("schema").isNotNull() & other_schema
     set_before = F.col("set_path_before").isNotNull() & F.col("path").isNull() & ~names_another_schema
-    path = F.when(set_before, F.col("set_path_before.set_path")).otherwise(own_path)
+    path = F.when(set_before, F.col("set_path_before.set_path")).otherwise(_own_path())
     # A routine with a path of its own is in its own database too, wherever it is called from.
     own_database = F.col("path").isNotNull() | (guessed & F.col("database").isNotNull())
     set_database = F.when(~own_database, F.col("set_database_before"))
     return (
         followed.withColumn("namespace_path", path)
         .withColumn("namespace_database", F.coalesce(set_database, "database"))
-        .drop("set_database_before", "set_path_before")
+        .drop(*_set_so_far())
     )
 
 

@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame
 
 from ingestion.isolation import Failure, Isolation, Probe
 from ingestion.names.namespaces import NamespaceDefaults
-from workflows.templates.grouping import OccurrenceGroup, groups, small_groups, with_namespace
+from workflows.templates.grouping import OccurrenceGroup, groups, small_groups, with_namespace, with_namespaces
 from workflows.templates.names import names_of
 from workflows.templates.parsing import ParsedTemplate, Parsing, TemplateKey, given_up, parse_templates
 
@@ -91,8 +91,11 @@ def occurrences(
     isolation = Isolation[str](probe)
     names = names_of(templates.by_fingerprint.values(), isolation)
     few = sessions.statements <= _FEW
-    # In one partition nothing is to be shuffled.
-    placed = with_namespace(statements.coalesce(1) if few else statements, session_changes=sessions.change)
+    if few or not sessions.change:
+        # In one partition nothing is to be shuffled.
+        placed = with_namespace(statements.coalesce(1) if few else statements, session_changes=sessions.change)
+    else:
+        placed = with_namespaces(statements)
     grouped = (small_groups if few else groups)(placed, names, sessions.defaults)
     found = tuple(group for group in grouped if group.template in templates.by_fingerprint)
     left = given_up(templates.by_fingerprint, isolation.failures)

@@ -10,7 +10,8 @@ from ingestion.binding.statement_names import TableUsageNames
 from ingestion.model import StatementKind, TableChange, TableName, WriteMode
 from ingestion.names.namespaces import NamespaceDefaults
 from workflows.reading.statements import STATEMENT_SCHEMA
-from workflows.templates.grouping import OccurrenceGroup, groups, small_groups, with_namespace
+from workflows.templates import grouping
+from workflows.templates.grouping import OccurrenceGroup, groups, small_groups, with_namespace, with_namespaces
 from workflows.templates.meanings import DIGESTS_KEPT
 from workflows.templates.names import changing_names
 
@@ -145,6 +146,31 @@ def test_without_session_ids_a_record_of_its_own_place_overrules_what_its_user_s
         "nothing told": ("lake", ("mart",)),
         "same schema told": ("shop", ("public",)),
     }
+
+
+def test_what_sessions_set_is_looked_up_and_followed_alike(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Set again and again, unset, set in part, at one moment of two sessions, before all and after all."""
+    changes: list[dict[str, object]] = [
+        {"set_path": ["mart"]}, {"set_path": ["mart"]}, {"set_database": "lake"}, {}, {"set_path": []},
+        {"set_path": ["mart"], "schema": "public"}, {"set_database": "lake", "set_path": ["shop"]},
+    ]  # fmt: skip
+    rows = [
+        row(1.0 + number // 2, template, session=session, sets=template is None, **(more if template is None else {}))
+        for session, of_session in (("s1", changes), ("s2", changes[::-1]), ("u@", changes[2:]), ("s3", []))
+        for number, (template, more) in enumerate(
+            pair for change in of_session or [{}] for pair in (("t", {}), (None, change), ("told", change), ("t", {}))
+        )
+    ]
+    unique = [{**one, "line": number} for number, one in enumerate(rows)]
+    statements = frame(spark, *unique).withColumn("fresh", F.lit(True))
+    shown = ("line", "namespace_database", "namespace_path")
+    followed = with_namespace(statements, session_changes=True).select(*shown).orderBy("line").collect()
+    assert with_namespaces(statements).select(*shown).orderBy("line").collect() == followed
+    assert len({str(one[1:]) for one in followed}) > 4
+    monkeypatch.setattr(grouping, "_LOOKED_UP_IN_A_SESSION", 3)
+    assert with_namespaces(statements).select(*shown).orderBy("line").collect() == followed
 
 
 def test_what_sessions_did_alike_is_one_whoever_did_it_and_however_often(spark: SparkSession) -> None:
