@@ -31,10 +31,17 @@ from tests.support.catalog_contents import opened  # noqa: E402
 
 @dataclass
 class Peak:
-    """Bytes of resident memory at its highest: the JVM, and everything else together; and their processor seconds."""
+    """Bytes of resident memory at its highest, and processor seconds, of the JVM and of everything else.
+
+    `others` is all that is no JVM together, `driver` the run's own process, `workers` all other Python processes
+    together, and `worker` the largest of them.
+    """
 
     jvm: int = 0
     others: int = 0
+    driver: int = 0
+    workers: int = 0
+    worker: int = 0
     seconds: dict[tuple[bool, int], float] = field(default_factory=dict)  # by whether it is a JVM, and process
 
     def processor_seconds(self, jvm: bool) -> float:
@@ -64,6 +71,7 @@ class Log:
 
     generator: str
     platform: str
+    file: str = "query_log.csv"
 
 
 SESSIONS = Log("query_log_generator.py", "Postgres")
@@ -74,7 +82,8 @@ def generate(folder: Path, rows: int, templates: int, log: Log = SESSIONS) -> No
     """The log, its schema and its answers."""
     command = [sys.executable, str(HERE / log.generator), "--out", str(folder)]
     subprocess.run([*command, "--rows", str(rows), "--templates", str(templates)], check=True, capture_output=True)
-    size = (folder / "query_log.csv").stat().st_size
+    made = folder / log.file
+    size = sum(file.stat().st_size for file in ([made] if made.is_file() else made.rglob("*")))
     print(f"log: {rows:,} rows in {templates:,} templates, {size / 1e6:,.0f} MB")
 
 
@@ -87,7 +96,7 @@ def configuration(rows: int, log: Log = SESSIONS) -> dict[str, Any]:
             "sourceConfig": {
                 "config": {
                     "type": "DatabaseLineage",
-                    "queryLogFilePath": "query_log.csv",
+                    "queryLogFilePath": log.file,
                     "queryLogDuration": 30,
                     "resultLimit": rows,
                 }
@@ -99,8 +108,22 @@ def configuration(rows: int, log: Log = SESSIONS) -> dict[str, Any]:
     }
 
 
+@dataclass(frozen=True)
+class Measured:
+    """Of one run: its seconds, its memory and processor time, and its report."""
+
+    seconds: float
+    peak: Peak
+    report: dict[str, Any]
+
+
 def run_job(folder: Path, rows: int) -> float:
     """Runs the job once, prints what it took, and returns its seconds."""
+    return measured_job(folder, rows).seconds
+
+
+def measured_job(folder: Path, rows: int) -> Measured:
+    """Runs the job once, and prints what it took."""
     started = time.monotonic()
     command = [str(Path(sys.executable).with_name("ingest")), "run", "-c", "lineage.yaml", "--report", "report.json"]
     job = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -116,14 +139,15 @@ def run_job(folder: Path, rows: int) -> float:
     counts = report["counts"]
     print(
         f"whole run {seconds:.1f} s, {rows / seconds:,.0f} rows/s; peak memory "
-        f"outside the JVM {peak.others / 1e6:,.0f} MB, JVM {peak.jvm / 1e6:,.0f} MB; "
+        f"outside the JVM {peak.others / 1e6:,.0f} MB (driver {peak.driver / 1e6:,.0f}, all workers "
+        f"{peak.workers / 1e6:,.0f}, one worker {peak.worker / 1e6:,.0f}), JVM {peak.jvm / 1e6:,.0f} MB; "
         f"processor seconds outside the JVM {peak.processor_seconds(False):.1f}, JVM {peak.processor_seconds(True):.1f}"
     )
     for stage, taken in report["seconds_by_stage"].items():
         print(f"  {stage:10}{taken:8.1f} s{counts['statements'] / max(taken, 1e-3):12,.0f} statements/s")
     kept = ("statements", "published", "skipped", "dead", "templates", "edges_new", "edges_unchanged", "column_edges")
     print("  " + ", ".join(f"{name} {counts[name]}" for name in kept), flush=True)
-    return seconds
+    return Measured(seconds, peak, report)
 
 
 def watch(pid: int, peak: Peak) -> None:
@@ -132,7 +156,7 @@ def watch(pid: int, peak: Peak) -> None:
         try:
             root = psutil.Process(pid)
             family = [root, *root.children(recursive=True)]
-            sizes = [(p.name(), p.memory_info().rss) for p in family]
+            sizes = {p.pid: (p.name().startswith("java"), p.memory_info().rss) for p in family}
             used = {(p.name().startswith("java"), p.pid): sum(p.cpu_times()[:2]) for p in family}
         except psutil.Error:
             time.sleep(0.05)
@@ -140,13 +164,18 @@ def watch(pid: int, peak: Peak) -> None:
         if root.status() == psutil.STATUS_ZOMBIE:
             return
         peak.seconds |= used
-        peak.jvm = max(peak.jvm, sum(size for name, size in sizes if name.startswith("java")))
-        peak.others = max(peak.others, sum(size for name, size in sizes if not name.startswith("java")))
+        python = {number: size for number, (is_jvm, size) in sizes.items() if not is_jvm}
+        driver = python.pop(pid, 0)
+        peak.jvm = max(peak.jvm, sum(size for is_jvm, size in sizes.values() if is_jvm))
+        peak.others = max(peak.others, driver + sum(python.values()))
+        peak.driver = max(peak.driver, driver)
+        peak.workers = max(peak.workers, sum(python.values()))
+        peak.worker = max([peak.worker, *python.values()])
         time.sleep(0.2)
 
 
-def compare(folder: Path) -> None:
-    """Prints precision and recall of the tables and direct columns in the catalog."""
+def compare(folder: Path) -> bool:
+    """Prints precision and recall of the tables and direct columns in the catalog; whether all are right."""
     with opened(folder / ".headwater" / "catalog.db") as catalog:
         tables = {(source.lower(), target.lower()) for source, target in catalog.edges()}
         columns = {tuple(end.lower() for end in ends) for ends in catalog.column_edges()}
@@ -160,6 +189,7 @@ def compare(folder: Path) -> None:
             f"{name}: {len(found):,} found, {len(wanted):,} known, "
             f"precision {right / max(len(found), 1):.4f}, recall {right / len(wanted):.4f}"
         )
+    return tables == wanted_tables and columns == wanted_columns
 
 
 def answers(folder: Path) -> tuple[set[tuple[str, str]], set[tuple[str, str, str, str]]]:
