@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
-_IMPORT = re.compile(r'^import \{(?P<names>[^}]*)\} from "\./(?P<module>[a-z_]+)\.mjs";\n', re.MULTILINE)
+_IMPORT = re.compile(r'^import \{(?P<names>[^}]*)\} from "(?P<path>\.\.?/[a-z_/]+)\.mjs";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const) (?P<name>\w+))", re.MULTILINE)
 _EXPORTED = re.compile(r"^export (?:async )?(?:function|class|const) (?P<name>\w+)", re.MULTILINE)
 
@@ -13,7 +14,8 @@ _EXPORTED = re.compile(r"^export (?:async )?(?:function|class|const) (?P<name>\w
 def bundle(modules: Mapping[str, str], entry: str) -> str:
     """`entry` and the modules that it imports, in order of dependence, each with names of its own.
 
-    The modules import named exports of their neighbours, one statement a line, and export declarations.
+    A module is called by its path without an ending. The modules import named exports of others by relative paths,
+    one statement a line, and export declarations.
     """
     order: list[str] = []
     _visit(entry, modules, order)
@@ -23,15 +25,25 @@ def bundle(modules: Mapping[str, str], entry: str) -> str:
 def _visit(name: str, modules: Mapping[str, str], order: list[str]) -> None:
     if name in order:
         return
-    for found in _IMPORT.finditer(modules[name]):
-        _visit(found["module"], modules, order)
+    for imported, _ in _imports(name, modules[name]):
+        _visit(imported, modules, order)
     order.append(name)
 
 
+def _imports(name: str, source: str) -> Iterator[tuple[str, str]]:
+    """The modules that one imports, each with the names that it takes."""
+    for found in _IMPORT.finditer(source):
+        yield posixpath.normpath(posixpath.join(posixpath.dirname(name), found["path"])), found["names"].strip()
+
+
 def _wrap(name: str, source: str) -> str:
-    imports = [f"const {{{found['names'].strip()}}} = module_{found['module']};" for found in _IMPORT.finditer(source)]
+    imports = [f"const {{{names}}} = {_variable(imported)};" for imported, names in _imports(name, source)]
     exported = ", ".join(found["name"] for found in _EXPORTED.finditer(source))
     body = _EXPORT.sub("", _IMPORT.sub("", source))
     return "\n".join(
-        [f"const module_{name} = (() => {{", *imports, body.rstrip(), f"return {{ {exported} }};", "})();"]
+        [f"const {_variable(name)} = (() => {{", *imports, body.rstrip(), f"return {{ {exported} }};", "})();"]
     )
+
+
+def _variable(name: str) -> str:
+    return f"module_{name.replace('/', '$')}"

@@ -6,9 +6,10 @@ import base64
 import hashlib
 import html
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Any
 
 from ingestion.explorer.bundle import bundle
@@ -28,17 +29,21 @@ _ESCAPES = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u20
 
 @cache
 def _file(name: str) -> str:
-    return (files("ingestion.explorer") / "page" / name).read_text("utf-8")
+    return files("ingestion.explorer").joinpath("page", *name.split("/")).read_text("utf-8")
 
 
-@cache
-def _names() -> tuple[str, ...]:
-    folder = files("ingestion.explorer") / "page"
-    return tuple(sorted(entry.name for entry in folder.iterdir() if entry.name.rpartition(".")[2] in _TYPES))
+def _names(folder: Traversable, prefix: str = "") -> Iterator[str]:
+    for entry in folder.iterdir():
+        if entry.is_dir():
+            yield from _names(entry, f"{prefix}{entry.name}/")
+        elif entry.name.rpartition(".")[2] in _TYPES:
+            yield prefix + entry.name
 
 
-ASSETS: Mapping[str, str] = {name: _TYPES[name.rpartition(".")[2]] for name in _names()}
-"""The files beside the hosted page, with their media types."""
+ASSETS: Mapping[str, str] = {
+    name: _TYPES[name.rpartition(".")[2]] for name in sorted(_names(files("ingestion.explorer") / "page"))
+}
+"""The files beside the hosted page by their paths, with their media types."""
 
 
 def asset(name: str) -> str:

@@ -67,7 +67,7 @@ def page() -> Response:
     return _file(hosted_page(ASSETS_PATH), "text/html; charset=utf-8")
 
 
-@router.get(f"/{ASSETS_PATH}/{{name}}", include_in_schema=False)
+@router.get(f"/{ASSETS_PATH}/{{name:path}}", include_in_schema=False)
 def page_file(name: str) -> Response:
     """A file of the page."""
     if name not in ASSETS:

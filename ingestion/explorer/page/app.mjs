@@ -1,8 +1,9 @@
 // Start-up: where the lineage comes from, the token that a catalog may want, light or dark.
-import { byId } from "./dom.mjs";
+import { byId } from "./base/dom.mjs";
+import { keepText, keptText } from "./base/keeping.mjs";
 import { Explorer } from "./explorer.mjs";
-import { keepText, keptText } from "./keeping.mjs";
-import { CatalogSource, DocumentSource } from "./source.mjs";
+import { CatalogSource } from "./source/catalog_source.mjs";
+import { DocumentSource } from "./source/document_source.mjs";
 
 const THEME = "headwater-theme";
 

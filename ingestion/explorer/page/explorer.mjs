@@ -1,34 +1,29 @@
 // The explorer: takes the view from the address, asks for the graph, and keeps picture, panel and list in step.
-import { showBeginnings } from "./beginnings.mjs";
-import { Camera } from "./camera.mjs";
-import { CorrectionDialog } from "./corrections.mjs";
-import { Details } from "./details.mjs";
-import { differenceText, linksIn } from "./difference.mjs";
-import { byId, html } from "./dom.mjs";
-import { filters, showFilters, windowText } from "./filters.mjs";
-import { Finder } from "./find.mjs";
-import { showHeading, subjectOf } from "./heading.mjs";
-import { keys } from "./keys.mjs";
-import { showList } from "./listing.mjs";
-import { Minimap } from "./minimap.mjs";
-import { absentText, showMissing } from "./missing.mjs";
-import { cardNamed, endOf, keyNamed, keyOf, label, readable, splitKey } from "./model.mjs";
-import { narrowControls } from "./narrow_controls.mjs";
-import { tableList } from "./neighbours.mjs";
-import { loadAreas, openAreaEdge, pickArea, showAreaBar } from "./overview.mjs";
-import { Picture } from "./picture.mjs";
-import { buttons, pointer } from "./pointer.mjs";
-import { showResults } from "./results.mjs";
-import { sceneOf } from "./scene.mjs";
-import { search } from "./search.mjs";
-import { BESIDE, NotThere, Unauthorised } from "./source.mjs";
-import { Address, emptyView, extend, startingAt } from "./state.mjs";
-import { TimeBar, momentText } from "./timebar.mjs";
-import { adjacency, lit, litAlong, litOnly, onPaths } from "./trace.mjs";
-
-const SMALL = 40;
-const MOST_RESULTS = 200;
-const NOTHING = { cards: new Map(), edges: [], roots: [], window: {} };
+import { byId } from "./base/dom.mjs";
+import { filters, showFilters } from "./controls/filters.mjs";
+import { Finder } from "./controls/find.mjs";
+import { showHeading, subjectOf } from "./controls/heading.mjs";
+import { keys } from "./controls/keys.mjs";
+import { loadAreas, openAreaEdge, pickArea, showAreaBar } from "./controls/overview.mjs";
+import { buttons, pointer } from "./controls/pointer.mjs";
+import { Address, emptyView } from "./controls/state.mjs";
+import { focus, reveal } from "./focus.mjs";
+import { linksIn } from "./graph/difference.mjs";
+import { NOTHING, endOf, label, splitKey } from "./graph/model.mjs";
+import { adjacency, lit, litAlong, litOnly, onPaths } from "./graph/trace.mjs";
+import { load, open, start } from "./opening.mjs";
+import { CorrectionDialog, showCorrected } from "./panel/corrections.mjs";
+import { Details } from "./panel/details.mjs";
+import { showList } from "./panel/listing.mjs";
+import { TimeBar, momentText } from "./panel/timebar.mjs";
+import { Camera } from "./picture/camera.mjs";
+import { Minimap } from "./picture/minimap.mjs";
+import { Picture } from "./picture/picture.mjs";
+import { sceneOf } from "./picture/scene.mjs";
+import { bring, expand, go, remove } from "./reach.mjs";
+import { narrowControls } from "./search/narrow_controls.mjs";
+import { search } from "./search/search.mjs";
+import { Unauthorised } from "./source/contract.mjs";
 
 export class Explorer {
   /** `unauthorised` is told when the source wants a token. */
@@ -65,131 +60,31 @@ export class Explorer {
     buttons(this);
   }
 
-  /** Shows a view from the beginning. */
-  async open(view = this.address.view) {
-    const [pins, ends] = [view.pins, view.chosen];
-    this.view = view;
-    this.focused = null;
-    this.pins = new Set();
-    this.graph = NOTHING;
-    this.closePanel();
-    if (view.area) return loadAreas(this);
-    if (view.query && !view.steps.length) return this.#results();
-    if (this.source.compared) view.base ??= 0;
-    if (!view.steps.length && !this.source.live) view.steps = this.source.beginning(SMALL);
-    if (!view.steps.length) return this.#begin();
-    if (!(await this.load({ fit: true }))) return undefined;
-    this.pins = new Set(pins.map((pin) => keyNamed(this.graph, pin)).filter(Boolean));
-    if (this.#onPaths) {
-      this.#draw();
-      this.camera.begin(this.scene, this.picture.boxOf(this.graph.roots[0]));
-    }
-    const chosen = ends && [keyNamed(this.graph, ends.from), keyNamed(this.graph, ends.to)];
-    const link = chosen && this.links.find((one) => one.from === chosen[0] && one.to === chosen[1]);
-    if (link) {
-      this.openEdge([link]);
-      this.camera.begin(this.scene, this.picture.boxOf(link.toCard));
-    }
-    this.relight();
-    return undefined;
+  open(view = this.address.view) {
+    return open(this, view);
   }
 
   home() {
     return this.open(emptyView());
   }
 
-  async #begin() {
-    const turn = ++this.turn;
-    this.graph = NOTHING;
-    this.#draw();
-    try {
-      const overview = await this.source.overview();
-      if (turn !== this.turn) return;
-      showBeginnings(overview, (entity) => this.start(entity, ""));
-      showHeading("");
-      this.say("Search for a table or a column");
-    } catch (error) {
-      this.failed(error);
-    }
-  }
-
-  /** The results of the view's search in place of a picture. */
-  async #results() {
-    const turn = ++this.turn;
-    const { query } = this.view;
-    this.#draw();
-    byId("search").value = query;
-    try {
-      const found = await this.source.search(query, MOST_RESULTS);
-      if (turn !== this.turn) return;
-      showResults(query, found, (one) => this.start(one.entity, one.path));
-      showHeading(query);
-      this.say(`${found.length} found`);
-    } catch (error) {
-      this.failed(error);
-    }
-  }
-
   /** One table with its neighbours; a column of it is pinned. */
-  async start(entity, path) {
-    await this.open(startingAt(this.view, entity, path));
-    const card = cardNamed(this.graph, entity);
-    if (!card) return;
-    if (path) {
-      this.openColumn(keyOf(card.id, path));
-      this.camera.begin(this.scene, this.picture.boxOf(card.id));
-    }
-    this.focus(keyOf(card.id, path), { quiet: true });
+  start(entity, path) {
+    return start(this, entity, path);
   }
 
-  /** Asks for the view's graph and draws it, says whether it did; what arrives after a later question is left alone. */
-  async load({ fit = false, around = null } = {}) {
-    const turn = ++this.turn;
-    byId("start").hidden = true;
-    try {
-      const graph = await this.source.picture(this.view.steps, this.view);
-      if (turn !== this.turn) return false;
-      const [root] = graph.roots.map((id) => graph.cards.get(id));
-      if (root?.gone && graph.cards.size === 1) throw new NotThere(root.fqn);
-      for (const [id, card] of graph.cards) if (this.view.removed.includes(card.fqn)) graph.cards.delete(id);
-      graph.edges = graph.edges.filter((edge) => graph.cards.has(edge.from) && graph.cards.has(edge.to));
-      this.graph = graph;
-      this.#draw(around);
-      if (fit) this.camera.begin(this.scene, this.picture.boxOf(this.graph.roots[0]));
-      const window = graph.before ? differenceText(graph, this.links) : windowText(graph.window);
-      const cut = graph.truncated ? "; there is more than is shown: start nearer to what you look for" : "";
-      this.say(`${graph.cards.size} tables, ${this.links.length} links${window ? `; ${window}` : ""}${cut}${absentText(this.view, graph)}`);
-      return true;
-    } catch (error) {
-      if (error instanceof NotThere) await this.#lost(turn);
-      else this.failed(error);
-      return false;
-    }
-  }
-
-  /** In place of a picture whose table is not there: what became of it. */
-  async #lost(turn) {
-    const [{ entity }] = this.view.steps;
-    this.graph = NOTHING;
-    this.#draw();
-    this.say(`${readable(entity)} is not here`);
-    try {
-      const found = await this.source.whereabouts(entity);
-      if (turn !== this.turn) return;
-      showMissing(entity, found, (other) => this.start(other, ""));
-      showHeading("");
-    } catch (error) {
-      this.failed(error);
-    }
+  /** Asks for the view's graph and draws it, says whether it did. */
+  load(how = {}) {
+    return load(this, how);
   }
 
   /** Draws anew; the card `around` (it was expanded, folded, pinned) stays under the pointer. */
-  #draw(around = null) {
+  draw(around = null) {
     const before = around && this.picture.boxOf(around);
     this.links = linksIn(this.graph, this.view.filter);
     this.ties = adjacency(this.links);
     this.pins = new Set([...this.pins].filter((key) => this.graph.cards.has(splitKey(key)[0])));
-    this.scene = this.#onPaths
+    this.scene = this.onPaths
       ? sceneOf(...onPaths(this.graph, this.links, lit(this.ties, this.pins)), this.view)
       : sceneOf(this.graph, this.links, this.view);
     this.picture.show(this.scene, this.graph.roots, this.camera);
@@ -208,14 +103,14 @@ export class Explorer {
     performance.mark("drawn");
   }
 
-  get #onPaths() {
+  get onPaths() {
     return this.view.columns === "path" && this.pins.size > 0;
   }
 
   changed(what) {
     if (what === "graph" && this.view.area) loadAreas(this);
     else if (what === "graph" && this.view.steps.length) this.load();
-    else this.#draw();
+    else this.draw();
   }
 
   looked() {
@@ -234,34 +129,22 @@ export class Explorer {
     if (this.scene) this.camera.fit({ x: 0, y: 0, width: this.scene.width, height: this.scene.height });
   }
 
-  /** Takes in neighbours; where they are many, the panel lists them to choose from. */
   expand(card, side, hops) {
-    const step = this.view.steps.find((one) => one.entity === card.fqn);
-    if (hops === 1 && card.hidden[side] && (card.hidden[side] > BESIDE || step?.[side])) return this.#neighbours(card, side);
-    extend(this.view, card, side, hops);
-    return this.load({ around: card.id });
-  }
-
-  #neighbours(card, side) {
-    const ask = (asked) => this.source.neighbours(card, side, asked, this.view);
-    this.details.list([
-      html("h2", {}, side === "upstream" ? `What ${card.name} reads` : `What reads ${card.name}`),
-      ...tableList(`the ${side} of ${card.name}`, ask, {
-        choose: (entity) => this.go(entity, ""),
-        bring: (entities) => this.bring(entities),
-        has: (entity) => Boolean(cardNamed(this.graph, entity)),
-        failed: (error) => this.failed(error),
-      }),
-    ]);
-    this.relight();
-    byId("panel").querySelector(".list-search").focus();
+    return expand(this, card, side, hops);
   }
 
   remove(card) {
-    this.view.removed.push(card.fqn);
-    this.closePanel();
-    this.focused = null;
-    this.load();
+    remove(this, card);
+  }
+
+  /** Takes tables into the picture, as they are. */
+  bring(entities) {
+    return bring(this, entities);
+  }
+
+  /** Goes to a column: where it is not in the picture yet, it is brought in. */
+  go(entity, path) {
+    return go(this, entity, path);
   }
 
   // Light
@@ -293,7 +176,7 @@ export class Explorer {
 
   pin(key) {
     if (!this.pins.delete(key)) this.pins.add(key);
-    if (this.view.columns === "path") this.#draw(splitKey(key)[0]);
+    if (this.view.columns === "path") this.draw(splitKey(key)[0]);
     this.relight();
     const columns = (this.lit?.columns.size ?? 1) - 1;
     this.say(this.pins.size ? `${this.pins.size} pinned; ${columns} columns on their paths` : "No pins");
@@ -301,7 +184,7 @@ export class Explorer {
 
   unpin() {
     this.pins.clear();
-    if (this.view.columns === "path") this.#draw();
+    if (this.view.columns === "path") this.draw();
     this.relight();
   }
 
@@ -315,37 +198,20 @@ export class Explorer {
     return undefined;
   }
 
-  fold(card) {
-    const box = this.picture.boxOf(card.id);
-    return this.mode(
-      card,
-      box.mode === "none" ? (this.view.columns === "none" ? "involved" : this.view.columns) : "none",
-    );
-  }
-
   mode(card, mode) {
     this.view.modes[card.fqn] = mode;
-    this.#draw(card.id);
+    this.draw(card.id);
   }
 
   // Focus
 
-  focus(key, { quiet = false } = {}) {
-    const [id] = splitKey(key);
-    if (!this.picture.boxOf(id)) return;
-    if (!quiet) this.reveal(key);
-    this.focused = key;
-    const element = this.picture.elementOf(key) ?? this.picture.elementOf(keyOf(id, ""));
-    element?.focus({ preventScroll: true });
+  focus(key, how = {}) {
+    focus(this, key, how);
   }
 
   /** Moves as little as needed for a card or a column to be in sight, so many pixels from the edge. */
   reveal(key, space = 60) {
-    const [id, path] = splitKey(key);
-    const box = this.picture.boxOf(id);
-    if (!box) return;
-    const y = path ? box.y + (box.port.get(path) ?? 0) - 11 : box.y;
-    this.camera.reveal({ x: box.x, y, width: box.width, height: path ? 22 : 48 }, space);
+    reveal(this, key, space);
   }
 
   // Panel
@@ -365,33 +231,12 @@ export class Explorer {
     return undefined;
   }
 
-  async openColumn(key) {
-    try {
+  openColumn(key) {
+    return this.#tried(async () => {
       const shown = this.details.column(this.graph, key, this.view);
       this.reveal(key); // the panel takes room from the picture
       await shown;
-    } catch (error) {
-      this.failed(error);
-    }
-  }
-
-  /** Goes to a column: where it is not in the picture yet, it is brought in. */
-  async go(entity, path) {
-    if (!cardNamed(this.graph, entity)) {
-      this.view.steps.push({ entity, upstream: 0, downstream: 0 });
-      await this.load();
-    }
-    const card = cardNamed(this.graph, entity);
-    if (card) this.focus(keyOf(card.id, path));
-  }
-
-  /** Takes tables into the picture, as they are. */
-  async bring(entities) {
-    const { key } = this.details;
-    this.view.steps.push(...entities.map((entity) => ({ entity, upstream: 0, downstream: 0 })));
-    this.view.removed = this.view.removed.filter((name) => !entities.includes(name));
-    if (await this.load()) this.fit();
-    if (key) await this.openColumn(key);
+    });
   }
 
   get live() {
@@ -407,19 +252,17 @@ export class Explorer {
   }
 
   /** Something was corrected by hand: the picture shows it, and the panel who did. */
-  async corrected() {
-    const [link] = this.details.links;
-    const key = this.details.key ?? link?.to;
-    this.closePanel();
-    this.time.forget();
-    await this.load();
-    if (key && this.graph.cards.has(splitKey(key)[0])) await this.openColumn(key);
-    this.say("Corrected; the table's panel has it, with a way back");
+  corrected() {
+    return showCorrected(this);
   }
 
-  async openChanges() {
+  openChanges() {
+    return this.#tried(() => this.details.changes(this.view));
+  }
+
+  async #tried(act) {
     try {
-      await this.details.changes(this.view);
+      await act();
     } catch (error) {
       this.failed(error);
     }
@@ -429,7 +272,7 @@ export class Explorer {
 
   toggleList() {
     this.view.list = !this.view.list;
-    this.#draw();
+    this.draw();
     if (this.view.list) byId("list").focus();
   }
 

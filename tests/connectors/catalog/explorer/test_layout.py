@@ -15,7 +15,7 @@ pytestmark = pytest.mark.browser
 
 _RUN = """
     const [cards, links, done] = arguments;
-    import('/explorer/layout.mjs').then(({ layout }) => {
+    import('/explorer/layout/layout.mjs').then(({ layout }) => {
       const { x, y, routes } = layout(cards, links);
       done({ x: [...x], y: [...y], routes });
     }, (error) => done(String(error)));

@@ -20,7 +20,7 @@ _CARDS = """
         hidden: { upstream: 0, downstream: 0 } },
     });
     const sight = () => ({ left: 0, top: 0, right: 8800, bottom: 4000 });
-    import('/explorer/card_layer.mjs').then(({ CardLayer }) => {
+    import('/explorer/picture/card_layer.mjs').then(({ CardLayer }) => {
       const layer = new CardLayer(() => undefined);
       layer.show(Array.from({ length: 2000 }, (_, at) => box(at)), new Set());
       const counts = [];
@@ -39,7 +39,7 @@ _WIRES = """
     const wire = (at) => ({ points: [0, at % 700, 900, (at * 7) % 700], kind: 'direct' });
     const camera = (x, k = 1) => ({ x, y: 0, k, size: { width: 800, height: 600 } });
     const paint = () => ({ colour: '#000', width: 1, opacity: 1 });
-    import('/explorer/wire_canvas.mjs').then(({ WireCanvas }) => {
+    import('/explorer/picture/wire_canvas.mjs').then(({ WireCanvas }) => {
       const canvas = document.createElement('canvas');
       document.body.append(canvas);
       const wires = new WireCanvas(canvas);

@@ -1,0 +1,129 @@
+// What the page begins with: a view's picture, a search's results, places to start, or what became of a table.
+import { byId } from "./base/dom.mjs";
+import { windowText } from "./controls/filters.mjs";
+import { showHeading } from "./controls/heading.mjs";
+import { loadAreas } from "./controls/overview.mjs";
+import { startingAt } from "./controls/state.mjs";
+import { differenceText } from "./graph/difference.mjs";
+import { NOTHING, cardNamed, keyNamed, keyOf, readable } from "./graph/model.mjs";
+import { showBeginnings } from "./search/beginnings.mjs";
+import { absentText, showMissing } from "./search/missing.mjs";
+import { showResults } from "./search/results.mjs";
+import { NotThere } from "./source/contract.mjs";
+
+const SMALL = 40;
+const MOST_RESULTS = 200;
+
+/** Shows a view from the beginning. */
+export async function open(explorer, view = explorer.address.view) {
+  const [pins, ends] = [view.pins, view.chosen];
+  explorer.view = view;
+  explorer.focused = null;
+  explorer.pins = new Set();
+  explorer.graph = NOTHING;
+  explorer.closePanel();
+  if (view.area) return loadAreas(explorer);
+  if (view.query && !view.steps.length) return results(explorer);
+  if (explorer.source.compared) view.base ??= 0;
+  if (!view.steps.length && !explorer.source.live) view.steps = explorer.source.beginning(SMALL);
+  if (!view.steps.length) return begin(explorer);
+  if (!(await explorer.load({ fit: true }))) return undefined;
+  explorer.pins = new Set(pins.map((pin) => keyNamed(explorer.graph, pin)).filter(Boolean));
+  if (explorer.onPaths) {
+    explorer.draw();
+    explorer.camera.begin(explorer.scene, explorer.picture.boxOf(explorer.graph.roots[0]));
+  }
+  const chosen = ends && [keyNamed(explorer.graph, ends.from), keyNamed(explorer.graph, ends.to)];
+  const link = chosen && explorer.links.find((one) => one.from === chosen[0] && one.to === chosen[1]);
+  if (link) {
+    explorer.openEdge([link]);
+    explorer.camera.begin(explorer.scene, explorer.picture.boxOf(link.toCard));
+  }
+  explorer.relight();
+  return undefined;
+}
+
+async function begin(explorer) {
+  const turn = ++explorer.turn;
+  explorer.graph = NOTHING;
+  explorer.draw();
+  try {
+    const overview = await explorer.source.overview();
+    if (turn !== explorer.turn) return;
+    showBeginnings(overview, (entity) => explorer.start(entity, ""));
+    showHeading("");
+    explorer.say("Search for a table or a column");
+  } catch (error) {
+    explorer.failed(error);
+  }
+}
+
+/** The results of the view's search in place of a picture. */
+async function results(explorer) {
+  const turn = ++explorer.turn;
+  const { query } = explorer.view;
+  explorer.draw();
+  byId("search").value = query;
+  try {
+    const found = await explorer.source.search(query, MOST_RESULTS);
+    if (turn !== explorer.turn) return;
+    showResults(query, found, (one) => explorer.start(one.entity, one.path));
+    showHeading(query);
+    explorer.say(`${found.length} found`);
+  } catch (error) {
+    explorer.failed(error);
+  }
+}
+
+/** One table with its neighbours; a column of it is pinned. */
+export async function start(explorer, entity, path) {
+  await explorer.open(startingAt(explorer.view, entity, path));
+  const card = cardNamed(explorer.graph, entity);
+  if (!card) return;
+  if (path) {
+    explorer.openColumn(keyOf(card.id, path));
+    explorer.camera.begin(explorer.scene, explorer.picture.boxOf(card.id));
+  }
+  explorer.focus(keyOf(card.id, path), { quiet: true });
+}
+
+/** Asks for the view's graph and draws it, says whether it did; what arrives after a later question is left alone. */
+export async function load(explorer, { fit = false, around = null } = {}) {
+  const turn = ++explorer.turn;
+  byId("start").hidden = true;
+  try {
+    const graph = await explorer.source.picture(explorer.view.steps, explorer.view);
+    if (turn !== explorer.turn) return false;
+    const [root] = graph.roots.map((id) => graph.cards.get(id));
+    if (root?.gone && graph.cards.size === 1) throw new NotThere(root.fqn);
+    for (const [id, card] of graph.cards) if (explorer.view.removed.includes(card.fqn)) graph.cards.delete(id);
+    graph.edges = graph.edges.filter((edge) => graph.cards.has(edge.from) && graph.cards.has(edge.to));
+    explorer.graph = graph;
+    explorer.draw(around);
+    if (fit) explorer.camera.begin(explorer.scene, explorer.picture.boxOf(explorer.graph.roots[0]));
+    const window = graph.before ? differenceText(graph, explorer.links) : windowText(graph.window);
+    const cut = graph.truncated ? "; there is more than is shown: start nearer to what you look for" : "";
+    explorer.say(`${graph.cards.size} tables, ${explorer.links.length} links${window ? `; ${window}` : ""}${cut}${absentText(explorer.view, graph)}`);
+    return true;
+  } catch (error) {
+    if (error instanceof NotThere) await lost(explorer, turn);
+    else explorer.failed(error);
+    return false;
+  }
+}
+
+/** In place of a picture whose table is not there: what became of it. */
+async function lost(explorer, turn) {
+  const [{ entity }] = explorer.view.steps;
+  explorer.graph = NOTHING;
+  explorer.draw();
+  explorer.say(`${readable(entity)} is not here`);
+  try {
+    const found = await explorer.source.whereabouts(entity);
+    if (turn !== explorer.turn) return;
+    showMissing(entity, found, (other) => explorer.start(other, ""));
+    showHeading("");
+  } catch (error) {
+    explorer.failed(error);
+  }
+}

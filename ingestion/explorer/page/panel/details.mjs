@@ -1,0 +1,111 @@
+// What the panel at the side shows: an edge with its evidence, or a column with what it comes from and what it reaches.
+import { byId, copy, download } from "../base/dom.mjs";
+import { chainText, explanation, wayLinks } from "../graph/chain.mjs";
+import { cardNamed, label, splitKey } from "../graph/model.mjs";
+import { CHANGES_HEAD, changeCells, changesPanel } from "./changes.mjs";
+import { correctionsElement } from "./corrections.mjs";
+import { csv } from "./listing.mjs";
+import { originElements } from "./origin.mjs";
+import { columnPanel, edgePanel, impactElement } from "./panel.mjs";
+import { momentText } from "./timebar.mjs";
+
+const HEAD = ["changed", "table", "column", "type", "hops", "path"];
+
+export class Details {
+  #turn = 0;
+
+  constructor(source, act) {
+    this.source = source;
+    this.act = act;
+    this.links = []; // of the edge that is open
+    this.key = null; // of the column or table that is open
+  }
+
+  get open() {
+    return !byId("panel").hidden;
+  }
+
+  close() {
+    this.#turn++;
+    [this.links, this.key] = [[], null];
+    byId("panel").hidden = true;
+  }
+
+  #show(parts) {
+    byId("panel-body").replaceChildren(...parts.filter(Boolean));
+    byId("panel").hidden = false;
+    byId("panel-body").scrollTop = 0;
+  }
+
+  /** Shows elements that speak of no link and no column. */
+  list(parts) {
+    this.#turn++;
+    [this.links, this.key] = [[], null];
+    this.#show(parts);
+  }
+
+  edge(graph, links) {
+    this.#turn++;
+    [this.links, this.key] = [links, null];
+    this.#show(edgePanel(graph, links, this.act));
+    for (const block of byId("panel-body").querySelectorAll(".sql")) {
+      const mark = block.querySelector("mark");
+      if (mark) block.scrollTop = mark.offsetTop - 40;
+    }
+  }
+
+  /** What changed between the view's two moments. */
+  async changes(view) {
+    const turn = ++this.#turn;
+    [this.links, this.key] = [[], null];
+    const rows = await this.source.changes(view);
+    if (turn !== this.#turn) return;
+    this.#show(
+      changesPanel(momentText(view, this.source.compared), rows, {
+        csv: () => download("changes.csv", "text/csv", csv(CHANGES_HEAD, changeCells(rows))),
+        go: (entity, path) => this.act.go(entity, path),
+      }),
+    );
+  }
+
+  async column(graph, key, time) {
+    const turn = ++this.#turn;
+    [this.links, this.key] = [[], key];
+    this.#show(columnPanel(graph, key, this.act));
+    const [id, path] = splitKey(key);
+    const card = graph.cards.get(id);
+    const put = (place, elements) => {
+      if (turn === this.#turn) byId(place).replaceChildren(...elements.filter(Boolean));
+    };
+    const impact = this.source.impact(graph, card, path, time);
+    const corrections = this.source.corrections(card.fqn);
+    if (path) {
+      const explained = explanation(await this.source.upstream(card, path, time), card, path);
+      put("chain", originElements(explained, this.#chainActs(graph, explained)));
+    }
+    put("impact", this.#impactElements(label(graph, key), `${card.fqn}${path ? `.${path}` : ""}`, await impact));
+    put("corrections-place", [correctionsElement(await corrections, this.act)]);
+  }
+
+  #chainActs(graph, explained) {
+    const entities = [...explained.hops.keys()].map((name) => explained.places.get(name)?.entity).filter(Boolean);
+    const missing = [...new Set(entities)].filter((entity) => !cardNamed(graph, entity));
+    return {
+      along: (way) => this.act.along(way && wayLinks(explained, way)),
+      go: (entity, path) => this.act.go(entity, path),
+      copy: async () => {
+        await copy(chainText(explained));
+        this.act.say("The chain is on the clipboard");
+      },
+      bring: missing.length ? () => this.act.bring(missing) : null,
+    };
+  }
+
+  #impactElements(name, full, rows) {
+    const cells = () => rows.map((row) => [full, row.table, row.path, row.type, row.depth, row.way.join(" > ")]);
+    return impactElement(name, rows, {
+      csv: () => download(`impact of ${name}.csv`, "text/csv", csv(HEAD, cells())),
+      go: (entity, at) => this.act.go(entity, at),
+    });
+  }
+}

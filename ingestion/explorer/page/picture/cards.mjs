@@ -1,0 +1,197 @@
+// A card as SVG: the table's name, its columns with their ports, and how many neighbours are not in the picture.
+import { svg } from "../base/dom.mjs";
+import { GLYPHS } from "../graph/difference.mjs";
+import { keyOf } from "../graph/model.mjs";
+import { HEAD, ROW } from "./scene.mjs";
+import { changeMark } from "./wires.mjs";
+
+const ICONS = {
+  table: "M1 3h12v9H1zM1 6h12M5.5 6v6",
+  view: "M1 7.5C3 4.6 5 3.5 7 3.5s4 1.1 6 4c-2 2.9-4 4-6 4s-4-1.1-6-4zM7 6a1.5 1.5 0 1 0 .01 0z",
+  container: "M2 4c0-1 2.2-1.7 5-1.7S12 3 12 4v7c0 1-2.2 1.7-5 1.7S2 12 2 11zM2 4c0 1 2.2 1.7 5 1.7S12 5 12 4",
+  dashboard: "M1 3h12v9H1zM3.5 10V7M7 10V5M10.5 10V8",
+  databaseSchema: "M1 4.500h5l1.500 -1.800h5.500v9.800h-12zM1 6.500h12",
+  databaseService: "M2 2.500h10v3.500h-10zM2 8.500h10v3.500h-10zM4 4.200h1M4 10.200h1",
+  metric: "M1 11l4-5 3 3 5-6M9.5 3H13v3.5",
+};
+
+const NOUNS = { databaseSchema: "schema" };
+
+/** A hue for a schema, the same each time. */
+export function hueOf(schema) {
+  let hash = 2166136261;
+  for (const letter of schema) hash = Math.imul(hash ^ letter.codePointAt(0), 16777619);
+  return ((hash >>> 0) % 24) * 15;
+}
+
+/** How much of a card is drawn: all of it, its name, or only its shape; what could not be read is left out. */
+export const NEAR = 0;
+export const FAR = 1;
+export const TINY = 2;
+
+/** The element of a box, seen from NEAR, FAR or TINY. */
+export function cardElement(box, { distance, root }) {
+  const { card, width, height } = box;
+  const classes = [
+    "card",
+    root ? "root" : "",
+    card.gone ? "gone" : "",
+    card.change ?? "",
+    distance > NEAR ? "far" : "",
+    distance === TINY ? "tiny" : "",
+  ]
+    .filter(Boolean)
+    .join(" ");
+  const group = svg("g", {
+    class: classes,
+    transform: `translate(${box.x} ${box.y})`,
+    "data-card": card.id,
+    "data-head": keyOf(card.id, ""),
+    tabindex: -1,
+    role: "group",
+    "aria-label": describe(box),
+  });
+  group.append(
+    svg("rect", { class: "plate", width, height, rx: 9 }),
+    svg("path", { class: "band", d: `M0 9a9 9 0 0 1 9-9h${width - 18}a9 9 0 0 1 9 9v${HEAD - 9}H0z` }),
+    svg("rect", {
+      class: "tab",
+      x: 0,
+      y: 12,
+      width: 3.5,
+      height: HEAD - 24,
+      rx: 1.75,
+      fill: `hsl(${hueOf(card.schema)} 55% 52%)`,
+    }),
+  );
+  if (distance === TINY) {
+    group.append(svg("rect", { class: "edge", width, height, rx: 9 }));
+    return group;
+  }
+  if (distance === FAR) {
+    group.append(farName(box));
+  } else {
+    group.append(...head(box), ...box.rows.map((row, at) => columnElement(box, row, at)));
+    if (box.more > 0) group.append(moreElement(box));
+  }
+  group.append(svg("rect", { class: "edge", width, height, rx: 9 }), ...expanders(box));
+  if (card.change) group.append(changeMark(card.change, 0, 0));
+  return group;
+}
+
+/** The name as large as the card allows, over several lines where it has joints. */
+function farName({ card, width, height }) {
+  const lines = [];
+  for (const part of card.name.split(/(?<=[_.\-\s])/)) {
+    const last = lines[lines.length - 1];
+    if (last !== undefined && (last + part).length <= 9) lines[lines.length - 1] = last + part;
+    else lines.push(part);
+  }
+  const most = Math.floor((width - 28) / (12 * 0.6)); // letters of the smallest size
+  lines.forEach((line, at) => line.length > most && (lines[at] = `${line.slice(0, most - 1)}…`));
+  lines.length = Math.min(lines.length, Math.max(1, Math.floor((height - 8) / (12 * 1.12))));
+  const longest = Math.max(...lines.map((line) => line.length));
+  const size = Math.max(12, Math.min(36, (width - 28) / (longest * 0.6), (height - 8) / (lines.length * 1.12)));
+  const text = svg("text", { class: "far-name", "font-size": size });
+  const top = Math.max(size, (height - lines.length * size * 1.12) / 2 + size * 0.9);
+  lines.forEach((line, at) =>
+    text.append(svg("tspan", { x: 16, y: Math.min(top, size + 34) + at * size * 1.12 }, line)),
+  );
+  return text;
+}
+
+function describe({ card, rows }) {
+  const hidden = card.hidden.upstream + card.hidden.downstream;
+  const rest = hidden ? `, ${card.hidden.upstream} upstream and ${card.hidden.downstream} downstream not shown` : "";
+  const change = card.change ? `, ${card.change}` : "";
+  if (card.tables !== null) return `${NOUNS[card.kind] ?? "service"} ${card.title}, ${card.tables} tables`;
+  return `${card.kind} ${card.title}${change}, ${rows.length} of ${card.columns.length} columns shown${rest}`;
+}
+
+function head(box) {
+  const { card } = box;
+  const icon = svg("path", { class: "icon", d: ICONS[card.kind] ?? ICONS.table, transform: "translate(13 10)" });
+  const name = svg("text", { class: "name", x: 34, y: 21 }, box.name);
+  const schema = svg("text", { class: "schema", x: 34, y: 37 }, schemaText(box));
+  const fold = svg("g", { class: "fold", "data-fold": card.id, transform: `translate(${box.width - 22} ${HEAD / 2})` });
+  fold.append(
+    svg("rect", { x: -11, y: -11, width: 22, height: 22, rx: 6 }),
+    svg("path", { d: box.mode === "none" ? "M-3 -1.5L0 1.5L3 -1.5" : "M-3 1.5L0 -1.5L3 1.5" }),
+    svg("title", {}, box.mode === "none" ? "Show the columns" : "Hide the columns"),
+  );
+  return [icon, name, schema, fold, svg("title", {}, card.title)];
+}
+
+function schemaText({ card, schema }) {
+  const said = card.change ?? (card.gone ? "dropped" : null);
+  return said ? `${schema} · ${said}` : schema;
+}
+
+function columnElement(box, row, at) {
+  const key = keyOf(box.id, row.path);
+  const group = svg("g", {
+    class: ["column", row.lost ? "lost" : "", row.change ?? ""].filter(Boolean).join(" "),
+    transform: `translate(0 ${HEAD + at * ROW})`,
+    "data-key": key,
+    tabindex: -1,
+    role: "button",
+    "aria-pressed": "false",
+    "aria-label": `${box.card.tables === null ? "column" : "table"} ${row.name}${row.type ? `, ${row.type}` : ""}${row.change ? `, ${row.change}` : ""} of ${box.card.name}`,
+  });
+  group.append(
+    svg("rect", { class: "row", x: 1, width: box.width - 2, height: ROW }),
+    svg("text", { class: "column-name", x: 14, y: 15 }, row.shownName),
+    " ", // what is read aloud has the name and the type apart
+    svg("text", { class: "column-type", x: box.width - 14, y: 15 }, row.shownType),
+  );
+  if (row.change) group.append(svg("text", { class: "glyph", x: 5, y: 15 }, GLYPHS[row.change]));
+  if (row.touched) {
+    group.append(
+      svg("circle", { class: "port", cx: 0, cy: ROW / 2, r: 3 }),
+      svg("circle", { class: "port", cx: box.width, cy: ROW / 2, r: 3 }),
+    );
+  }
+  if (row.shownName !== row.name || row.description)
+    group.append(svg("title", {}, [row.name, row.description].filter(Boolean).join(": ")));
+  return group;
+}
+
+function moreElement(box) {
+  const noun = `${box.card.tables === null ? "column" : "table"}${box.more === 1 ? "" : "s"}`;
+  const text = `${box.more.toLocaleString("en")} ${box.rows.length ? "more " : ""}${noun}`;
+  const group = svg("g", {
+    class: "more",
+    "data-more": box.id,
+    transform: `translate(0 ${HEAD + box.rows.length * ROW})`,
+  });
+  group.append(
+    svg("rect", { class: "row", x: 1, width: box.width - 2, height: ROW }),
+    svg("text", { x: 14, y: 15 }, text),
+  );
+  return group;
+}
+
+/** Buttons at the card's sides: how many neighbours are hidden there, shown by a click. */
+function expanders({ card, width }) {
+  return ["upstream", "downstream"]
+    .filter((side) => card.hidden[side] > 0)
+    .map((side) => {
+      const text = `+${card.hidden[side]}`;
+      const wide = 14 + text.length * 7;
+      const x = side === "upstream" ? -wide - 6 : width + 6;
+      const group = svg("g", {
+        class: "expand",
+        "data-expand": side,
+        "data-of": card.id,
+        transform: `translate(${x} ${HEAD / 2 - 10})`,
+        role: "button",
+        "aria-label": `show ${card.hidden[side]} ${side} of ${card.name}`,
+      });
+      group.append(
+        svg("rect", { width: wide, height: 20, rx: 10 }),
+        svg("text", { x: wide / 2, y: 14 }, text),
+        svg("title", {}, `${card.hidden[side]} ${side}: click for one hop, Shift+click for all`),
+      );
+      return group;
+    });
+}

@@ -1,0 +1,196 @@
+// The picture on the screen: only the cards in sight exist, wires are paths or one canvas, light follows the pointer.
+import { svg } from "../base/dom.mjs";
+import { keyOf, splitKey } from "../graph/model.mjs";
+import { CardLayer } from "./card_layer.mjs";
+import { NEAR } from "./cards.mjs";
+import { ROW } from "./scene.mjs";
+import { WireCanvas } from "./wire_canvas.mjs";
+import { CANVAS_FROM, WireIndex, wireElement } from "./wires.mjs";
+
+const REST = 140; // milliseconds without a move
+
+export class Picture {
+  constructor(surface, canvas) {
+    this.canvas = canvas;
+    this.wireCanvas = new WireCanvas(canvas);
+    this.cards = new CardLayer((element) => this.#paintCard(element));
+    this.wireLayer = svg("g", { class: "wires" });
+    this.world = svg("g", { class: "world" }, this.wireLayer, this.cards.element);
+    surface.append(this.world);
+    this.surface = surface;
+    this.scene = null;
+    this.wireElements = [];
+    this.light = null;
+    this.pins = new Set();
+    this.chosen = null;
+    this.found = new Set();
+    this.current = null;
+    this.moved = -Infinity;
+  }
+
+  /** Shows a scene; the light and the pins stay as they were said. */
+  show(scene, roots, camera) {
+    this.scene = scene;
+    this.camera = camera;
+    this.index = new WireIndex(scene.wires);
+    this.onCanvas = scene.wires.length > CANVAS_FROM;
+    if (this.onCanvas) this.wireCanvas.show(scene.wires);
+    this.cards.show(scene.boxes, new Set(roots));
+    this.wireElements = this.onCanvas ? [] : scene.wires.map(wireElement);
+    this.wireLayer.replaceChildren(...this.wireElements);
+    this.surface.classList.toggle("on-canvas", this.onCanvas);
+    this.surface.classList.toggle("compared", scene.compared);
+    this.canvas.hidden = !this.onCanvas;
+    this.#place();
+    this.cards.look(camera, { moving: false });
+    this.paint();
+  }
+
+  /** Follows the camera. On the move a frame has little time: what is missing comes with the next ones. */
+  look(camera) {
+    if (!this.scene) return;
+    this.camera = camera;
+    const moving = performance.now() - this.moved < REST;
+    this.moved = performance.now();
+    this.#place();
+    this.#bring({ moving });
+    // near cards are drawn once and then moved; from afar a browser would draw such a layer larger than it shows
+    this.world.classList.toggle("moving", this.cards.distance === NEAR);
+    clearTimeout(this.resting);
+    this.resting = setTimeout(() => this.#rest(), REST);
+    if (this.onCanvas && !this.wireCanvas.move(camera)) this.#paintCanvas({ haste: true });
+  }
+
+  #rest() {
+    this.world.classList.remove("moving");
+    this.#paintCanvas();
+  }
+
+  #place() {
+    const { x, y, k } = this.camera;
+    this.world.style.transform = `translate(${x}px, ${y}px) scale(${k})`;
+  }
+
+  #bring({ moving }) {
+    cancelAnimationFrame(this.bringing);
+    if (!this.cards.look(this.camera, { moving })) {
+      this.bringing = requestAnimationFrame(() => this.#bring({ moving: true }));
+    }
+  }
+
+  /** Lights columns and links (`light`: {columns, links} with strengths, or null for none), marks pins and the choice. */
+  paint({ light = this.light, pins = this.pins, chosen = this.chosen, found = this.found, current = this.current } = {}) {
+    Object.assign(this, { light, pins, chosen, found, current });
+    this.surface.classList.toggle("lit", Boolean(light));
+    this.cards.elements.forEach((element) => this.#paintCard(element));
+    if (this.onCanvas) this.#paintCanvas();
+    else this.wireElements.forEach((element, at) => this.#paintWire(element, at));
+  }
+
+  #strengthOf(wire) {
+    if (!this.light) return null;
+    const found = wire.links.map((link) => this.light.links.get(link.key)).filter((one) => one !== undefined);
+    return found.length ? Math.min(...found) : null;
+  }
+
+  #isChosen(wire) {
+    return this.chosen !== null && wire.links.some((link) => link.key === this.chosen);
+  }
+
+  #paintWire(element, at) {
+    const wire = this.scene.wires[at];
+    const strength = this.#strengthOf(wire);
+    element.classList.toggle("on", strength !== null);
+    element.classList.toggle("chosen", this.#isChosen(wire));
+    if (strength !== null) this.wireLayer.append(element);
+  }
+
+  #paintCard(element) {
+    const columns = this.light?.columns;
+    const id = element.getAttribute("data-card");
+    let any = columns?.has(element.getAttribute("data-head")) ?? false;
+    for (const column of element.querySelectorAll(".column")) {
+      const key = column.getAttribute("data-key");
+      const strength = columns?.get(key);
+      any ||= strength !== undefined;
+      column.classList.toggle("direct", strength === 0);
+      column.classList.toggle("indirect", strength !== undefined && strength > 0);
+      column.classList.toggle("pinned", this.pins.has(key));
+      column.classList.toggle("found", this.found.has(key));
+      column.classList.toggle("current", this.current === key);
+      column.setAttribute("aria-pressed", String(this.pins.has(key)));
+    }
+    element.classList.toggle("found", this.found.has(keyOf(id, "")));
+    element.classList.toggle("current", this.current === keyOf(id, ""));
+    const box = this.scene.boxes[this.scene.number.get(id)];
+    const far = this.cards.distanceOf(id) > NEAR;
+    if (far) any = this.#paintBars(element, box) || any;
+    if (columns && !any && (far || box.mode === "none"))
+      any = [...columns.keys()].some((key) => splitKey(key)[0] === id);
+    element.classList.toggle("on", any);
+  }
+
+  /** From afar a lit column is a bar: its name could not be read. */
+  #paintBars(element, box) {
+    element.querySelectorAll(".bar").forEach((bar) => bar.remove());
+    if (!this.light) return false;
+    let any = false;
+    for (const [path, y] of box.port) {
+      const strength = this.light.columns.get(keyOf(box.id, path));
+      if (strength === undefined) continue;
+      any = true;
+      const kind = strength === 0 ? "direct" : "indirect";
+      element.insertBefore(
+        svg("rect", { class: `bar ${kind}`, x: 1, y: y - ROW / 2, width: box.width - 2, height: ROW }),
+        element.children[2],
+      );
+    }
+    return any;
+  }
+
+  #paintCanvas({ haste = false } = {}) {
+    if (!this.onCanvas) return;
+    this.colours ??= coloursOf(this.surface);
+    const paint = (wire) => {
+      const on = this.#strengthOf(wire) !== null || this.#isChosen(wire);
+      const faint = this.scene.compared && !wire.change;
+      const opacity = on ? 1 : this.light ? 0.1 : faint ? 0.2 : wire.certain ? 0.6 : 0.35;
+      return { colour: this.colours[wire.change ?? wire.kind], width: Math.max(on ? 2.4 : 1.4, 0.6 / this.camera.k), opacity };
+    };
+    this.wireCanvas.draw(this.camera, paint, { haste });
+  }
+
+  /** The page took other colours. */
+  recolour() {
+    this.colours = null;
+    this.#paintCanvas();
+  }
+
+  /** The wire under a point of the screen, or null. */
+  wireAt(clientX, clientY) {
+    if (!this.scene || !this.camera) return null;
+    const at = this.index.at(...this.camera.toPicture(clientX, clientY), Math.max(4, 7 / this.camera.k));
+    return at === null ? null : this.scene.wires[at];
+  }
+
+  boxOf(id) {
+    return this.scene?.boxes[this.scene.number.get(id)] ?? null;
+  }
+
+  /** The element of a column or (empty path) of a card, made if the camera has not brought it. */
+  elementOf(key) {
+    const [id, path] = splitKey(key);
+    const box = this.boxOf(id);
+    if (!box) return null;
+    const card = this.cards.elements.get(id) ?? this.cards.enter(box);
+    return path
+      ? [...card.querySelectorAll(".column")].find((column) => column.getAttribute("data-key") === key)
+      : card;
+  }
+}
+
+function coloursOf(element) {
+  const style = getComputedStyle(element);
+  const kinds = ["direct", "indirect", "both", "table", "added", "removed", "changed"];
+  return Object.fromEntries(kinds.map((kind) => [kind, style.getPropertyValue(`--${kind}`).trim()]));
+}

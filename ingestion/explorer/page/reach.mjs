@@ -1,0 +1,55 @@
+// What is taken into the picture and out of it: neighbours, tables that a list or a panel names.
+import { byId, html } from "./base/dom.mjs";
+import { extend } from "./controls/state.mjs";
+import { cardNamed, keyOf } from "./graph/model.mjs";
+import { tableList } from "./panel/neighbours.mjs";
+import { BESIDE } from "./source/contract.mjs";
+
+/** Takes in neighbours; where they are many, the panel lists them to choose from. */
+export function expand(explorer, card, side, hops) {
+  const step = explorer.view.steps.find((one) => one.entity === card.fqn);
+  if (hops === 1 && card.hidden[side] && (card.hidden[side] > BESIDE || step?.[side])) return neighbours(explorer, card, side);
+  extend(explorer.view, card, side, hops);
+  return explorer.load({ around: card.id });
+}
+
+function neighbours(explorer, card, side) {
+  const ask = (asked) => explorer.source.neighbours(card, side, asked, explorer.view);
+  explorer.details.list([
+    html("h2", {}, side === "upstream" ? `What ${card.name} reads` : `What reads ${card.name}`),
+    ...tableList(`the ${side} of ${card.name}`, ask, {
+      choose: (entity) => explorer.go(entity, ""),
+      bring: (entities) => explorer.bring(entities),
+      has: (entity) => Boolean(cardNamed(explorer.graph, entity)),
+      failed: (error) => explorer.failed(error),
+    }),
+  ]);
+  explorer.relight();
+  byId("panel").querySelector(".list-search").focus();
+}
+
+export function remove(explorer, card) {
+  explorer.view.removed.push(card.fqn);
+  explorer.closePanel();
+  explorer.focused = null;
+  explorer.load();
+}
+
+/** Goes to a column: where it is not in the picture yet, it is brought in. */
+export async function go(explorer, entity, path) {
+  if (!cardNamed(explorer.graph, entity)) {
+    explorer.view.steps.push({ entity, upstream: 0, downstream: 0 });
+    await explorer.load();
+  }
+  const card = cardNamed(explorer.graph, entity);
+  if (card) explorer.focus(keyOf(card.id, path));
+}
+
+/** Takes tables into the picture, as they are. */
+export async function bring(explorer, entities) {
+  const { key } = explorer.details;
+  explorer.view.steps.push(...entities.map((entity) => ({ entity, upstream: 0, downstream: 0 })));
+  explorer.view.removed = explorer.view.removed.filter((name) => !entities.includes(name));
+  if (await explorer.load()) explorer.fit();
+  if (key) await explorer.openColumn(key);
+}

@@ -1,0 +1,144 @@
+// Lineage from the catalog that serves this page: it is asked.
+import { keepText, keptText } from "../base/keeping.mjs";
+import { difference } from "../graph/difference.mjs";
+import { readGraph } from "../graph/model.mjs";
+import { rowsOfAnswer } from "./change_rows.mjs";
+import { BESIDE, LIMIT, NotThere, Unauthorised } from "./contract.mjs";
+
+const TOKEN = "headwater-token";
+
+/** The catalog that serves this page. */
+export class CatalogSource {
+  #token = null;
+
+  constructor() {
+    this.live = true;
+    this.compared = null;
+    this.#token = keptText("sessionStorage", TOKEN);
+  }
+
+  useToken(token) {
+    this.#token = token;
+    keepText("sessionStorage", TOKEN, token);
+  }
+
+  async #ask(path, body) {
+    const headers = this.#token ? { Authorization: `Bearer ${this.#token}` } : {};
+    if (body) headers["Content-Type"] = "application/json";
+    const options = body ? { method: "POST", body: JSON.stringify(body), headers } : { headers };
+    const answer = await fetch(`api/v1/headwater/${path}`, options);
+    if (answer.status === 401) throw new Unauthorised();
+    const json = await answer.json();
+    if (answer.status === 404) throw new NotThere(json.message);
+    if (!answer.ok) throw new Error(json.message ?? `the catalog answered ${answer.status}`);
+    return json;
+  }
+
+  async search(text, limit = 40) {
+    const answer = await this.#ask(`search?q=${encodeURIComponent(text)}&limit=${limit}`);
+    return answer.results.map((one) => ({
+      kind: one.kind,
+      name: one.name,
+      entity: one.entity.fullyQualifiedName,
+      type: one.entity.type,
+      path: one.column ? one.column.slice(one.entity.fullyQualifiedName.length + 1) : "",
+      use: one.use,
+    }));
+  }
+
+  /** The tags, owners and producers that there are, each with how many tables it concerns. */
+  async searchValues() {
+    return this.#ask("search/values");
+  }
+
+  async picture(steps, time) {
+    if (time.base !== null) {
+      const asked = { steps, from: Math.min(time.base, time.asOf ?? Infinity), to: time.asOf, limit: LIMIT };
+      const { before, after } = await this.#ask("picture/difference", asked);
+      return difference(readGraph(before), readGraph(after));
+    }
+    const size = { limit: LIMIT, beside: BESIDE };
+    return readGraph(await this.#ask("picture", { steps, asOf: time.asOf, days: time.days, ...size }));
+  }
+
+  /** A page of the tables that a card reads or is read by: {total, found, entities: [{entity, use}]}. */
+  async neighbours(card, side, asked, time) {
+    return this.#page("neighbours", { entity: card.fqn, side, ...asked, asOf: time.asOf, days: time.days });
+  }
+
+  /** A page of the tables in a schema or service. */
+  async areaTables(entity, asked) {
+    return this.#page("areas/tables", { entity, ...asked });
+  }
+
+  async #page(path, asked) {
+    const answer = await this.#ask(`${path}?${given(asked)}`);
+    const entities = answer.entities.map((one) => ({ entity: one.entity.fullyQualifiedName, use: one.use }));
+    return { ...answer, entities };
+  }
+
+  /** Schemas or services as a graph, with the level that it is of. */
+  async areas({ level, service }, time) {
+    const asked = { level, service: service || null, asOf: time.asOf, days: time.days };
+    const answer = await this.#ask(`areas?${given(asked)}`);
+    return { ...readGraph(answer), level: answer.level, links: answer.links };
+  }
+
+  async impact(graph, card, path, time) {
+    const column = path ? `&column=${encodeURIComponent(path)}` : "";
+    const days = time.days === null ? "" : `&days=${time.days}`;
+    const asOf = time.asOf === null ? "" : `&asOf=${time.asOf}`;
+    const answer = await this.#ask(`impact?entity=${encodeURIComponent(card.fqn)}${column}${days}${asOf}`);
+    return answer.impacted.map((one) => ({
+      table: one.entity.fullyQualifiedName,
+      path: one.column ? one.column.slice(one.entity.fullyQualifiedName.length + 1) : "",
+      type: one.type,
+      depth: one.depth,
+      way: one.path,
+    }));
+  }
+
+  /** The moments at which anything changed. */
+  async moments() {
+    return (await this.#ask("moments")).moments;
+  }
+
+  /** What changed between the two moments of a view, as rows. */
+  async changes({ base, asOf }) {
+    return rowsOfAnswer(await this.#ask(`diff?from=${base}&to=${asOf ?? Date.now()}`));
+  }
+
+  /** What people corrected of the links of a table. */
+  async corrections(entity) {
+    return (await this.#ask(`corrections?entity=${encodeURIComponent(entity)}`)).corrections;
+  }
+
+  async correct(correction) {
+    return this.#ask("corrections", correction);
+  }
+
+  async undo(id, why) {
+    return this.#ask(`corrections/${id}/undo`, why);
+  }
+
+  /** Where a table went that is not there, and what is called nearly so. */
+  async whereabouts(entity) {
+    return this.#ask(`whereabouts?name=${encodeURIComponent(entity)}`);
+  }
+
+  /** The graph of what a column comes from. */
+  async upstream(card, path, time) {
+    const asked = { entity: card.fqn, column: path, asOf: time.asOf, days: time.days };
+    const given = Object.entries(asked).filter(([, value]) => value !== null);
+    return readGraph(await this.#ask(`upstream?${new URLSearchParams(given)}`));
+  }
+
+  async overview() {
+    const answer = await this.#ask("beginnings");
+    return { tables: answer.tables, columnEdges: answer.columnEdges, beginnings: answer.beginnings };
+  }
+}
+
+function given(asked) {
+  return new URLSearchParams(Object.entries(asked).filter(([, value]) => value !== null && value !== undefined));
+}
