@@ -16,8 +16,10 @@ from connectors.openmetadata.transport.connection import Connection
 from connectors.openmetadata.transport.platform import Platform
 from connectors.sink import WriteReport, target_batches
 from ingestion.dialects import dialect_of
+from ingestion.isolation import Isolation
 from ingestion.lineage_request import AddLineageRequest
 from ingestion.names.fqn import split_fqn
+from ingestion.names.namespaces import NamespaceDefaults
 from ingestion.parsing.shared_pool import warm_parser
 from ingestion.resolution.resolver import Resolver, SearchScope
 from ingestion.routines.definition import Definition
@@ -32,7 +34,9 @@ from workflows.lineage.table_entities import RelationEntities, relations_in, res
 from workflows.publishing.query_records import query_records
 from workflows.reading.statements import rows_of
 from workflows.reading.stored_definitions import definition_rows
-from workflows.templates.grouping import OccurrenceGroup
+from workflows.templates.grouping import OccurrenceGroup, groups_of
+from workflows.templates.meanings import Run, RunTallies
+from workflows.templates.names import names_of
 from workflows.templates.parsing import ParsedTemplate, parse_request, parsed_row, template_of
 
 TIMEOUT_SECONDS = 20
@@ -228,3 +232,20 @@ def _short(fqn: str | None) -> str:
 
 def _column(fqn: str) -> str:
     return ".".join(split_fqn(fqn)[-2:])
+
+
+def merged_groups(
+    rows: Sequence[Mapping[str, object]], templates: Mapping[str, ParsedTemplate], defaults: NamespaceDefaults
+) -> list[OccurrenceGroup]:
+    """The groups of the rows as a run makes them: runs that mean the same are one."""
+    tallies = RunTallies(names_of(templates.values(), Isolation()), defaults)
+    for row in rows:
+        given = {
+            **row,
+            "search_path": (row["schema"],) if row["schema"] else (),
+            "fresh": True,
+            "routine": None,
+            "already_published": row["standing"],
+        }
+        tallies.add(Run._make(given[name] for name in Run._fields))
+    return list(groups_of(tallies.tallies()))

@@ -12,10 +12,10 @@ from connectors.openmetadata.client import CatalogSearch
 from connectors.openmetadata.entities.registration import register_each
 from connectors.openmetadata.rest_sink import RestSink, SinkOptions
 from connectors.sink import target_batches
-from ingestion.isolation import Isolation, no_probe
+from ingestion.isolation import no_probe
 from ingestion.resolution.resolver import Resolver, SearchScope
 from tests.behaviour.conftest import Opened, Shop
-from tests.behaviour.harness import Record, statement_rows, templates_of
+from tests.behaviour.harness import Record, merged_groups, statement_rows, templates_of
 from tests.support.catalog_contents import short
 from workflows.config.values import Filters
 from workflows.lineage.lineage_source import bind_occurrences
@@ -25,9 +25,6 @@ from workflows.lineage.source_lineage import lineage_of
 from workflows.lineage.table_entities import relations_in, resolve_relations
 from workflows.publishing.ddl_events import publish_ddl_events
 from workflows.target import RunTarget
-from workflows.templates.grouping import groups_of
-from workflows.templates.meanings import Run, RunTallies
-from workflows.templates.names import names_of
 
 NIGHT = 1000.0
 
@@ -54,22 +51,13 @@ def run(shop: Shop, log: Sequence[Record]) -> None:
     warehouse, platform = shop.warehouse, shop.platform
     rows = statement_rows(log, warehouse)
     templates = templates_of(rows)
-    tallies = RunTallies(names_of(templates.values(), Isolation()), warehouse.settings.defaults)
-    for row in rows:
-        given = {
-            **row,
-            "search_path": (row["schema"],) if row["schema"] else (),
-            "fresh": True,
-            "routine": None,
-            "already_published": row["standing"],
-        }
-        tallies.add(Run._make(given[name] for name in Run._fields))
+    groups = merged_groups(rows, templates, warehouse.settings.defaults)
 
     def resolver() -> Resolver:
         return Resolver(CatalogSearch(platform), SearchScope(warehouse.service))
 
     before = catalog_schemas((), resolver(), registers=True)
-    source = bind_occurrences(templates, list(groups_of(tallies.tallies())), warehouse.settings, before)
+    source = bind_occurrences(templates, groups, warehouse.settings, before)
     wanted = relations_in(source.flows)
     entities = resolve_relations(source.log, wanted, resolver(), Filters(), registers=True)
     registrar = Registrar(warehouse.service, "Postgres", warehouse.database, warehouse.schema)

@@ -18,7 +18,6 @@ from pathlib import Path
 
 from tests.support.run_in_session import command_line
 
-SECONDS = 280
 CLIENT = """#!{python} -ES
 import json, os, socket, sys
 if not sys.argv[1:] or sys.argv[1] not in ("run", "validate"):
@@ -35,12 +34,15 @@ sys.exit(code)
 
 def carry_out(commands: str, folder: Path) -> str:
     """What commands of a shell print, in the folder, with `ingest` on the path and under .venv/bin; they succeed."""
-    with _listening(folder) as (server, programs):
+    with (
+        _listening(folder) as (server, programs),
+        tempfile.TemporaryFile("w+", encoding="utf-8") as out,  # unlike a pipe it is never full
+        tempfile.TemporaryFile("w+", encoding="utf-8") as err,
+    ):
         environment = {**os.environ, "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"}
         shell = subprocess.Popen(
-            ["bash", "-euo", "pipefail", "-c", commands],
-            cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        )  # fmt: skip
+            ["bash", "-euo", "pipefail", "-c", commands], cwd=folder, env=environment, stdout=out, stderr=err
+        )
         server.settimeout(0.1)
         with shell:
             while shell.poll() is None:
@@ -50,9 +52,9 @@ def carry_out(commands: str, folder: Path) -> str:
                     continue
                 with connection:
                     _answer(connection)
-            out, err = shell.communicate(timeout=SECONDS)
-    assert shell.returncode == 0, err
-    return out + err
+        printed = [(stream.seek(0), stream.read())[1] for stream in (out, err)]
+    assert shell.returncode == 0, printed[1]
+    return "".join(printed)
 
 
 @contextmanager

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from sqlalchemy import Connection
 
 from connectors.catalog.local_queries import When, named_node, open_catalog
+from connectors.catalog.store.clock import now_millis
 from connectors.catalog.store.evidence.table_changes import known_since
 from connectors.catalog.store.evidence.writes import observed_range
 from connectors.catalog.store.lineage.reads import Moment
@@ -33,7 +33,7 @@ def causes_in_file(file: Path, name: str, when: When) -> CauseReport:
 def causes(connection: Connection, name: str, when: When) -> CauseReport:
     """The same of an open catalog; `when` is the moment (None: now) and how many days are looked back."""
     row, path = named_node(connection, name)
-    now = time.time_ns() // 1_000_000
+    now = now_millis()
     at = now if when.as_of is None else when.as_of
     begun = _beginning(connection, at, now)
     days = DEFAULT_DAYS if when.days is None else when.days

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
-
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from connectors.catalog.api.call_list import POLICY, call_list
 from connectors.catalog.api.http.context import ERRORS, PathText, Store, reply, unescape_name
+from connectors.catalog.store.clock import now_millis
 
 router = APIRouter(tags=["system"], responses=ERRORS)
 
@@ -16,7 +15,7 @@ router = APIRouter(tags=["system"], responses=ERRORS)
 @router.get("/api/v1/system/version")
 def version(request: Request) -> Response:
     """The version that clients compare with their own."""
-    return reply({"version": request.app.state.version, "revision": "headwater", "timestamp": time.time_ns() // 10**6})
+    return reply({"version": request.app.state.version, "revision": "headwater", "timestamp": now_millis()})
 
 
 @router.get("/api/v1/services/testConnectionDefinitions/name/{name}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from connectors.catalog.contract.entity_types import LINEAGE_TYPES
 from connectors.catalog.contract.errors import ApiError
 from connectors.catalog.explorer.export import ExportScope
 from connectors.catalog.explorer.neighbourhood import difference, graph_document
+from connectors.catalog.store.clock import now_millis
 from connectors.catalog.store.database import open_database
 from connectors.catalog.store.queries.diff import diff
 from connectors.catalog.store.queries.explore import MAX_CARDS
@@ -27,7 +27,7 @@ def compared_document(file: Path, scope: ExportScope, base: int) -> Json:
     Observations of any age count, as for every difference. Raises ConfigError where there is no such catalog, a step
     names nothing in it, or `base` is later than the scope's moment.
     """
-    end = scope.as_of if scope.as_of is not None else time.time_ns() // 1_000_000
+    end = scope.as_of if scope.as_of is not None else now_millis()
     if base > end:
         raise ConfigError("the moment to compare with is after the one that is shown: give an earlier one")
     if not file.is_file():

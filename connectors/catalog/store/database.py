@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import secrets
 import sqlite3
-import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -20,6 +19,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 from connectors.catalog.contract.errors import bad_request
 from connectors.catalog.store.activity import prepare_activity
+from connectors.catalog.store.clock import now_millis
 from connectors.catalog.store.labels import prepare_labels
 from connectors.catalog.store.name_index import prepare_name_index
 from connectors.catalog.store.schema import SCHEMA_VERSION, entities, meta, metadata
@@ -67,7 +67,7 @@ class Database:
 def tick(connection: Connection) -> int:
     """Now in milliseconds since the epoch, later than every tick before it in this store."""
     last = connection.scalar(select(meta.c.value).where(meta.c.key == "clock"))
-    now = max(time.time_ns() // 1_000_000, (last or 0) + 1)
+    now = max(now_millis(), (last or 0) + 1)
     if last is None:
         connection.execute(insert(meta).values(key="clock", value=now))
     else:

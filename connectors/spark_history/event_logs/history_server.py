@@ -172,8 +172,10 @@ def page_events(log: EventLogFile, place: EventLogFile) -> Iterator[tuple[EventL
             break
         offset += len(page)
     if lowest:
-        # A JVM that had another application before goes on counting.
-        lost = f"the history server keeps only the last executions: what this application ran before {lowest} is lost"
+        lost = (
+            f"the history server keeps no execution before {lowest}: what this application ran before it is lost "
+            "(nothing, where its JVM had counted those for another application)"
+        )
         yield place, EventLine(0, PROBLEM, problem=lost)
 
 

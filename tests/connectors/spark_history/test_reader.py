@@ -247,7 +247,10 @@ def test_the_servers_sql_pages_say_what_they_lose_and_give_the_same_writes(
                     continue
                 rows += [row for statement in reading.read(event) for row in writer.rows(statement)]
             rows += [row for statement in reading.finish() for row in writer.rows(statement)]
-    assert sum("its SQL pages were read instead" in problem for problem in problems) == 3
+    others = [problem for problem in problems if "its SQL pages were read instead" not in problem]
+    assert len(problems) - len(others) == 3
+    assert all(problem.startswith("the history server keeps no execution before") for problem in others)
+    assert len(others) < 3  # of three applications the first of a JVM counts from 0
     paged, direct = by_target(rows), by_target(read_directory(folder))
     same = {name for name in direct if name in paged and direct_edges(paged[name][1]) == direct_edges(direct[name][1])}
     targets = {fact["target"] for fact in history.truth("sql")}  # the others need texts and sinks, which pages lack

@@ -10,14 +10,11 @@ from random import Random
 import pytest
 
 from ingestion.binding.timeline import SchemaProvider
-from ingestion.isolation import Isolation
 from ingestion.model import Column
 from ingestion.names.namespaces import RelationKey
-from tests.behaviour.harness import Record, Warehouse, group_of, statement_rows, templates_of
+from tests.behaviour.harness import Record, Warehouse, group_of, merged_groups, statement_rows, templates_of
 from workflows.lineage.lineage_source import LineageSource, bind_occurrences
-from workflows.templates.grouping import OccurrenceGroup, groups_of
-from workflows.templates.meanings import Run, RunTallies
-from workflows.templates.names import names_of
+from workflows.templates.grouping import OccurrenceGroup
 from workflows.templates.parsing import ParsedTemplate
 
 BASES = {"orders": "abcd", "customers": "abce", "items": "afg"}
@@ -45,6 +42,7 @@ STATEMENTS = {
     "INSERT INTO out4 SELECT * FROM stage": ("stage", "", ""),
 }
 BEFORE = SchemaProvider(lambda key: [Column(name) for name in BASES.get(key.table, "")] or None)
+DEFAULTS = Warehouse().settings.defaults
 
 
 @cache
@@ -54,20 +52,6 @@ def all_templates() -> dict[str, ParsedTemplate]:
 
 def groups_one_by_one(rows: Sequence[dict[str, object]]) -> list[OccurrenceGroup]:
     return [group_of(number, row) for number, row in enumerate(rows)]
-
-
-def merged_groups(rows: Sequence[dict[str, object]], templates: dict[str, ParsedTemplate]) -> list[OccurrenceGroup]:
-    tallies = RunTallies(names_of(templates.values(), Isolation()), Warehouse().settings.defaults)
-    for row in rows:
-        given = {
-            **row,
-            "search_path": (row["schema"],) if row["schema"] else (),
-            "fresh": True,
-            "routine": None,
-            "already_published": row["standing"],
-        }
-        tallies.add(Run._make(given[name] for name in Run._fields))
-    return list(groups_of(tallies.tallies()))
 
 
 def bind_groups(groups: Sequence[OccurrenceGroup], templates: dict[str, ParsedTemplate] | None = None) -> LineageSource:
@@ -112,7 +96,7 @@ def _place(name: str, session: str) -> str:
 @pytest.mark.parametrize("seed", range(12))
 def test_the_lineage_is_that_of_one_statement_after_the_other(seed: int) -> None:
     rows = statement_rows(log(seed, 150), Warehouse())
-    merged = merged_groups(rows, all_templates())
+    merged = merged_groups(rows, all_templates(), DEFAULTS)
     assert sum(group.count for group in merged) == len(rows)
     assert edges(bind_groups(merged)) == edges(bind_groups(groups_one_by_one(rows)))
 
@@ -134,7 +118,7 @@ NIGHT = (
 def test_tables_that_are_built_beside_and_renamed_into_place_every_night() -> None:
     rows = statement_rows(NIGHT * 5, Warehouse())
     templates = templates_of(rows)
-    merged = merged_groups(rows, templates)
+    merged = merged_groups(rows, templates, DEFAULTS)
     # In the first night there was nothing to drop.
     assert len(merged) <= len(NIGHT) + 2
     nightly = edges(bind_groups(groups_one_by_one(rows), templates))
@@ -144,6 +128,8 @@ def test_tables_that_are_built_beside_and_renamed_into_place_every_night() -> No
 
 def test_groups_do_not_grow_with_the_log() -> None:
     night = [replace(record, at=None) for record in log(3, 200)]
-    few, many = (merged_groups(statement_rows(night * count, Warehouse()), all_templates()) for count in (3, 30))
+    few, many = (
+        merged_groups(statement_rows(night * count, Warehouse()), all_templates(), DEFAULTS) for count in (3, 30)
+    )
     assert len(few) == len(many)
     assert sum(group.count for group in many) == 10 * sum(group.count for group in few)

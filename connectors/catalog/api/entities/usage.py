@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import uuid
 from datetime import date as Day  # noqa: N812 — `date` is the wire's name of a parameter
 from typing import Annotated
@@ -16,6 +15,7 @@ from connectors.catalog.api.http.context import ERRORS, PathText, Store, reply, 
 from connectors.catalog.contract.errors import bad_request, not_found
 from connectors.catalog.contract.usage_models import DailyCount
 from connectors.catalog.store.attachments import usage_counts
+from connectors.catalog.store.clock import now_millis
 from connectors.catalog.store.entities import entities
 from ingestion.model import Json
 
@@ -93,7 +93,7 @@ def _count(connection: Connection, row: entities.EntityRow, given: DailyCount, *
             "previousVersion": document["version"],
             "currentVersion": document["version"],
             "userName": document["updatedBy"],
-            "timestamp": time.time_ns() // 1_000_000,
+            "timestamp": now_millis(),
         },
         201,
     )

@@ -25,7 +25,8 @@ from sqlalchemy import table as sql_table
 
 from connectors.catalog.contract.entity_types import LINEAGE_TYPES
 from connectors.catalog.store.activity import PRODUCER
-from connectors.catalog.store.filtering.query_text import COUNTS, SearchFilter, age, count_range, now_millis
+from connectors.catalog.store.clock import now_millis
+from connectors.catalog.store.filtering.query_text import COUNTS, SearchFilter, age, count_range
 from connectors.catalog.store.labels import OWNER, TAG
 from connectors.catalog.store.name_index import has_words, words
 from connectors.catalog.store.schema import attributes, entities, entity_activity, entity_labels

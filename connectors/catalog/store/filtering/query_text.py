@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -114,8 +113,3 @@ def age(given: SearchFilter) -> Age:
     raise bad_request(
         f"{given.field}:{given.value}: give an age as in 12h, 30d, 4w, 6m, 1y, or a date as in 2026-10-01"
     )
-
-
-def now_millis() -> int:
-    """Now, in milliseconds since the epoch."""
-    return time.time_ns() // 1_000_000

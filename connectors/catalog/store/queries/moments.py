@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import time
-
 from sqlalchemy import Connection, Select, func, select, union_all
 
+from connectors.catalog.store.clock import now_millis
 from connectors.catalog.store.schema import attributes, corrections, intervals
 from ingestion.model import Json
 
@@ -17,7 +16,7 @@ def moments(connection: Connection, limit: int) -> Json:
 
     Where there are more, those that lie close together are told as one: the last of them.
     """
-    now = time.time_ns() // 1_000_000
+    now = now_millis()
     found = (one.subquery() for one in _sources(now))
     counted = (select(one.c.at, func.count().label("changes")).group_by(one.c.at) for one in found)
     together = union_all(*counted).subquery()

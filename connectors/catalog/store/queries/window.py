@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, func, select
 
 from connectors.catalog.store.activity import OBSERVED
+from connectors.catalog.store.clock import now_millis
 from connectors.catalog.store.lineage.reads import Moment
 from connectors.catalog.store.schema import contributions, dated_contributions, entity_activity, sightings, versions
 from ingestion.model import Json
@@ -34,15 +34,15 @@ def window(connection: Connection, as_of: int | None, days: int | None) -> Windo
 
     The window ends at the newest observation of that moment, so that an old log is not an empty one.
     """
-    now = time.time_ns() // 1_000_000
-    until = min(_newest(connection, as_of), now if as_of is None else as_of)
+    moment = now_millis() if as_of is None else as_of
+    until = min(_newest(connection, as_of) or moment, moment)
     days = DEFAULT_DAYS if days is None else days
     since = until - days * DAY if days else None
     return Window(Moment(as_of, since), since, until)
 
 
-def _newest(connection: Connection, as_of: int | None) -> int:
-    """When anything was observed last, by `as_of` (None: at all); that moment, or now, where nothing was."""
+def _newest(connection: Connection, as_of: int | None) -> int | None:
+    """When anything was observed last, by `as_of` (None: at all); None where nothing was."""
     if as_of is None:
         newest = select(func.max(entity_activity.c.last_written))
     else:
@@ -50,6 +50,4 @@ def _newest(connection: Connection, as_of: int | None) -> int:
         newest = select(func.max(func.min(sightings.c.last_seen, as_of))).select_from(seen)
         newest = newest.where(sightings.c.first_seen <= as_of, contributions.c.kind.in_(OBSERVED))
     found: int | None = connection.scalar(newest)
-    if found is not None:
-        return found
-    return time.time_ns() // 1_000_000 if as_of is None else as_of
+    return found
