@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 import ingestion
+from workflows.commands.catalog.correct import correct
 from workflows.commands.catalog.explain import explain
 from workflows.commands.catalog.export import export
 from workflows.commands.catalog.impact import diff, impact
@@ -42,6 +43,7 @@ Examples:
   ingest impact --sql change.sql                what breaks if this runs (exit 4)
   ingest diff --from 2026-11-01                 what changed since, and what it breaks (exit 4)
   ingest why mart.daily.revenue                 what upstream may have made it wrong
+  ingest correct reject a.x b.y --reason "..."  what a person knows better than the log
   ingest policy check pii.yaml                  tags that follow the data (exit 4)
   ingest lineage model.sql --dialect snowflake  one file's lineage, at once
   ingest explain daily.revenue models/          where one column comes from
@@ -112,6 +114,7 @@ def _options(
 for command in _COMMANDS:
     app.command(epilog=_EXIT_CODES if command is run else None)(command)
 app.add_typer(policy)
+app.add_typer(correct)
 
 
 def main() -> None:

@@ -6,13 +6,13 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
 from fastapi.responses import Response
-from pydantic import Field, StringConstraints
+from pydantic import Field
 from sqlalchemy import Connection
 
 from connectors.catalog.api.http.conditions import NO_CONDITION
 from connectors.catalog.api.http.context import ERRORS, Store, reply
 from connectors.catalog.contract.errors import not_found
-from connectors.catalog.contract.models import Fqn, Model
+from connectors.catalog.contract.models import Author, Fqn, Model, Reason
 from connectors.catalog.store.entities.entities import EntityRow
 from connectors.catalog.store.lineage import corrections
 from connectors.catalog.store.lineage.column_names import column_names
@@ -21,8 +21,6 @@ from connectors.catalog.store.queries import history
 router = APIRouter(
     prefix="/api/v1/headwater/corrections", tags=["headwater"], responses=ERRORS, dependencies=[NO_CONDITION]
 )
-Reason = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2_000)]
-Author = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
 
 
 class CorrectedEnd(Model):

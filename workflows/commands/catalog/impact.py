@@ -243,6 +243,9 @@ def _print_diff(answer: Mapping[str, Any]) -> None:
         source, target = (change.get(end + "Column") or change[end] for end in ("from", "to"))
         ends = f"{source} -> {target}"
         typer.echo(f"       {change['kind']:16} {ends}  reaches {change['reaches']['count']}")
+        for sign, texts in (("-", change.get("before")), ("+", change.get("after"))):
+            for text in texts or ():
+                typer.echo(f"         {sign} {' '.join(text.split())}")
     broken = sum(change["breaking"] for change in answer["schemaChanges"])
     typer.echo(
         f"{len(answer['schemaChanges'])} schema changes, {broken} of them breaking; "

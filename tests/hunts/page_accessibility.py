@@ -1,0 +1,119 @@
+"""Looks at every view of the page with axe-core: on a desk and on a phone, light and dark.
+
+Run: npm install axe-core (in any folder), then with that folder's node_modules/axe-core/axe.min.js
+python -m tests.hunts.page_accessibility AXE.MIN.JS
+Prints each kind of violation with where it is, and ends with 1 if there is any.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from selenium.webdriver.common.by import By
+
+from tests.support import mill_catalog, shop_history
+from tests.support.browser import Page
+from tests.support.served_page import DESK, PHONE, ServedPage, served_page
+
+_RUN = """
+    const done = arguments[arguments.length - 1];
+    axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => done(violations.map((one) => ({
+      id: one.id, impact: one.impact, help: one.help,
+      nodes: one.nodes.map((node) => `${node.target.join(' ')}: ${node.failureSummary.split('\\n')[1]?.trim()}`),
+    }))), (error) => done(String(error)));
+"""
+_THEME = "document.documentElement.dataset.theme = arguments[0]"
+_DAILY = f"{shop_history.SCHEMA}.daily"
+_LINK = f"t=1.1.{_DAILY}&days=0&e={shop_history.SCHEMA}.rates%0Arate%09{_DAILY}%0Atotal"
+_HUB = f"t=1.1.{mill_catalog.HUB}"
+View = tuple[str, bool, str, Callable[[Page], object]]  # its name, whether of the shop, its address, what to do there
+
+
+def _click(selector: str) -> Callable[[Page], object]:
+    return lambda page: page.driver.find_element(By.CSS_SELECTOR, selector).click()
+
+
+def _wait(selector: str) -> Callable[[Page], object]:
+    return lambda page: page.until(lambda: page.texts(selector), selector)
+
+
+def _correction(page: Page) -> None:
+    _wait("#panel .said")(page)
+    _click("[data-verdict=rejected]")(page)
+
+
+def _search(page: Page) -> None:
+    page.search("flour")
+
+
+def _column(page: Page) -> None:
+    page.click(page.column("daily", "total"))
+    _wait("#impact p, #impact tr")(page)
+
+
+_VIEWS: tuple[View, ...] = (
+    ("start", False, "", _wait("#beginnings li")),
+    ("results", False, "q=flour", _wait("#beginnings li")),
+    ("search", False, "", _search),
+    ("graph", False, _HUB, _wait(".card")),
+    ("list", False, f"{_HUB}&list=1", _wait("#list tr")),
+    ("panel of a link", True, _LINK, _wait("#panel .said")),
+    ("panel of a column", True, f"t=1.1.{_DAILY}&days=0&columns=all", _column),
+    ("correction", True, _LINK, _correction),
+    ("time", True, f"t=1.1.{_DAILY}&days=0", _click("#time-toggle")),
+    ("two moments", True, f"t=1.1.{_DAILY}&days=0&base={shop_history.CHANGED - 1}", _wait(".wires .change")),
+    ("schemas", False, "a=schemas.", _wait(".card")),
+    ("find", False, _HUB, _click("#find-toggle")),
+    ("filters", False, _HUB, _click("#filters summary")),
+    ("narrow", False, _HUB, _click("#narrow summary")),
+    ("help", False, _HUB, _click("#help-toggle")),
+    ("missing", False, "t=1.1.mill.main.core.flour", _wait("#beginnings li")),
+)
+
+
+def main() -> None:
+    """Serves two catalogs, looks at each view, prints what axe says."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("axe", type=Path, help="axe.min.js")
+    script = parser.parse_args().axe.read_text("utf-8")
+    found: dict[tuple[str, str], set[str]] = {}
+    count = 0
+    with ExitStack() as stack:
+        folders = [Path(stack.enter_context(tempfile.TemporaryDirectory())) for _ in range(2)]
+        mill = stack.enter_context(served_page(folders[0], mill_catalog.fill))
+        shop = stack.enter_context(served_page(folders[1], shop_history.fill))
+        for where, violation in _violations(mill, shop, script):
+            count += 1
+            for one in violation:
+                kind = one["id"], f"{one['impact']}: {one['help']}"
+                found.setdefault(kind, set()).update(f"{where}: {node}" for node in one["nodes"])
+    for (identifier, text), nodes in sorted(found.items()):
+        print(f"{identifier}, {text}, {len(nodes)} times")
+        for node in sorted(nodes)[:12]:
+            print(f"    {node}")
+    print(f"{count} views, {len(found)} kinds of violation")
+    raise SystemExit(1 if found else 0)
+
+
+def _violations(mill: ServedPage, shop: ServedPage, script: str) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    for name, of_shop, address, act in _VIEWS:
+        for size, word in ((DESK, "desk"), (PHONE, "phone")):
+            served = shop if of_shop else mill
+            page = served.show(address, None, size)
+            page.until(lambda page=page: page.tables >= 0, "the page")  # type: ignore[misc]
+            act(page)
+            page.js(script)
+            for theme in ("light", "dark"):
+                page.js(_THEME, theme)
+                told = page.driver.execute_async_script(_RUN)
+                assert isinstance(told, list), told
+                yield f"{name}, {word}, {theme}", told
+
+
+if __name__ == "__main__":
+    main()
