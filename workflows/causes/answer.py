@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from sqlalchemy import Connection
@@ -19,15 +20,21 @@ from workflows.causes.facts import UpstreamFacts
 from workflows.causes.question import Symptom, symptom_of
 from workflows.causes.ranking import rank_suspects
 from workflows.causes.report import CauseReport, moment_text, name_list, timeline
+from workflows.causes.unread_statements import unread_statements
 
 
-def causes_in_file(file: Path, name: str, when: When) -> CauseReport:
-    """Why a table or column of a catalog's file is wrong.
+def causes_in_file(file: Path, name: str, when: When, dead_letters: Path | None = None) -> CauseReport:
+    """Why a table or column of a catalog's file is wrong; `dead_letters` are what runs gave up on.
 
     Raises ConfigError for a name that is not there, or not just one, and for a moment of which nothing is known.
     """
     with open_catalog(file) as connection:
-        return causes(connection, name, when)
+        report = causes(connection, name, when)
+    if dead_letters is None:
+        return report
+    tables = [one.table for one in report.suspects]
+    unread = unread_statements(dead_letters, tables, report.symptom.window)
+    return replace(report, unknown=(*report.unknown, *unread))
 
 
 def causes(connection: Connection, name: str, when: When) -> CauseReport:

@@ -53,10 +53,6 @@ class UpstreamPaths:
                 best[table] = way
         return best
 
-    def parents(self, table: str) -> set[str]:
-        """The tables that a table is made from."""
-        return {edge.source[0] for edge in self._into.get(table, ())}
-
     def _walk(self, start: ColumnNode, allowed: frozenset[str]) -> dict[ColumnNode, tuple[ColumnNode, ...]]:
         ways: dict[ColumnNode, tuple[ColumnNode, ...]] = {start: (start,)}
         frontier = [start]

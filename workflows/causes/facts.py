@@ -27,8 +27,8 @@ class IncidentKind(StrEnum):
     MORE_ROWS = "more rows"
 
 
-CAUSES = frozenset(IncidentKind) - {IncidentKind.LOAD_MISSING}
-"""What is not itself the consequence of something upstream, in most cases."""
+CONSEQUENCES = frozenset({IncidentKind.LOAD_MISSING, IncidentKind.FEWER_ROWS, IncidentKind.MORE_ROWS})
+"""What most often follows from something further upstream, where something happened there."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from ingestion.policies.values import ColumnNode
 from workflows.causes.column_paths import DIRECT, INDIRECT, TABLE, ColumnWay, UpstreamPaths
-from workflows.causes.facts import CAUSES, Incident, IncidentKind, TestRecord, UpstreamFacts
+from workflows.causes.facts import CONSEQUENCES, Incident, IncidentKind, TestRecord, UpstreamFacts
 from workflows.causes.question import Symptom
 
 _KINDS: Mapping[IncidentKind, float] = {
@@ -38,12 +38,13 @@ _FAILING_TEST = 1.6
 _CONSEQUENCE = 0.3
 _OTHER_FAILURES = 0.6
 """How much of the weight hangs on how many of the failing tests a suspect explains."""
-_SILENT_ORIGIN, _SILENT = 0.7, 0.3
-"""Of a table that data come into from outside, and of any other, where nothing is known to have happened."""
-_CLEARED = {DIRECT: 0.25, INDIRECT: 0.08, TABLE: 0.04}
-"""What a passed test downstream takes away."""
-_CLEARED_OF_THE_SAME_KIND = 0.3
-_LEAST_LEFT = 0.15
+_SILENT = 0.3
+"""Of a table where nothing is known to have happened: among those the ones that more failing tests depend on."""
+_PASSED = {DIRECT: 0.5, INDIRECT: 0.2, TABLE: 0.1}
+_PASSED_OF_THE_SAME_KIND = 1.0
+"""How much a passed test downstream counts beside the failing ones."""
+_CLEARED = 0.7
+"""What is taken away of a suspect downstream of which all tests passed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,13 +117,13 @@ class _Ranking:
         rest = sum(one.weight for one in evidence) - strongest
         weight = strongest + 0.15 * rest
         if not evidence:
-            weight = self._silence(table)
+            weight = _SILENT * _TIES[self.ways[table].strength]
         cleared = self._clearing_tests(table)
-        left = 1.0
-        for _name, takes in cleared:
-            left *= 1 - takes
+        passed = sum(weight for _name, weight in cleared)
+        failed = sum(_TIES[way.strength] for way in self._ways_to_tests(table, self.failing).values())
+        left = 1.0 - _CLEARED * passed / (passed + failed) if passed else 1.0
         failing = tuple(_test_name(test) for test in self.failing if test.node[0] == table)
-        score = round(weight * max(left, _LEAST_LEFT) * self._coverage(table), 4)
+        score = round(weight * left * self._coverage(table), 4)
         return Suspect(table, score, self.ways[table], evidence, tuple(name for name, _ in cleared), failing)
 
     def _evidence(self, table: str) -> tuple[Indication, ...]:
@@ -141,7 +142,7 @@ class _Ranking:
         weight = _KINDS[one.kind] * self._tie(one)
         if not self.symptom.window.holds(one.at):
             weight *= _BEFORE_THE_LAST_PASS
-        if one.kind not in CAUSES and self._has_cause_upstream(one.table, tests=False):
+        if one.kind in CONSEQUENCES and self._has_cause_upstream(one.table, tests=False):
             weight *= _CONSEQUENCE
         return Indication(one.at, one.text, round(weight, 4))
 
@@ -165,10 +166,6 @@ class _Ranking:
             if happened or failing:
                 return True
         return False
-
-    def _silence(self, table: str) -> float:
-        origin = not self.paths.parents(table)
-        return (_SILENT_ORIGIN if origin else _SILENT) * _TIES[self.ways[table].strength]
 
     def _coverage(self, table: str) -> float:
         """How many of the failing tests lie downstream of a suspect, as a factor."""
@@ -199,10 +196,10 @@ class _Ranking:
             if not tied:
                 continue
             way = min(tied, key=lambda one: (one.strength != DIRECT, one.strength == TABLE, one.hops))
-            takes = _CLEARED[way.strength]
+            weight = _PASSED[way.strength]
             if way.strength == DIRECT and test.kind in kinds:
-                takes = _CLEARED_OF_THE_SAME_KIND
-            found.append((_test_name(test), takes))
+                weight = _PASSED_OF_THE_SAME_KIND
+            found.append((_test_name(test), weight))
         return found
 
 

@@ -40,8 +40,9 @@ class CauseReport:
 
     @property
     def others(self) -> tuple[Suspect, ...]:
-        """Those that are only not ruled out."""
-        return tuple(one for one in self.suspects if not self._has_cause(one))
+        """Those upstream that are only not ruled out."""
+        asked = self.symptom.node[0]
+        return tuple(one for one in self.suspects if one.table != asked and not self._has_cause(one))
 
     @property
     def known(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from datetime import datetime
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -29,6 +30,10 @@ def why(
         typer.Option("--at", metavar="TIME", help="When it was wrong (UTC); else now.", formats=FORMATS),
     ] = None,
     catalog: CatalogFile = DEFAULT_CATALOG,
+    dead_letters: Annotated[
+        Path | None,
+        typer.Option("--dead-letters", metavar="FILE", help="What runs gave up on."),
+    ] = None,
     output: Annotated[WhyFormat, typer.Option("--format", help="How to write it.")] = WhyFormat.TEXT,
     days: Annotated[
         int | None, typer.Option(min=0, help="How far back to look; 0 is as far as is known. Usually 30.")
@@ -48,7 +53,7 @@ def why(
     from workflows.causes.answer import causes_in_file
     from workflows.causes.rendering import as_markdown, as_text
 
-    report = causes_in_file(catalog, name, When(millis(at) if at else None, days))
+    report = causes_in_file(catalog, name, When(millis(at) if at else None, days), dead_letters)
     if output is WhyFormat.JSON:
         typer.echo(json.dumps(report.to_json(), indent=2, ensure_ascii=False))
     elif output is WhyFormat.MARKDOWN:

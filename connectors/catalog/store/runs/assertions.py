@@ -49,6 +49,9 @@ def _distinct(dataset: Dataset) -> list[Assertion]:
 
 def _register(registration: Registration, table: EntityRow, one: Assertion) -> str:
     """The full name of the test in the catalog."""
+    path = fqn.join(table.fqn, one.column) if one.column else table.fqn
+    if find(registration.connection, "testCase", fqn.join(path, one.assertion)) is not None:
+        return fqn.join(path, one.assertion)
     kind = f"{_PLATFORM}_{'column' if one.column else 'table'}_{one.assertion}"
     definition = {
         "name": kind,
