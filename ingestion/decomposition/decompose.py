@@ -21,6 +21,8 @@ from ingestion.parsing.sqlglot_tier.names.identifiers import Names
 NO_MEASURE = "no aggregate"
 TIME = "time"
 _NAME = re.compile(r"[^a-z0-9]+")
+_FORMULA = "0"
+"""The number of no relation: columns of it name the parts of a formula."""
 _WRITES = (exp.Create, exp.Insert)
 
 
@@ -89,7 +91,8 @@ class _FoldedQuery:
 
     def _expression(self, value: exp.Expr) -> EntityExpression:
         text = min(writer.expression(value) for writer in self._writers)
-        return EntityExpression(self._shown.text(value), digest(self._context.key, text), tuple(self._fields(value)))
+        key = digest(self._context.key, text)
+        return EntityExpression(self._shown.text(value), key, tuple(self._fields(value)), has_aggregate(value))
 
     def _fields(self, value: exp.Expr) -> Iterator[ViewField]:
         """The columns of base tables in an expression, those behind inner queries too, each once."""
@@ -110,19 +113,29 @@ class _FoldedQuery:
 
     def _measure(self, name: str, value: exp.Expr) -> Measure:
         expression = self._expression(value)
-        alone = is_aggregate(value)
-        argument = ""
-        if alone and isinstance(value.this, exp.Expr):
-            inner = value.this.expressions[0] if isinstance(value.this, exp.Distinct) else value.this
-            argument = self._shown.text(inner)
-        aggregation = ""
-        if alone:
-            aggregation = value.sql_name() if isinstance(value, exp.Func) else ""
-            aggregation = str(value.this) if isinstance(value, exp.Anonymous) else aggregation
-            if isinstance(value.this, exp.Distinct):
-                aggregation += " DISTINCT"
-        given = name if not name.startswith("#") else _NAME.sub("_", expression.text.lower()).strip("_")
-        return Measure(given, expression, aggregation.lower().replace(" ", "_"), argument, composite=not alone)
+        given = name if not name.startswith("#") else _name_of(expression.text)
+        if not is_aggregate(value):
+            parts, formula = self._parts(value)
+            return Measure(given, expression, composite=True, parts=parts, formula=formula)
+        inner: object = value.args.get("this")
+        function = value.sql_names()[0] if isinstance(value, exp.Func) else ""
+        if isinstance(inner, exp.Distinct) and len(inner.expressions) == 1:
+            inner, function = inner.expressions[0], f"{function}_distinct"
+        if isinstance(value, exp.Anonymous) or not isinstance(inner, exp.Expr) or not _is_plain(value):
+            return Measure(given, expression)
+        return Measure(given, expression, function.lower(), self._shown.text(inner))
+
+    def _parts(self, value: exp.Expr) -> tuple[tuple[Measure, ...], str]:
+        """The aggregates of an expression, and what it makes of them by their names; none where other columns count."""
+        formula = value.copy()
+        parts: dict[str, Measure] = {}
+        for node in list(formula.find_all(exp.AggFunc)):
+            part = self._measure("#", node)
+            parts[part.name] = part
+            node.replace(exp.Column(this=exp.Identifier(this=part.name), table=exp.Identifier(this=_FORMULA)))
+        if any(column.args["table"].name != _FORMULA for column in columns_in(formula)) or not parts:
+            return (), ""
+        return tuple(parts.values()), self._shown.text(formula)
 
     def _view(self, measured: Iterable[exp.Expr]) -> View:
         block = self._rows.block
@@ -186,5 +199,15 @@ class _FoldedQuery:
         time = is_time(key, self._leaves) or any(
             is_compared_with_time(column, self._rows.block.conditions) for column in columns_in(key)
         )
-        name = names[0] if names else key.name or _NAME.sub("_", expression.text.lower()).strip("_")
+        name = names[0] if names else key.name or _name_of(expression.text)
         return Dimension(name, expression, time=time and (type(key) is exp.Column or bool(grain)), grain=grain)
+
+
+def _name_of(text: str) -> str:
+    """A name for what has none: that of its text in plain characters."""
+    return _NAME.sub("_", text.lower()).strip("_")
+
+
+def _is_plain(aggregate: exp.Expr) -> bool:
+    """Whether nothing but its argument says what an aggregate gives: no order, no second argument."""
+    return all(name in ("this", "big_int") for name, value in aggregate.args.items() if value)

@@ -15,11 +15,15 @@ class ViewField(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class EntityExpression:
-    """An expression over a view's fields: `text` has `?` for literals; `key` is equal where the meaning is."""
+    """An expression over a view's fields: `text` has `?` for literals; `key` is equal where the meaning is.
+
+    `of_groups` says that it holds an aggregate, as a condition of HAVING does.
+    """
 
     text: str
     key: str
     fields: tuple[ViewField, ...] = ()
+    of_groups: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +50,18 @@ class Dimension:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """An aggregate, or an expression over several (`composite`); `aggregation` is its function where it is one."""
+    """An aggregate: its function ("sum", "count_distinct") and what it is of; or an expression over aggregates.
+
+    Such a one has `parts`, and its `formula` names them: `SUM(a) / COUNT(*)` is `sum_a / count`.
+    """
 
     name: str
     expression: EntityExpression
     aggregation: str = ""
     argument: str = ""
     composite: bool = False
+    parts: tuple[Measure, ...] = ()
+    formula: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,7 +86,9 @@ class ShownQuery:
         return exp.Paren(this=shown) if _needs_brackets(shown, parent) else shown
 
     def _column(self, node: exp.Expr, *, qualified: bool) -> exp.Expr:
-        leaf = self.leaves[leaf_number(node)]
+        leaf = self.leaves.get(leaf_number(node))
+        if leaf is None:
+            return exp.Column(this=_identifier(node.name))
         if leaf.rows is not None and (leaf.number not in self.aliases or not qualified):
             inner = shown_query(leaf.rows, self.leaves, self.dialect)
             value = leaf.rows.columns.get(node.name)

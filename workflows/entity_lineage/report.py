@@ -38,7 +38,7 @@ class MetricReport:
     def to_json(self) -> Json:
         """The report as JSON: `version`, `metrics`, `lineage`, `not_taken_apart`, `without_query`, `failures`."""
         differing = variants(self.metrics)
-        names = _view_names(self.metrics)
+        names = view_names(self.metrics)
         return {
             "version": JSON_VERSION,
             "metrics": [_metric(one, names, differing) for one in self.metrics],
@@ -58,7 +58,7 @@ class MetricReport:
 
     def _lines(self) -> Iterator[str]:
         differing = variants(self.metrics)
-        names = _view_names(self.metrics)
+        names = view_names(self.metrics)
         for one in self.metrics:
             yield f"{one.name} = {one.measure.expression.text}"
             yield f"  view {names[one.view.key]}: {one.view.sql}"
@@ -75,7 +75,7 @@ class MetricReport:
             yield f"not taken apart: {use.runs} of {reason}"
 
 
-def _view_names(metrics: tuple[Metric, ...]) -> dict[str, str]:
+def view_names(metrics: tuple[Metric, ...]) -> dict[str, str]:
     """A name of its own for each view, by its key."""
     found: dict[str, str] = {}
     for one in metrics:
@@ -89,7 +89,7 @@ def _view_names(metrics: tuple[Metric, ...]) -> dict[str, str]:
 
 def _entity_edges(metrics: tuple[Metric, ...]) -> tuple[_EntityEdge, ...]:
     """Column -> field of a view -> measure, each once, in the order of the metrics."""
-    names = _view_names(metrics)
+    names = view_names(metrics)
     found: dict[_EntityEdge, None] = {}
     fields: dict[tuple[str, ViewField], str] = {}
     for one in metrics:

@@ -94,7 +94,7 @@ class Folding:
         return items
 
     def _select(self, node: exp.Expr, items: Items, around: NameScope | None, *, at_the_end: bool) -> Rows:
-        scope = NameScope(self.names, around=around)
+        scope = NameScope(self.names, around=around, at_the_end=at_the_end)
 
         def rewrite(part: exp.Expr) -> exp.Expr:
             return rewrite_expression(part, scope, lambda query, inner: self._fold_nested(query, items, inner))
@@ -152,20 +152,19 @@ class Folding:
         item = items.get(table.parts[0]) if len(table.parts) == 1 else None
         if item is not None:
             rows = self._query(item.query, item.before, None)
+            _call(rows, table.parts[0])
             return self._of_rows(_rename_columns(rows, item.columns), (name or table.parts[0],), columns)
         if table.kind is not NameKind.TABLE:
             raise Refusal("a file or a function as a table")
         if columns:
             raise Refusal("a column list of a table's alias")
-        leaf = self._leaf(table, name)
+        leaf = self._leaf(table, "")
         known: dict[str, Value] = {column: leaf.column(column) for column in leaf.known or ()}
         return Joined(NamedRelation((name,) if name else table.parts, known, () if known else (leaf,)), Block([leaf]))
 
     def _of_rows(self, rows: Rows, name: tuple[str, ...], columns: tuple[str, ...]) -> Joined:
         rows = _rename_columns(rows, columns)
         if rows.keys is None:
-            for leaf in rows.block.leaves():
-                leaf.alias = name[-1] if name and len(rows.block.members) == 1 else leaf.alias
             return Joined(NamedRelation(name, rows.columns, rows.open), rows.block)
         leaf = self._leaf(None, name[-1] if name else "", rows)
         made: dict[str, Value] = {
@@ -196,6 +195,8 @@ class Folding:
                 name = self.names.column_parts(inner)[-1]
             else:
                 name = f"#{number}"
+            if name in columns and scope.at_the_end:
+                name = f"{name}_{number}"
             columns[name] = Refusal(AMBIGUOUS) if name in columns else value
             if self.names.dialect.lateral_aliases:
                 scope.outputs[name] = columns[name]
@@ -215,6 +216,13 @@ class Folding:
                 if qualifier or name not in scope.merged:
                     columns[name] = Refusal(AMBIGUOUS) if name in columns else value
         return open_
+
+
+def _call(rows: Rows, name: str) -> None:
+    """Has a table that a WITH item alone reads be called as the item is."""
+    members = rows.block.members
+    if rows.keys is None and len(members) == 1 and isinstance(members[0], Leaf):
+        members[0].alias = name
 
 
 def _rename_columns(rows: Rows, columns: tuple[str, ...]) -> Rows:

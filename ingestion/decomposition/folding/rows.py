@@ -29,7 +29,8 @@ class Refusal(Exception):
 class Leaf:
     """One occurrence of a relation: a base table, or a query whose rows are not those of its tables (`rows`).
 
-    `alias` is what the query calls it, `known` the types of a table's columns by name where they are known.
+    `alias` is what a WITH item over it alone, or a query in FROM, is called; `known` are the types of a table's columns
+    by name, where they are known.
     """
 
     number: int

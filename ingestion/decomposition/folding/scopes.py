@@ -45,13 +45,17 @@ class NamedRelation:
 
 @dataclass(eq=False, slots=True)
 class NameScope:
-    """The relations of a FROM clause, the columns that USING made one, the outputs, and the query around."""
+    """The relations of a FROM clause, the columns that USING made one, the outputs, and the query around.
+
+    `at_the_end`: nobody reads the outputs by their names.
+    """
 
     names: Names
     relations: list[NamedRelation] = field(default_factory=list)
     merged: dict[str, Value] = field(default_factory=dict)
     outputs: dict[str, Value] = field(default_factory=dict)
     around: NameScope | None = None
+    at_the_end: bool = False
 
     def column(self, parts: tuple[str, ...]) -> exp.Expr:
         """What a column's name means. Raises Refusal where that is not certain."""

@@ -17,6 +17,7 @@ class MetricsFormat(StrEnum):
 
     TEXT = "text"
     JSON = "json"
+    METRICFLOW = "metricflow"
 
 
 @shows_errors
@@ -37,6 +38,7 @@ def metrics(
     \b
     Examples:
       ingest metrics reports/ --dialect snowflake
+      ingest metrics reports/ --dialect bigquery --format metricflow > models/semantic_models.yml
       ingest metrics - --dialect postgres --schema ddl.sql --format json < queries.sql
     """
     from workflows.entity_lineage.file_metrics import file_metrics
@@ -44,6 +46,10 @@ def metrics(
     found = file_metrics(sql, dialect, schema, timeout)
     if output is MetricsFormat.JSON:
         typer.echo(json.dumps(found.to_json(), indent=2, ensure_ascii=False))
+    elif output is MetricsFormat.METRICFLOW:
+        from workflows.entity_lineage.metricflow import metricflow_yaml
+
+        typer.echo(metricflow_yaml(found), nl=False)
     else:
         typer.echo(found.to_text())
     for note in found.notes:
