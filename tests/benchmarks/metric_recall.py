@@ -30,7 +30,7 @@ _SPINE = "metricflow_time_spine"
 
 
 class Fingerprint(NamedTuple):
-    """What tells one metric from another: its aggregates, their tables, its filters' columns, whether a spine counts."""
+    """What tells one metric from another: aggregates, their tables, how many filters, whether a spine counts."""
 
     aggregates: frozenset[str]
     tables: frozenset[str]
@@ -67,7 +67,9 @@ def _of_metric(metric: Metric) -> Fingerprint:
     tables = frozenset(table.rpartition(".")[2] for table in metric.view.tables)
     text = metric.measure.expression.text.replace("?", "0")
     tree = sqlglot.parse_one(text, dialect="duckdb")
-    calls = frozenset(_masked(call.copy()) for call in tree.find_all(exp.AggFunc) if not call.find_ancestor(exp.AggFunc))
+    calls = frozenset(
+        _masked(call.copy()) for call in tree.find_all(exp.AggFunc) if not call.find_ancestor(exp.AggFunc)
+    )
     inner = frozenset(_innermost(call) for call in calls)
     return Fingerprint(inner, tables - {_SPINE}, len(metric.filters), _SPINE in tables)
 

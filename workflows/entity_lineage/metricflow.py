@@ -53,7 +53,7 @@ class _Variables:
 
     found: dict[str, str] = field(default_factory=dict)
 
-    def filled(self, text: str, name: str) -> str:
+    def fill(self, text: str, name: str) -> str:
         """The text with a variable of dbt for each literal that was masked."""
         first, *others = text.split("?")
         written = first
@@ -121,7 +121,7 @@ class _SemanticModel:
             name = _name_for(f"{own}_{part.name}")
             yield self._simple(metric, part, name)
             inputs.append({"name": name, "alias": part.name})
-        params = {"expr": self.variables.filled(metric.measure.formula, own), "metrics": inputs}
+        params = {"expr": self.variables.fill(metric.measure.formula, own), "metrics": inputs}
         yield {"name": own, "label": metric.name, "type": "derived", "type_params": params}
 
     def _simple(self, metric: Metric, measure: Measure, name: str) -> Json:
@@ -134,9 +134,9 @@ class _SemanticModel:
         if any(_QUALIFIED.search(text) for text in (*texts, measure.argument)):
             raise _LeftOut("two tables of its view have columns of one name")
         argument = "1" if measure.argument == _EVERY_ROW else measure.argument
-        expression = self.variables.filled(argument, name)
+        expression = self.variables.fill(argument, name)
         if texts:
-            conditions = " AND ".join(f"({self.variables.filled(text, name)})" for text in texts)
+            conditions = " AND ".join(f"({self.variables.fill(text, name)})" for text in texts)
             expression = f"CASE WHEN {conditions} THEN {expression} END"
         self.measures[name] = {"name": name, "agg": aggregation, "expr": expression}
         return {"name": name, "label": name.replace("_", " "), "type": "simple", "type_params": {"measure": name}}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import NamedTuple
@@ -41,7 +41,7 @@ class MetricReport:
         names = view_names(self.metrics)
         return {
             "version": JSON_VERSION,
-            "metrics": [_metric(one, names, differing) for one in self.metrics],
+            "metrics": [_metric(one, names, differing, self._others(one)) for one in self.metrics],
             "lineage": [edge._asdict() for edge in _entity_edges(self.metrics)],
             "not_taken_apart": [
                 {"reason": reason, "queries": use.runs, "places": list(use.places)}
@@ -52,27 +52,33 @@ class MetricReport:
             "notes": list(self.notes),
         }
 
+    def _others(self, metric: Metric) -> list[str]:
+        """The near-duplicates of a metric."""
+        return [one.name for one in self.metrics if one.family == metric.family and one is not metric]
+
     def to_text(self) -> str:
         """The report as people read it."""
         return "\n".join(self._lines())
 
     def _lines(self) -> Iterator[str]:
-        differing = variants(self.metrics)
-        names = view_names(self.metrics)
-        for one in self.metrics:
-            yield f"{one.name} = {one.measure.expression.text}"
-            yield f"  view {names[one.view.key]}: {one.view.sql}"
-            yield from (f"  {_dimension_text(dimension)}" for dimension in one.dimensions)
-            yield from (f"  filter {condition.text}" for condition in one.filters)
-            yield f"  {_use_text(one.use)}"
-            if one.name in differing:
-                others = [other.name for other in self.metrics if other.family == one.family and other is not one]
-                own = " and ".join(differing[one.name]) or "without a filter of its own"
-                yield f"  variant of {', '.join(others)}: {own}"
+        yield from metrics_text(self.to_json()["metrics"])
         if not self.metrics:
             yield "no metrics: no query here measures anything that could be taken apart"
         for reason, use in self.refused.items():
             yield f"not taken apart: {use.runs} of {reason}"
+
+
+def metrics_text(metrics: Sequence[Json]) -> Iterator[str]:
+    """Lines for people about metrics in their JSON form."""
+    for one in metrics:
+        yield f"{one['name']} = {one['expression']}"
+        yield f"  view {one['view']['name']}: {one['view']['sql']}"
+        yield from (f"  {_dimension_text(dimension)}" for dimension in one["dimensions"])
+        yield from (f"  filter {condition}" for condition in one["filters"])
+        yield f"  {_use_text(one)}"
+        if one["variant_of"]:
+            own = " and ".join(one["variant"]) or "without a filter of its own"
+            yield f"  variant of {', '.join(one['variant_of'])}: {own}"
 
 
 def view_names(metrics: tuple[Metric, ...]) -> dict[str, str]:
@@ -108,7 +114,7 @@ def _entity_edges(metrics: tuple[Metric, ...]) -> tuple[_EntityEdge, ...]:
     return tuple(found)
 
 
-def _metric(one: Metric, names: Mapping[str, str], differing: Mapping[str, tuple[str, ...]]) -> Json:
+def _metric(one: Metric, names: Mapping[str, str], differing: Mapping[str, tuple[str, ...]], others: list[str]) -> Json:
     return {
         "name": one.name,
         "expression": one.measure.expression.text,
@@ -120,7 +126,8 @@ def _metric(one: Metric, names: Mapping[str, str], differing: Mapping[str, tuple
         "users": list(one.use.users),
         "last_run": _moment(one.use.last),
         "places": list(one.use.places),
-        "variant": list(differing[one.name]) if one.name in differing else None,
+        "variant_of": others,
+        "variant": list(differing.get(one.name, ())),
     }
 
 
@@ -133,18 +140,18 @@ def _dimension(one: Dimension) -> Json:
     return found
 
 
-def _dimension_text(one: Dimension) -> str:
-    kind = "time" if one.time else "dimension"
-    how = [word for word, does in (("groups", one.groups), ("filters", one.filters)) if does]
-    grain = f" by {one.grain}" if one.grain else ""
-    return f"{kind} {one.name}: {one.expression.text}{grain} ({', '.join(how)})"
+def _dimension_text(one: Json) -> str:
+    kind = "time" if one.get("time") else "dimension"
+    how = ", ".join(word for word in ("groups", "filters") if one[word])
+    grain = f" by {one['grain']}" if one.get("grain") else ""
+    return f"{kind} {one['name']}: {one['expression']}{grain} ({how})"
 
 
-def _use_text(use: Use) -> str:
-    runs = f"{use.runs} {'query' if use.runs == 1 else 'queries'}"
-    by = f" by {', '.join(use.users)}" if use.users else ""
-    last = f", last {_moment(use.last)}" if use.last is not None else ""
-    return f"{runs}{by}{last}" + (f": {', '.join(use.places)}" if use.places else "")
+def _use_text(one: Json) -> str:
+    runs = f"{one['runs']} {'query' if one['runs'] == 1 else 'queries'}"
+    by = f" by {', '.join(one['users'])}" if one["users"] else ""
+    last = f", last {one['last_run']}" if one["last_run"] else ""
+    return f"{runs}{by}{last}" + (f": {', '.join(one['places'])}" if one["places"] else "")
 
 
 def _moment(millis: int | None) -> str | None:

@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
-from dataclasses import dataclass
+from collections.abc import Container, Mapping
+from dataclasses import dataclass, field
 
 from connectors.openmetadata.entities.crud import Collection, find_reference, pages, put
 from connectors.openmetadata.transport.http import Call, Http, Params, path_of
 from ingestion.entities import EntityReference
-from ingestion.lineage_request import EdgeSource, EntitiesEdge, LineageDetails
+from ingestion.lineage_request import ColumnLineage, EdgeSource, EntitiesEdge, LineageDetails
 from ingestion.model import Json
 
 
 @dataclass(frozen=True, slots=True)
 class Consumer:
-    """An entity of a collection by its create request, and the FQNs of the tables that it reads."""
+    """An entity of a collection by its create request, and the FQNs of the tables that it reads.
+
+    Of a metric, `columns` are the FQNs of the columns of each table that it is made of, and `function` is how.
+    """
 
     collection: Collection
     request: Json
     reads: tuple[str, ...]
+    columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    function: str | None = None
+
+    def details(self, table: str, fqn: str, source: EdgeSource) -> LineageDetails:
+        """What the edge from a table to the entity, which is called `fqn`, tells."""
+        columns = self.columns.get(table, ())
+        made = (ColumnLineage(columns, fqn, self.function),) if columns else ()
+        return LineageDetails(source=source, columns_lineage=made)
 
 
 def file_consumer(http: Http, consumer: Consumer, source: EdgeSource) -> tuple[str, tuple[str, ...]]:
@@ -33,11 +44,13 @@ def file_consumer(http: Http, consumer: Consumer, source: EdgeSource) -> tuple[s
     for gone in sorted(known - wanted.keys()):
         path = path_of("lineage", "table", gone, entity.type, entity.id)
         http.send(Call("DELETE", path, answered=False))
-    for new in sorted(wanted.keys() - known):
-        edge = EntitiesEdge(wanted[new], entity, LineageDetails(source=source))
+    names = {table.id: name for name, table in tables.items() if table is not None}
+    fqn = entity.fully_qualified_name or consumer.request["name"]
+    for new in sorted(wanted.keys() if consumer.columns else wanted.keys() - known):
+        edge = EntitiesEdge(wanted[new], entity, consumer.details(names[new], fqn, source))
         http.send(Call("PUT", "lineage", body={"edge": edge.to_json()}, answered=False))
     missing = tuple(name for name, table in tables.items() if table is None)
-    return entity.fully_qualified_name or consumer.request["name"], missing
+    return fqn, missing
 
 
 def _known_sources(http: Http, entity: EntityReference, source: EdgeSource) -> set[str]:

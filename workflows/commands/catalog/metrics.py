@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 from enum import StrEnum
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ingestion.errors import ConfigError
 from workflows.commands.options import ParserSeconds, SchemaFile, SqlDialect, end_with
 from workflows.runtime.error_reporting import shows_errors
+
+if TYPE_CHECKING:
+    from workflows.entity_lineage.report import MetricReport
 
 
 class MetricsFormat(StrEnum):
@@ -20,11 +25,19 @@ class MetricsFormat(StrEnum):
     METRICFLOW = "metricflow"
 
 
+Queries = Annotated[
+    str | None, typer.Argument(metavar="[FILE.sql|DIR|-]", help="SQL, a dbt project or its manifest; - is stdin.")
+]
+MetricsCatalog = Annotated[
+    Path | None,
+    typer.Option("--catalog", metavar="FILE", help="File them in this catalog; without SQL, list what it has."),
+]
+
+
 @shows_errors
 def metrics(
-    sql: Annotated[
-        str, typer.Argument(metavar="FILE.sql|DIR|-", help="SQL, a dbt project or its manifest; - is stdin.")
-    ],
+    sql: Queries = None,
+    catalog: MetricsCatalog = None,
     dialect: SqlDialect = None,
     schema: SchemaFile = None,
     output: Annotated[MetricsFormat, typer.Option("--format", help="How to write it.")] = MetricsFormat.TEXT,
@@ -39,11 +52,43 @@ def metrics(
     Examples:
       ingest metrics reports/ --dialect snowflake
       ingest metrics reports/ --dialect bigquery --format metricflow > models/semantic_models.yml
+      ingest metrics reports/ --dialect snowflake --catalog .headwater/catalog.db
+      ingest metrics --catalog .headwater/catalog.db
       ingest metrics - --dialect postgres --schema ddl.sql --format json < queries.sql
     """
     from workflows.entity_lineage.file_metrics import file_metrics
 
+    if sql is None:
+        _print_filed(catalog, output)
+        return
     found = file_metrics(sql, dialect, schema, timeout)
+    warnings: tuple[str, ...] = ()
+    if catalog is not None:
+        from workflows.entity_lineage.filing import file_report
+
+        warnings = file_report(catalog, found, Path(sql).name)
+    _print_report(found, output)
+    for note in (*found.notes, *warnings):
+        typer.echo(f"note: {note}", err=True)
+    end_with(found.failures)
+
+
+def _print_filed(catalog: Path | None, output: MetricsFormat) -> None:
+    if catalog is None:
+        raise ConfigError("give SQL to read, or --catalog FILE")
+    if output is MetricsFormat.METRICFLOW:
+        raise ConfigError("--format metricflow is for SQL")
+    from workflows.entity_lineage.filing import filed_metrics
+    from workflows.entity_lineage.report import metrics_text
+
+    filed = filed_metrics(catalog)
+    if output is MetricsFormat.JSON:
+        typer.echo(json.dumps({"metrics": filed}, indent=2, ensure_ascii=False))
+    else:
+        typer.echo("\n".join(metrics_text(filed)) or "no metrics of queries are in this catalog")
+
+
+def _print_report(found: MetricReport, output: MetricsFormat) -> None:
     if output is MetricsFormat.JSON:
         typer.echo(json.dumps(found.to_json(), indent=2, ensure_ascii=False))
     elif output is MetricsFormat.METRICFLOW:
@@ -52,6 +97,3 @@ def metrics(
         typer.echo(metricflow_yaml(found), nl=False)
     else:
         typer.echo(found.to_text())
-    for note in found.notes:
-        typer.echo(f"note: {note}", err=True)
-    end_with(found.failures)
