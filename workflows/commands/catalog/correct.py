@@ -80,15 +80,15 @@ def undo(
     Examples:
       ingest correct undo 3 --reason "it reads the totals too"
     """
-    from connectors.catalog.local_corrections import Why
-    from connectors.catalog.local_corrections import undo as undo_correction
+    from connectors.catalog.file_corrections import Why
+    from connectors.catalog.file_corrections import undo as undo_correction
 
     typer.echo(_line(undo_correction(catalog, number, Why(reason, author))))
 
 
 @correct.command("list")
 @shows_errors
-def list_all(
+def listing(
     name: Annotated[str | None, typer.Argument(metavar="TABLE", help="Only those of its edges.")] = None,
     catalog: CatalogFile = DEFAULT_CATALOG,
     limit: Annotated[int, typer.Option(min=1, max=10_000, help="So many at most, the newest.")] = 1_000,
@@ -102,7 +102,7 @@ def list_all(
       ingest correct list
       ingest correct list mart.daily --json
     """
-    from connectors.catalog.local_corrections import list_corrections
+    from connectors.catalog.file_corrections import list_corrections
 
     found = list_corrections(catalog, name, limit)
     if as_json:
@@ -113,18 +113,19 @@ def list_all(
     typer.echo(f"{len(found)} corrections, {sum(one['undone'] is not None for one in found)} of them undone")
 
 
-def _file(verdict: str, ends: tuple[str, str], said: tuple[str, str], catalog: Path) -> None:
-    from connectors.catalog.local_corrections import Why
-    from connectors.catalog.local_corrections import correct as file_correction
+def _file(verdict: str, ends: tuple[str, str], why: tuple[str, str], catalog: Path) -> None:
+    """Files a `verdict` and prints it; `why` is the reason and the author."""
+    from connectors.catalog.file_corrections import Why
+    from connectors.catalog.file_corrections import correct as file_correction
 
-    typer.echo(_line(file_correction(catalog, verdict, ends, Why(*said))))
+    typer.echo(_line(file_correction(catalog, verdict, ends, Why(*why))))
 
 
 def _line(one: Json) -> str:
     source, target = (".".join(filter(None, (end["entity"], end["column"]))) for end in (one["from"], one["to"]))
-    told = f"{one['id']}  {_day(one['at'])}  {one['verdict']}  {source} -> {target}  {one['author']}: {one['reason']}"
+    text = f"{one['id']}  {_day(one['at'])}  {one['verdict']}  {source} -> {target}  {one['author']}: {one['reason']}"
     undone = one["undone"]
-    return f"{told}  (undone {_day(undone['at'])}, {undone['author']}: {undone['reason']})" if undone else told
+    return f"{text}  (undone {_day(undone['at'])}, {undone['author']}: {undone['reason']})" if undone else text
 
 
 def _day(millis: int) -> str:

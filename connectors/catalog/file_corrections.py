@@ -27,29 +27,21 @@ class Why:
     reason: str
     author: str
 
-    def checked(self) -> Why:
-        """The same without spaces around. Raises ConfigError for one that is empty or too long."""
-        try:
-            return Why(_REASON.validate_python(self.reason), _AUTHOR.validate_python(self.author))
-        except ValidationError as error:
-            message = "a correction needs a reason (at most 2000 letters) and an author (at most 200)"
-            raise ConfigError(message) from error
-
 
 def correct(file: Path, verdict: str, ends: tuple[str, str], why: Why) -> Json:
-    """Adds, confirms or rejects the edge between two tables or columns and answers the correction.
+    """Files the `verdict` (added, confirmed, rejected) on the edge between two tables or columns and answers it.
 
     Raises ConfigError for names that are not there, and for what cannot be corrected so.
     """
-    given = why.checked()
+    given = _check(why)
     with _open_for_writing(file) as connection:
         source, target = (_edge_end(connection, name) for name in ends)
         return corrections.file(connection, corrections.Correction(verdict, source, target, given.reason, given.author))
 
 
 def undo(file: Path, identifier: int, why: Why) -> Json:
-    """Takes a correction back and answers it. Raises ConfigError where there is none, or none any more."""
-    given = why.checked()
+    """Takes the correction `identifier` back and answers it. Raises ConfigError where there is none any more."""
+    given = _check(why)
     with _open_for_writing(file) as connection:
         return corrections.undo(connection, identifier, given.reason, given.author)
 
@@ -59,6 +51,15 @@ def list_corrections(file: Path, name: str | None, limit: int) -> list[Json]:
     with open_catalog(file) as connection:
         row = named_node(connection, name)[0] if name is not None else None
         return corrections.listing(connection, row, limit)
+
+
+def _check(why: Why) -> Why:
+    """The same without spaces around."""
+    try:
+        return Why(_REASON.validate_python(why.reason), _AUTHOR.validate_python(why.author))
+    except ValidationError as error:
+        message = "a correction needs a reason (at most 2000 letters) and an author (at most 200)"
+        raise ConfigError(message) from error
 
 
 def _edge_end(connection: Connection, name: str) -> corrections.EdgeEnd:
