@@ -24,7 +24,12 @@ from sqlglot import exp
 from ingestion.decomposition.metrics import Metric
 from workflows.entity_lineage.file_metrics import file_metrics
 
-_AGGREGATES = {"average": "AVG({})", "count_distinct": "COUNT(DISTINCT {})"}
+_AGGREGATES = {
+    "average": "AVG({})",
+    "count_distinct": "COUNT(DISTINCT {})",
+    "median": "PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY {})",
+}
+"""How MetricFlow writes them."""
 _REFERENCE = re.compile(r"ref\('(\w+)'\)")
 _SPINE = "metricflow_time_spine"
 
