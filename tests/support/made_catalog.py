@@ -67,12 +67,12 @@ class MadeCatalog:
         with self.database.write() as connection:
             bulk_lineage.apply(connection, bulk_models.Lineage.model_validate(request))
 
-    def add_graph(self, graph: LineageGraph, home: str) -> None:
+    def add_graph(self, graph: LineageGraph, home: str, at: int = AT) -> None:
         """Files what a text of SQL says; `home` is the service and database of its names of two parts."""
         tables = {f"{home}.{name}": [one.name for one in columns] for name, columns in graph.tables.items()}
-        self.add_tables(tables)
+        self.add_tables(tables, at=at)
         kept = ("producer", "source", "sqlQuery", "parser", "count")
-        self.add_edges(
+        edges = [
             (
                 f"{home}.{edge['from']}",
                 f"{home}.{edge['to']}",
@@ -90,7 +90,8 @@ class MadeCatalog:
             )
             for edge in graph.document["edges"]
             for one in edge["contributions"]
-        )
+        ]
+        self.add_edges(edges, at)
 
     def close(self) -> None:
         """Closes the file, so that others open it."""
