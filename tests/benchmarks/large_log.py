@@ -67,6 +67,9 @@ def print_table(sizes: list[Size], runs: list[Measured]) -> None:
     lines["processor s, no JVM"] = [run.peak.processor_seconds(jvm=False) for run in runs]
     lines["processor s, JVM"] = [run.peak.processor_seconds(jvm=True) for run in runs]
     grows = dict.fromkeys(lines, True)
+    lines["whole run µs a row"] = [
+        run.seconds / rows * 1e6 for run, (rows, _templates) in zip(runs, sizes, strict=True)
+    ]
     for name in ("driver", "workers", "worker", "jvm"):
         lines[f"{name} MB"] = [getattr(run.peak, name) / 1e6 for run in runs]
     print(f"{'':22}" + "".join(f"{f'{rows:,} / {templates:,}':>24}" for rows, templates in sizes) + f"{'µs a row':>12}")
