@@ -107,6 +107,8 @@ def _hidden_neighbours(connection: Connection, inside: set[str], moment: Moment)
     return counts
 
 
+_DERIVED = ("Derived", "Propagated")
+_MEASURED = ("metricExpression", "metricType", "measures", "dimensions", "filters")
 _KNOWN_BY_TITLE = ("dashboard", "chart")
 """What is called by a number where it comes from."""
 
@@ -121,8 +123,9 @@ def _card(row: EntityRow, past: PastEntity | None, as_of: int | None) -> Json:
     for key in (*_CHANGING, "fullPath", "serviceType", "sourceUrl", "dashboardType"):
         if document.get(key) is not None:
             card[key] = document[key]
-    if document.get("tags"):
-        card["tags"] = [label["tagFQN"] for label in document["tags"]]
+    card |= _tags(document)
+    if row.type == "metric":
+        card["metric"] = {key: document[key] for key in _MEASURED if document.get(key)}
     for key in ("service", "database", "databaseSchema"):
         if document.get(key) is not None:
             card[key] = document[key]["name"]
@@ -138,6 +141,18 @@ def _card(row: EntityRow, past: PastEntity | None, as_of: int | None) -> Json:
     return card
 
 
+def _tags(document: Json) -> Json:
+    """The tags of an entity or a column, and why those are there that came along lineage."""
+    labels = document.get("tags") or ()
+    answer: Json = {"tags": [label["tagFQN"] for label in labels]} if labels else {}
+    derived = [
+        {"tag": label["tagFQN"], "reason": label.get("reason") or ""}
+        for label in labels
+        if label.get("labelType") in _DERIVED
+    ]
+    return answer | ({"derivedTags": derived} if derived else {})
+
+
 def _columns(name: str, columns: list[Json]) -> list[Json]:
     answers = []
     for path, position, column in columns_of.walk(columns):
@@ -145,9 +160,7 @@ def _columns(name: str, columns: list[Json]) -> list[Json]:
         answer["name"] = column["name"]
         if column.get("description"):
             answer["description"] = column["description"]
-        if column.get("tags"):
-            answer["tags"] = [label["tagFQN"] for label in column["tags"]]
-        answers.append(answer)
+        answers.append(answer | _tags(column))
     return answers
 
 

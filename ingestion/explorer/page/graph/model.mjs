@@ -66,6 +66,16 @@ export function unquoted(part) {
   return /^".*"$/s.test(part) ? part.slice(1, -1).replaceAll('\\"', '"') : part;
 }
 
+/** Tags, of which those in `derived` (by name, each with the reason) came along lineage. */
+function tagsOf({ tags = [], derivedTags = [] }) {
+  return { tags, derived: new Map(derivedTags.map(({ tag, reason }) => [tag, reason])) };
+}
+
+/** Tags in words, for a tooltip and for who listens. */
+export function tagsText({ tags, derived }) {
+  return tags.map((tag) => visible(derived.has(tag) ? `${tag} (derived)` : tag)).join(", ");
+}
+
 function readCard(node) {
   const schema = [node.database, node.databaseSchema].filter(Boolean).join(".") || node.service || "";
   return {
@@ -78,7 +88,8 @@ function readCard(node) {
     kind: node.tableType === "View" || node.tableType === "MaterializedView" ? "view" : (node.type ?? "table"),
     description: node.description ?? "",
     owners: (node.owners ?? []).map((owner) => owner.displayName ?? owner.name ?? owner.id),
-    tags: node.tags ?? [],
+    ...tagsOf(node),
+    metric: node.metric ?? null,
     tests: node.tests ?? [],
     url: node.sourceUrl ?? "",
     gone: Boolean(node.deleted),
@@ -88,7 +99,7 @@ function readCard(node) {
       name: readable(column.name),
       type: column.dataTypeDisplay || column.dataType || "",
       description: column.description ?? "",
-      tags: column.tags ?? [],
+      ...tagsOf(column),
     })),
     hidden: node.hidden ?? { upstream: 0, downstream: 0 },
     tables: node.tables ?? null, // of a schema or a service: how many are in it

@@ -3,6 +3,7 @@ import { breakable, html, when } from "../base/dom.mjs";
 import { GLYPHS, expressionsOf } from "../graph/difference.mjs";
 import { kindOf, partsOf, readable, splitKey, unquoted, visible } from "../graph/model.mjs";
 import { verdictButtons } from "./corrections.mjs";
+import { metricRows, tagRows } from "./labels.mjs";
 import { sqlElement } from "./sql.mjs";
 
 const KIND_NAMES = { direct: "direct", indirect: "indirect", both: "direct and indirect", table: "tables only" };
@@ -164,7 +165,8 @@ export function columnPanel(graph, key, act) {
       ["Type", path ? column?.type : card.kind],
       ["Description", visible(column?.description || (path ? "" : card.description), { lines: true })],
       ["Owner", path ? null : visible(card.owners.join(", "))],
-      ["Tags", visible((path ? (column?.tags ?? []) : card.tags).join(", "))],
+      ["Tags", tagRows(path ? column : card)],
+      ...(path ? [] : metricRows(card.metric)),
       ["Tests", testRows(card.tests, path)],
       ["Address", path ? null : visible(card.url ?? "")],
       ["Columns", path ? null : card.columns.length],

@@ -1,7 +1,7 @@
 // A card as SVG: the table's name, its columns with their ports, and how many neighbours are not in the picture.
-import { svg } from "../base/dom.mjs";
+import { svg, textWidth } from "../base/dom.mjs";
 import { GLYPHS } from "../graph/difference.mjs";
-import { keyOf } from "../graph/model.mjs";
+import { keyOf, tagsText } from "../graph/model.mjs";
 import { HEAD, ROW } from "./scene.mjs";
 import { changeMark } from "./wires.mjs";
 
@@ -15,6 +15,7 @@ const ICONS = {
   metric: "M1 11l4-5 3 3 5-6M9.5 3H13v3.5",
 };
 
+const TYPE_FONT = "10.5px system-ui, sans-serif";
 const NOUNS = { databaseSchema: "schema" };
 
 /** A hue for a schema, the same each time. */
@@ -105,7 +106,8 @@ function describe({ card, rows }) {
   const rest = hidden ? `, ${card.hidden.upstream} upstream and ${card.hidden.downstream} downstream not shown` : "";
   const change = card.change ? `, ${card.change}` : "";
   if (card.tables !== null) return `${NOUNS[card.kind] ?? "service"} ${card.title}, ${card.tables} tables`;
-  return `${card.kind} ${card.title}${change}, ${rows.length} of ${card.columns.length} columns shown${rest}`;
+  const tagged = card.tags.length ? `, tagged ${tagsText(card)}` : "";
+  return `${card.kind} ${card.title}${change}${tagged}, ${rows.length} of ${card.columns.length} columns shown${rest}`;
 }
 
 function head(box) {
@@ -119,7 +121,16 @@ function head(box) {
     svg("path", { d: box.mode === "none" ? "M-3 -1.5L0 1.5L3 -1.5" : "M-3 1.5L0 -1.5L3 1.5" }),
     svg("title", {}, box.mode === "none" ? "Show the columns" : "Hide the columns"),
   );
-  return [icon, name, schema, fold, svg("title", {}, card.title)];
+  return [icon, name, schema, fold, tagMark(card, box.width - 46, HEAD / 2), svg("title", {}, card.title)].filter(Boolean);
+}
+
+/** A sign that something is tagged: a full one by hand, an open one where every tag came along lineage. */
+function tagMark(tagged, x, y) {
+  if (!tagged.tags?.length) return null;
+  const derived = tagged.tags.every((tag) => tagged.derived.has(tag));
+  const classes = derived ? "tag derived" : "tag";
+  const shape = svg("path", { d: "M-5 -4h6l4 4l-4 4h-6z" });
+  return svg("g", { class: classes, transform: `translate(${x} ${y})` }, shape, svg("title", {}, tagsText(tagged)));
 }
 
 function schemaText({ card, schema }) {
@@ -136,7 +147,7 @@ function columnElement(box, row, at) {
     tabindex: -1,
     role: "button",
     "aria-pressed": "false",
-    "aria-label": `${box.card.tables === null ? "column" : "table"} ${row.name}${row.type ? `, ${row.type}` : ""}${row.change ? `, ${row.change}` : ""} of ${box.card.name}`,
+    "aria-label": `${box.card.tables === null ? "column" : "table"} ${row.name}${row.type ? `, ${row.type}` : ""}${row.change ? `, ${row.change}` : ""}${row.tags?.length ? `, tagged ${tagsText(row)}` : ""} of ${box.card.name}`,
   });
   group.append(
     svg("rect", { class: "row", x: 1, width: box.width - 2, height: ROW }),
@@ -145,6 +156,8 @@ function columnElement(box, row, at) {
     svg("text", { class: "column-type", x: box.width - 14, y: 15 }, row.shownType),
   );
   if (row.change) group.append(svg("text", { class: "glyph", x: 5, y: 15 }, GLYPHS[row.change]));
+  const mark = tagMark(row, box.width - 22 - textWidth(row.shownType, TYPE_FONT), ROW / 2);
+  if (mark) group.append(mark);
   if (row.touched) {
     group.append(
       svg("circle", { class: "port", cx: 0, cy: ROW / 2, r: 3 }),

@@ -7,6 +7,7 @@ import { layout } from "../layout/layout.mjs";
 export const HEAD = 48;
 export const ROW = 22;
 const ROWS = 14;
+const TAG = 16;
 const FONT = {
   name: "600 13px system-ui, sans-serif",
   text: "12px system-ui, sans-serif",
@@ -82,7 +83,7 @@ function widthOf(card, rows) {
 
 function rowOf(column, width, touched) {
   const type = fitted(column.type.toLowerCase(), 90, FONT.type);
-  const room = width - 44 - textWidth(type, FONT.type);
+  const room = width - 44 - textWidth(type, FONT.type) - (column.tags?.length ? TAG : 0);
   return {
     ...column,
     shownType: type,
