@@ -121,7 +121,9 @@ class _FoldedQuery:
         function = value.sql_names()[0] if isinstance(value, exp.Func) else ""
         if isinstance(inner, exp.Distinct) and len(inner.expressions) == 1:
             inner, function = inner.expressions[0], f"{function}_distinct"
-        if isinstance(value, exp.Anonymous) or not isinstance(inner, exp.Expr) or not _is_plain(value):
+        if isinstance(inner, exp.Distinct) or not isinstance(inner, exp.Expr):
+            return Measure(given, expression)
+        if isinstance(value, exp.Anonymous) or not _is_plain(value):
             return Measure(given, expression)
         return Measure(given, expression, function.lower(), self._shown.text(inner))
 

@@ -39,6 +39,8 @@ def rewrite_expression(node: exp.Expr, scope: NameScope, nested: Nested) -> exp.
             return nested(found, scope).column(WHOLE_QUERY)
         if kind is exp.Paren:
             return rewrite(found.args["this"])
+        if isinstance(found, exp.Placeholder | exp.Parameter) and not found.name.strip("?0123456789"):
+            raise Refusal("a value that is given when it runs")
         refused = next((reason for one, reason in _REFUSED.items() if isinstance(found, one)), None)
         if refused is not None:
             raise Refusal(refused)

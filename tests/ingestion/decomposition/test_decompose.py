@@ -251,6 +251,7 @@ REFUSED = {
     "SELECT sum(a) FROM t, LATERAL (SELECT t.b) q": "a table function",
     "SELECT DISTINCT ON (k) k, sum(a) FROM t GROUP BY k": "on in a distinct",
     "SELECT count(*) FROM " + ", ".join(f"t AS t{n}" for n in range(8)): "too many occurrences of one table",
+    "SELECT sum(a) FROM t WHERE k = $1": "a value that is given when it runs",
     "SELECT *, k, sum(a) FROM t GROUP BY 2": "the place of a column beside a star",
     "SELECT sum(n.f) FROM t LEFT JOIN (SELECT k, 1 AS f FROM u) n ON n.k = t.k": "a constant behind an outer join",
 }
@@ -292,7 +293,32 @@ def test_times_are_known_by_their_cut_their_type_and_what_they_are_compared_with
     assert {one.name for one in found.dimensions if not one.time} == {"kind"}
 
 
+def test_masked_literals_are_not_taken_for_equal_ones() -> None:
+    """What an exporter of a log writes for any literal says nothing of which one it was."""
+    assert refusal_of("SELECT sum(a) FROM t WHERE k = ?", "mysql") == "a value that is given when it runs"
+    assert refusal_of("SELECT sum(a) FROM t WHERE k = @day", "tsql") == ""
+
+
 def test_an_output_that_is_not_understood_costs_no_other() -> None:
     found = decomposed("SELECT k, sum(a) AS total, rank() OVER (ORDER BY sum(a)) AS place FROM t GROUP BY k")
     assert [one.name for one in found.measures] == ["total"]
     assert found.left_out == ("a window function",)
+
+
+def test_an_aggregate_is_told_by_function_and_argument_where_nothing_else_counts() -> None:
+    found = decomposed(
+        "SELECT sum(a + b), count(DISTINCT a), count(*), count(DISTINCT (a, b)), sum(a) FILTER (WHERE b > 1),"
+        " string_agg(a, ',' ORDER BY b), sum(a) / count(*) FROM t"
+    )
+    assert [(one.aggregation, one.argument) for one in found.measures] == [
+        ("sum", "a + b"),
+        ("count_distinct", "a"),
+        ("count", "*"),
+        ("count_distinct", "(a, b)"),
+        ("", ""),
+        ("", ""),
+        ("", ""),
+    ]
+    assert [one.name for one in found.measures[-1].parts] == ["sum_a", "count"]
+    (pair,) = decomposed("SELECT count(DISTINCT a, b) FROM t", "mysql").measures
+    assert (pair.aggregation, pair.argument) == ("", "")
