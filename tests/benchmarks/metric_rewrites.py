@@ -150,7 +150,7 @@ def _with_shuffled_joins(tree: exp.Expr, chance: random.Random) -> exp.Expr:
         if (
             from_ is None
             or not joins
-            or any(value for join in joins for key, value in join.args.items() if key != "this")
+            or any(join.side or join.args.get("on") or join.args.get("using") for join in joins)
         ):
             continue
         if any(isinstance(item, exp.Star) for item in select.expressions):
@@ -158,7 +158,7 @@ def _with_shuffled_joins(tree: exp.Expr, chance: random.Random) -> exp.Expr:
         items = [from_.this, *(join.this for join in joins)]
         chance.shuffle(items)
         from_.set("this", items[0])
-        select.set("joins", [exp.Join(this=item) for item in items[1:]])
+        select.set("joins", [exp.Join(this=item, kind="CROSS") for item in items[1:]])
     return changed
 
 
