@@ -18,6 +18,7 @@ from connectors.catalog.contract.errors import ApiError, not_found
 from connectors.catalog.store.entities import entities
 from connectors.catalog.store.entities.entities import EntityRow
 from connectors.catalog.store.lineage import rest_edges
+from connectors.catalog.store.lineage.rejections import rejected_edges
 from connectors.catalog.store.queries import graph, lineage_search
 from connectors.catalog.store.search.search import parse_filter
 from ingestion.model import Json
@@ -26,6 +27,7 @@ router = APIRouter(prefix="/api/v1/lineage", tags=["lineage"], responses=ERRORS)
 Depth = Annotated[int, Query(ge=0, le=graph.MAX_DEPTH)]
 Patch = Annotated[list[models.PatchOperation], Body(media_type="application/json-patch+json", max_length=100_000)]
 Ends = tuple[EntityRow, EntityRow]
+_REJECTED = '299 - "stored, but nobody reads this edge: a person rejected it (headwater/corrections)"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +117,7 @@ def add(store: Store, request: lineage_models.AddLineage, if_match: IfMatch = No
         source, target = (_by_id(connection, ref.type, ref.id) for ref in (edge.fromEntity, edge.toEntity))
         _check(connection, (source, target), if_match)
         rest_edges.put(connection, (source, target), details.model_dump(exclude_none=True), edge.description)
-    return empty_response()
+        return _tell_stored(connection, (source, target))
 
 
 @router.put("/{from_type}/name/{from_name}/{to_type}/name/{to_name}")
@@ -127,7 +129,16 @@ def add_by_name(
         ends = names.rows(connection)
         _check(connection, ends, if_match)
         rest_edges.put(connection, ends, request.model_dump(exclude_none=True), None)
-    return empty_response()
+        return _tell_stored(connection, ends)
+
+
+def _tell_stored(connection: Connection, ends: Ends) -> Response:
+    """The answer to an edge that was written: with a warning where nobody reads it since a person rejected it."""
+    answer = empty_response()
+    ids = ends[0].id, ends[1].id
+    if any(found.edge == ids and found.until is None for found in rejected_edges(connection)):
+        answer.headers["warning"] = _REJECTED
+    return answer
 
 
 @router.get("/getLineageEdge/{from_id}/{to_id}")

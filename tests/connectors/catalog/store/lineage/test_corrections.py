@@ -55,6 +55,26 @@ def links(client: Client, root: Any, **when: Any) -> set[str]:
 
 
 class TestRejection:
+    def test_who_writes_a_rejected_edge_is_warned_that_nobody_reads_it(self, shop: Client) -> None:
+        source, target = shop.table("s"), shop.table("t")
+
+        def written() -> str | None:
+            ends = {
+                "fromEntity": {"id": source["id"], "type": "table"},
+                "toEntity": {"id": target["id"], "type": "table"},
+            }
+            answer = shop.session.put(f"{shop.url}/lineage", json={"edge": ends}, timeout=10)
+            assert answer.status_code == 200
+            return answer.headers.get("warning")
+
+        assert written() is None
+        rejection = corrected(shop, "rejected", "s>t")
+        assert "a person rejected it" in (written() or "")
+        assert shop.edge(source, target) is None
+        undone(shop, rejection)
+        assert written() is None
+        assert shop.edge(source, target) is not None
+
     def test_a_rejected_edge_is_read_nowhere_and_no_later_batch_brings_it_back(self, shop: Client) -> None:
         source, target, after = shop.table("s"), shop.table("t"), shop.table("u")
         send(shop, said(source, target, "a>a", firstSeen=10), said(target, after, "a>a", firstSeen=10))
