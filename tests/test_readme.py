@@ -55,9 +55,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def printed() -> list[str]:
+    """What the commands have printed so far."""
+    return []
+
+
 @pytest.mark.spark
 @pytest.mark.parametrize("command", [command for command in commands() if not is_endless(command)])
-def test_command_of_the_readme_works(command: str, folder: Path) -> None:
+def test_command_of_the_readme_works(command: str, folder: Path, printed: list[str]) -> None:
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", command],
         cwd=folder,
@@ -68,6 +74,14 @@ def test_command_of_the_readme_works(command: str, folder: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout + done.stderr
+    printed.append(" ".join(done.stdout.split()))
+
+
+@pytest.mark.spark
+def test_the_readme_quotes_what_its_commands_print(printed: list[str]) -> None:
+    quoted = re.findall(r"^> (.+?)(?: <br>)?$", README, re.MULTILINE)
+    assert len(quoted) >= 3
+    assert [line for line in quoted if not any(line in output for output in printed)] == []
 
 
 @pytest.mark.parametrize("command", [command for command in commands() if is_endless(command)])

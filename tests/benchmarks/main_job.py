@@ -54,12 +54,15 @@ def main() -> None:
     parser.add_argument("--templates", type=int, default=2_000)
     parser.add_argument("--again", action="store_true")
     parser.add_argument("--pooled", action="store_true")
+    parser.add_argument("--spark", action="append", default=[], metavar="KEY=VALUE", help="a setting of Spark")
     arguments = parser.parse_args()
     log = POOLED if arguments.pooled else SESSIONS
     with tempfile.TemporaryDirectory(prefix="headwater-benchmark-") as scratch:
         folder = Path(scratch)
         generate(folder, arguments.rows, arguments.templates, log)
-        (folder / "lineage.yaml").write_text(yaml.safe_dump(configuration(arguments.rows, log)))
+        workflow = configuration(arguments.rows, log)
+        workflow["headwater"]["spark"] = {"conf": dict(one.split("=", 1) for one in arguments.spark)}
+        (folder / "lineage.yaml").write_text(yaml.safe_dump(workflow))
         for _run in range(2 if arguments.again else 1):
             run_job(folder, arguments.rows)
         compare(folder)
