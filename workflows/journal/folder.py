@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import shutil
 import uuid
 from collections.abc import Collection
 from contextlib import suppress
@@ -41,21 +40,20 @@ class SegmentFolder:
         """The file that a commit named."""
         return self.root / name
 
-    def remove_all_but(self, named: Collection[Path]) -> None:
-        """Removes what runs of the workflow wrote that no commit names; what cannot be removed stays."""
-        kept = {file.name for file in named}
-        folders = {file.parent for file in named}
-        for folder in self.own.glob("*"):
-            if folder not in folders:
-                shutil.rmtree(folder, ignore_errors=True)
-                continue
-            for file in folder.glob("*"):
-                if file.name.partition(".")[0] + SEGMENT not in kept:
-                    with suppress(OSError):
-                        file.unlink()
-        with suppress(OSError):  # where there are others they are in use
-            self.own.rmdir()
-            self.root.rmdir()
+    def written(self) -> frozenset[Path]:
+        """The files of the workflow that are there now, named or not."""
+        return frozenset(self.own.glob("*/*"))
+
+    def remove(self, written: Collection[Path], named: Collection[Path]) -> None:
+        """Removes those of the files that no commit names, and folders that are empty then; what cannot be stays."""
+        for file in written:
+            if file.with_name(file.name.partition(".")[0] + SEGMENT) not in named:
+                with suppress(OSError):
+                    file.unlink()
+        for folder in ({file.parent for file in written}, {self.own}, {self.root}):
+            for each in folder:
+                with suppress(OSError):  # where there are others it is in use
+                    each.rmdir()
 
 
 SEGMENT = ".parquet"

@@ -81,7 +81,7 @@ def write_segment(file: Path, tables: Iterable[pa.Table], schema: pa.Schema) -> 
             newest.append(_newest(table["time"]))
             statements += table.num_rows
     np.save(digests_file(file), np.unique(np.concatenate(digests)))
-    for written in (file, digests_file(file), file.parent):
+    for written in (file, digests_file(file), file.parent, file.parent.parent):
         _sync(written)
     timed = [time for time in newest if time is not None]
     return Segment(b"", statements, max(timed) if len(timed) == len(newest) and timed else None, file)

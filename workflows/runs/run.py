@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 
 from ingestion.errors import Interrupted, LineageError, StateLost, TargetDown
 from workflows.config import RunConfig
@@ -60,6 +61,11 @@ def _state(config: RunConfig, options: RunOptions) -> Iterator[StateStore]:
             store.close()
 
 
+def _unshared(config: RunConfig) -> RunConfig:
+    """What a dry run leaves in a shared folder nobody would remove: its state is thrown away."""
+    return replace(config, state=replace(config.state, folder=None))
+
+
 def _carried_out(
     config: RunConfig, options: RunOptions, progress: Progress, state: tuple[StateStore, Lease]
 ) -> RunSummary:
@@ -70,7 +76,7 @@ def _carried_out(
         open_database(config) as database,
         open_target(config, options.run_id, dry_run=options.dry_run) as target,
     ):
-        memory = WorkflowState(store, lease, config, options.extent)
+        memory = WorkflowState(store, lease, _unshared(config) if options.dry_run else config, options.extent)
         context = RunContext(target, database, memory, project)
         counts, warnings = Pipeline(config, options, progress, context).carry_out()
     counts.check_conservation()

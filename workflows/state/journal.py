@@ -20,7 +20,7 @@ from workflows.journal.damage import state_lost
 from workflows.journal.folder import SegmentFolder, beside, new_segment_file
 from workflows.journal.known_records import known_records
 from workflows.journal.segments import Segment, segment_of, table_groups, with_all_columns, write_segment
-from workflows.state.schema import journal, log_files
+from workflows.state.schema import identity_of, journal, log_files
 from workflows.state.store import StateStore
 
 SMALL = 50_000
@@ -54,10 +54,17 @@ class Journal:
         """Every segment, in the order in which they were added."""
         return [segment for _id, segment in self._segments_by_id(connection)]
 
-    def remove_unnamed(self, segments: Iterable[Segment]) -> None:
-        """Removes the files that none of the segments is in: those of runs that did not come to their end."""
+    def written(self) -> frozenset[Path]:
+        """The files that are there now, whoever wrote them."""
+        return frozenset() if self.files is None else self.files.written()
+
+    def remove_unnamed(self, written: Collection[Path], segments: Iterable[Segment]) -> None:
+        """Removes those of the files that none of the segments is in: of runs that did not come to their end.
+
+        The files are to be listed before the segments are read: what another run writes and names since is not touched.
+        """
         if self.files is not None:
-            self.files.remove_all_but({segment.file for segment in segments if segment.file is not None})
+            self.files.remove(written, {segment.file for segment in segments if segment.file is not None})
 
     def append(self, connection: Connection, segments: Iterable[Segment]) -> None:
         """Adds segments."""
@@ -133,10 +140,10 @@ class Journal:
 def journal_of(store: StateStore, workflow: str, run_id: str, folder: str | None) -> Journal:
     """The journal of a workflow; `folder` is where all hosts of a cluster see its files, None where none was given."""
     if folder is not None:
-        # Whose database it is belongs to the name: what is in no commit of this one may be in another's.
-        return Journal(
-            workflow, SegmentFolder(Path(folder).absolute(), f"{store.place} {workflow}", everywhere=True), run_id
-        )
+        # Which store it is belongs to the name: what no commit of this one names may be named by another's.
+        with store.read() as connection:
+            owner = f"{identity_of(connection)} {workflow}"
+        return Journal(workflow, SegmentFolder(Path(folder).absolute(), owner, everywhere=True), run_id)
     root = beside(store.place) if store.is_file else None
     return Journal(workflow, None if root is None else SegmentFolder(root, workflow), run_id)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Mapping, Sequence
 
 from sqlalchemy import (
@@ -143,6 +144,7 @@ def prepare(connection: Connection, place: str) -> None:
     if not inspect(connection).has_table(meta.name):
         metadata.create_all(connection)
         connection.execute(insert(meta).values(key="schema", value=str(SCHEMA_VERSION)))
+        _make_identity(connection)
         return
     found = int(connection.scalar(select(meta.c.value).where(meta.c.key == "schema")) or 0)
     if found > SCHEMA_VERSION:
@@ -155,3 +157,15 @@ def prepare(connection: Connection, place: str) -> None:
             connection.execute(text(statement))
     if found < SCHEMA_VERSION:
         connection.execute(update(meta).where(meta.c.key == "schema").values(value=str(SCHEMA_VERSION)))
+    if identity_of(connection) is None:
+        _make_identity(connection)
+
+
+def identity_of(connection: Connection) -> str | None:
+    """What tells a store from every other, wherever it is; None where a version before this one made it."""
+    found: str | None = connection.scalar(select(meta.c.value).where(meta.c.key == "identity"))
+    return found
+
+
+def _make_identity(connection: Connection) -> None:
+    connection.execute(insert(meta).values(key="identity", value=uuid.uuid4().hex))

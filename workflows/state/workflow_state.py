@@ -59,13 +59,14 @@ class WorkflowState:
         self.parsing = ParserSettings(parsing_version(), config.limits, config.parser)
         self._journal = journal_of(store, lease.workflow, lease.run_id, config.state.folder)
         self._latest = time.time() + SECONDS_A_DAY  # clocks differ, and zones are mistaken
+        written = self._journal.written()
         with store.read() as connection:
             self._segments = self._journal.segments(connection)
             self.position = self._possible(position_of(connection, lease.workflow) or Watermark())
             self.templates = remembered_templates(connection, lease.workflow, self.parsing)
             self.letters = tuple(letters_of(connection, lease.workflow))
             self._files = files_read(connection, lease.workflow)
-        self._journal.remove_unnamed(self._segments)
+        self._journal.remove_unnamed(written, self._segments)
         self._starts_over = extent.full or self.position.version != self._version
         self.past = self._past()
 
@@ -150,6 +151,7 @@ class WorkflowState:
         """Notes what was read, all at once: from now on it needs no reading. Raises LeaseHeld like `acknowledge`."""
         workflow = self._lease.workflow
         newest = max(filter(None, (self.past.newest, checkpoint.newest)), default=None)
+        written = self._journal.written()
         with self._store.write() as connection:
             self._lease.confirm(connection)
             self._store_journal(connection, checkpoint, newest)
@@ -170,7 +172,7 @@ class WorkflowState:
             )
             store_position(connection, workflow, position)
             note_files(connection, workflow, checkpoint.files_read, checkpoint.files_there)
-        self._journal.remove_unnamed(kept)
+        self._journal.remove_unnamed(written, kept)
 
     def open_letters(self) -> list[DeadLetter]:
         """The dead letters as they are now."""

@@ -103,12 +103,14 @@ def test_a_dry_run_shows_the_requests_and_sends_nothing(spark: SparkSession, tmp
     (tmp_path / "log.csv").write_text(HEADER + '"INSERT INTO t (a) SELECT b FROM s",2026-01-01 00:00:00,s1,\n')
     shown: list[Any] = []
     options = RunOptions("test", shown.append)
-    summary = run_workflow(load_config(configuration(tmp_path)), options, LoggedProgress())
+    config = load_config(configuration(tmp_path), [f"headwater.state.folder={tmp_path / 'shared'}"])
+    summary = run_workflow(config, options, LoggedProgress())
     (request,) = shown
     assert request["edge"]["lineageDetails"]["columnsLineage"][0]["toColumn"].endswith("t.a")
     assert summary.dry_run
     assert not (tmp_path / "catalog.db").exists()
     assert not (tmp_path / "dead.jsonl").exists()
+    assert not (tmp_path / "shared").exists()
 
 
 BEFORE = [

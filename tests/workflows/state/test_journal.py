@@ -12,7 +12,7 @@ from workflows.journal.folder import new_segment_file
 from workflows.journal.segments import Segment, segment_of, write_segment
 from workflows.state import journal
 from workflows.state.journal import Journal, journal_of
-from workflows.state.store import StateStore
+from workflows.state.store import StateStore, open_state
 
 
 def table_of(digests: range) -> pa.Table:
@@ -57,7 +57,7 @@ def test_many_small_segments_are_put_together_and_large_ones_leave_the_store(sto
         found = kept.segments(connection)
     assert records(found) == [*range(35), *range(100, 150)]
     assert [one.file is None for one in found if one.statements < 10] == []
-    kept.remove_unnamed(found)
+    kept.remove_unnamed(kept.written(), found)
     assert records(found) == [*range(35), *range(100, 150)]
 
 
@@ -82,3 +82,21 @@ def test_without_a_folder_only_a_file_of_this_machine_has_files_beside_it(store:
     found = journal_of(store, "w", "run", None)
     assert (found.folder is not None) is store.is_file
     assert not found.is_everywhere
+
+
+def test_states_of_one_path_on_two_hosts_share_a_folder_and_no_file(tmp_path: Path) -> None:
+    stores = []
+    for host in ("a", "b"):
+        (tmp_path / host).mkdir()
+        stores.append(open_state(str(tmp_path / host / "state.db")))
+        stores[-1].place = "/app/.headwater/state.db"
+    first, second = (journal_of(store, "w", "run", str(tmp_path / "shared")) for store in stores)
+    of_first = in_a_file(first, range(20))
+    second.remove_unnamed(second.written(), [])
+    assert records([of_first]) == [*range(20)]
+    again = journal_of(stores[0], "w", "next", str(tmp_path / "shared"))
+    again.remove_unnamed(again.written(), [])
+    assert of_first.file is not None
+    assert not of_first.file.exists()
+    for store in stores:
+        store.close()

@@ -6,14 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from sqlalchemy import select, text, update
+from sqlalchemy import delete, select, text, update
 
 from ingestion.errors import ConfigError, StateLost
 from workflows.journal.segments import rows_of
 from workflows.state import schema
 from workflows.state.lease import hold_lease
 from workflows.state.runs import begin_run, recorded_runs
-from workflows.state.schema import SCHEMA_VERSION, meta
+from workflows.state.schema import SCHEMA_VERSION, identity_of, meta
 from workflows.state.store import StateStore, clock, open_state
 
 
@@ -38,6 +38,23 @@ def test_a_store_opened_again_has_what_was_put_in(url: str) -> None:
                 {"id": str(value)},
             )
         store.close()
+
+
+def test_a_store_is_told_from_every_other_and_keeps_what_tells_it(url: str) -> None:
+    opened = open_state(url)
+    with opened.write() as connection:
+        first = identity_of(connection)
+        connection.execute(delete(meta).where(meta.c.key == "identity"))  # as in a store of an older version
+    opened.close()
+    found = []
+    for _time in range(2):
+        opened = open_state(url)
+        with opened.read() as connection:
+            found.append(identity_of(connection))
+        opened.close()
+    assert found[0] == found[1]
+    assert None not in found
+    assert first not in found
 
 
 def test_a_failed_transaction_leaves_nothing(store: StateStore) -> None:

@@ -13,6 +13,7 @@ from ingestion.model import Json
 from workflows.commands.options import DEFAULT_CATALOG, CatalogFile
 from workflows.runtime.error_reporting import shows_errors
 
+_MOST = 2**63 - 1  # the largest number of a SQLite row
 correct = typer.Typer(
     name="correct", no_args_is_help=True, help="Edges added, confirmed or rejected by hand, each with a reason."
 )
@@ -69,7 +70,9 @@ def reject(
 @correct.command()
 @shows_errors
 def undo(
-    number: Annotated[int, typer.Argument(metavar="NUMBER", help="As `ingest correct list` has it.")],
+    number: Annotated[
+        int, typer.Argument(metavar="NUMBER", min=1, max=2**63 - 1, help="As `ingest correct list` has it.")
+    ],
     reason: Reason,
     author: Author = "local",
     catalog: CatalogFile = DEFAULT_CATALOG,
