@@ -17,7 +17,7 @@ from connectors.catalog.store.queries.window import DAY, DEFAULT_DAYS
 from ingestion.errors import ConfigError
 from workflows.causes.collection import MOST_TABLES, Neighbourhood, neighbourhood, records_of_tests, upstream_facts
 from workflows.causes.facts import UpstreamFacts
-from workflows.causes.question import Symptom, symptom_of
+from workflows.causes.question import LookBack, Symptom, symptom_of
 from workflows.causes.ranking import rank_suspects
 from workflows.causes.report import CauseReport, moment_text, name_list, timeline
 from workflows.causes.unread_statements import unread_statements
@@ -42,15 +42,16 @@ def causes(connection: Connection, name: str, when: When) -> CauseReport:
     row, path = named_node(connection, name)
     now = now_millis()
     at = now if when.as_of is None else when.as_of
-    begun = _beginning(connection, at, now)
     days = DEFAULT_DAYS if when.days is None else when.days
-    earliest = max(begun - 1, at - days * DAY) if days else begun - 1
+    back = LookBack(_beginning(connection, at, now), days)
     node = str(row.fqn), path
-    symptom = symptom_of(node, at, earliest, records_of_tests(connection, {row.id: row.fqn}, at))
-    moments = [Moment(moment, moment - days * DAY if days else None) for moment in (at, symptom.window.start)]
+    symptom = symptom_of(node, at, back, records_of_tests(connection, {row.id: row.fqn}, at))
+    window = symptom.window
+    looked_at = sorted({at, window.start, window.end})
+    moments = [Moment(moment, moment - days * DAY if days else None) for moment in looked_at]
     around = neighbourhood(connection, row.id, moments)
     tests = records_of_tests(connection, around.names, symptom.at)
-    facts = upstream_facts(connection, around, tests, symptom.window, earliest)
+    facts = upstream_facts(connection, around, tests, window, back.earliest(window.end))
     suspects = rank_suspects(symptom, facts)
     upstream = frozenset(around.names[identifier] for identifier in around.upstream)
     unknown = tuple(_gaps(symptom, facts, around))

@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 from connectors.catalog.local_tables import ColumnDependency, dependencies_of
 from connectors.catalog.store.entities.entities import any_rows_of
 from connectors.catalog.store.evidence.load_history import load_history
+from connectors.catalog.store.evidence.load_rhythm import load_rhythm
 from connectors.catalog.store.evidence.quality_results import QualityTest, quality_tests
 from connectors.catalog.store.evidence.table_changes import StoredChange, known_since, table_changes
 from connectors.catalog.store.evidence.writes import WrittenVersion, observed_range, writes_into
@@ -26,7 +27,7 @@ from workflows.causes.facts import (
     TimeRange,
     UpstreamFacts,
 )
-from workflows.causes.loads import LoadRhythm, late_loads, load_rhythm, missing_loads
+from workflows.causes.loads import late_loads, missing_loads
 from workflows.causes.volume import by_table, load_incidents
 
 MOST_TABLES = 2_000
@@ -122,7 +123,9 @@ def upstream_facts(
         incidents += definition_changes(table, writes.get(table, ()), within)
     for identifier, loads in by_table(load_history(connection, upstream, window.end)).items():
         incidents += [one for one in load_incidents(names[identifier], loads) if within.holds(one.at)]
-    incidents += _rhythm_incidents(rhythms, around.edges, seen, window, wanted)
+    of_rhythms = late_loads(rhythms, _readers(around.edges), window)
+    of_rhythms += missing_loads(rhythms, seen[1], within) if seen is not None else []
+    incidents += [one for one in of_rhythms if one.table in wanted]
     tested = [test.node[0] for test in tests if test.outcomes]
     due = {table: rhythm.due for table, rhythm in rhythms.items()}
     tables = {t: TableKnowledge(bool(writes.get(t)), tested.count(t), due.get(t)) for t in sorted(wanted)}
@@ -131,20 +134,12 @@ def upstream_facts(
     return UpstreamFacts(around.edges, tuple(incidents), tests, tables, min(since, default=window.end), read_until)
 
 
-def _rhythm_incidents(
-    rhythms: Mapping[str, LoadRhythm],
-    edges: Iterable[ColumnDependency],
-    seen: tuple[int, int] | None,
-    window: TimeRange,
-    wanted: set[str],
-) -> list[Incident]:
-    readers: dict[str, set[str]] = defaultdict(set)
+def _readers(edges: Iterable[ColumnDependency]) -> dict[str, set[str]]:
+    """The tables that read each."""
+    found: dict[str, set[str]] = defaultdict(set)
     for edge in edges:
-        readers[edge.source[0]].add(edge.target[0])
-    found = late_loads(rhythms, readers, window)
-    if seen is not None:
-        found += missing_loads(rhythms, seen[1], window)
-    return [one for one in found if one.table in wanted]
+        found[edge.source[0]].add(edge.target[0])
+    return found
 
 
 def _with_names(one: WrittenVersion, names: Mapping[str, str]) -> WrittenVersion:

@@ -75,10 +75,6 @@ class TestRecord:
         return bool(self.outcomes) and not self.outcomes[-1].passed
 
     @property
-    def passing(self) -> bool:
-        return bool(self.outcomes) and self.outcomes[-1].passed
-
-    @property
     def first_failure(self) -> TestOutcomeAt | None:
         """The first of the failures that it ends with."""
         found = None
@@ -87,6 +83,27 @@ class TestRecord:
                 break
             found = outcome
         return found
+
+    def failure_within(self, window: TimeRange) -> TestOutcomeAt | None:
+        """The first failure of those that belong to what went wrong in `window`; None: there is none.
+
+        That is a failure which lasts at the window's end, or the next result after it: tests that have not passed since
+        run at other hours than the one whose first failure ends the window.
+        """
+        by_then = [one for one in self.outcomes if one.at <= window.end]
+        if not by_then:
+            return None
+        if by_then[-1].passed:
+            after = next((one for one in self.outcomes if one.at > window.end), None)
+            return after if after is not None and not after.passed else None
+        passes = [one.at for one in by_then if one.passed]
+        first = next(one for one in by_then if not passes or one.at > passes[-1])
+        return first if window.start < first.at else None
+
+    def pass_within(self, window: TimeRange) -> int | None:
+        """When it passed last in `window`; None where it did not, or failed after that in it."""
+        by_then = [one for one in self.outcomes if one.at <= window.end]
+        return by_then[-1].at if by_then and by_then[-1].passed and by_then[-1].at > window.start else None
 
     @property
     def last_pass(self) -> int | None:

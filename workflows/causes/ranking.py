@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from ingestion.policies.values import ColumnNode
 from workflows.causes.column_paths import DIRECT, INDIRECT, TABLE, ColumnWay, UpstreamPaths
@@ -78,6 +78,15 @@ def rank_suspects(symptom: Symptom, facts: UpstreamFacts) -> tuple[Suspect, ...]
 
 
 @dataclass(frozen=True, slots=True)
+class _ClearingTest:
+    """A test downstream of a suspect that passed at a time (milliseconds), and how much that counts."""
+
+    at: int
+    name: str
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
 class _Ranking:
     symptom: Symptom
     facts: UpstreamFacts
@@ -85,8 +94,10 @@ class _Ranking:
     ways: Mapping[str, ColumnWay]
     nodes: Mapping[ColumnNode, ColumnWay]
     incidents: Mapping[str, tuple[Incident, ...]]
-    failing: tuple[TestRecord, ...] = field(default=())
-    passing: tuple[TestRecord, ...] = field(default=())
+    failing: Mapping[TestRecord, int]
+    """With the time of the first failure."""
+    passing: Mapping[TestRecord, int]
+    """With the time of the pass."""
 
     @classmethod
     def of(cls, symptom: Symptom, facts: UpstreamFacts) -> _Ranking:
@@ -103,8 +114,8 @@ class _Ranking:
                 incidents[one.table].append(one)
         window = symptom.window
         tests = sorted(facts.tests, key=lambda test: (str(test.node), test.name))
-        failing = tuple(t for t in tests if t.first_failure is not None and window.start < t.first_failure.at)
-        passing = tuple(t for t in tests if t.passing and (t.last_pass or 0) > window.start)
+        failing = {t: first.at for t in tests if (first := t.failure_within(window)) is not None}
+        passing = {t: at for t in tests if t not in failing and (at := t.pass_within(window)) is not None}
         return cls(symptom, facts, paths, ways, nodes, {t: tuple(i) for t, i in incidents.items()}, failing, passing)
 
     def suspects(self) -> tuple[Suspect, ...]:
@@ -113,18 +124,21 @@ class _Ranking:
 
     def _suspect(self, table: str) -> Suspect:
         evidence = self._evidence(table)
-        strongest = max((one.weight for one in evidence), default=0.0)
-        rest = sum(one.weight for one in evidence) - strongest
-        weight = strongest + 0.15 * rest
+        clearing = self._clearing_tests(table)
+        weights = sorted((one.weight * self._share_kept(table, clearing, one) for one in evidence), reverse=True)
+        weight = weights[0] + 0.15 * sum(weights[1:]) if weights else _SILENT * _TIES[self.ways[table].strength]
         if not evidence:
-            weight = _SILENT * _TIES[self.ways[table].strength]
-        cleared = self._clearing_tests(table)
-        passed = sum(weight for _name, weight in cleared)
-        failed = sum(_TIES[way.strength] for way in self._ways_to_tests(table, self.failing).values())
-        left = 1.0 - _CLEARED * passed / (passed + failed) if passed else 1.0
+            weight *= self._share_kept(table, clearing, None)
+        cleared = {one.name for of in evidence or (None,) for one in _after(clearing, of)}
         failing = tuple(_test_name(test) for test in self.failing if test.node[0] == table)
-        score = round(weight * left * self._coverage(table), 4)
-        return Suspect(table, score, self.ways[table], evidence, tuple(name for name, _ in cleared), failing)
+        score = round(weight * self._coverage(table), 4)
+        return Suspect(table, score, self.ways[table], evidence, tuple(sorted(cleared)), failing)
+
+    def _share_kept(self, table: str, clearing: Iterable[_ClearingTest], evidence: Indication | None) -> float:
+        """What the tests that passed since then leave of the weight of what speaks against a suspect."""
+        passed = sum(one.weight for one in _after(clearing, evidence))
+        failed = sum(_TIES[way.strength] for way in self._ways_to_tests(table, self.failing).values())
+        return 1.0 - _CLEARED * passed / (passed + failed) if passed else 1.0
 
     def _evidence(self, table: str) -> tuple[Indication, ...]:
         found = [self._of_incident(one) for one in self.incidents.get(table, ()) if one.kind in _KINDS]
@@ -132,10 +146,10 @@ class _Ranking:
         if failing:
             explained = self._has_cause_upstream(table, tests=True)
             weight = _FAILING_TEST * (_CONSEQUENCE if explained else 1.0) * _TIES[self.ways[table].strength]
-            for test in failing:
-                first = test.first_failure
-                assert first is not None
-                found.append(Indication(first.at, f"test {_test_name(test)} fails", round(weight, 4), from_test=True))
+            found += [
+                Indication(self.failing[test], f"test {_test_name(test)} fails", round(weight, 4), from_test=True)
+                for test in failing
+            ]
         return tuple(sorted(found, key=lambda one: (-one.weight, one.at, one.text)))
 
     def _of_incident(self, one: Incident) -> Indication:
@@ -185,12 +199,12 @@ class _Ranking:
                 found[test] = way
         return found
 
-    def _clearing_tests(self, table: str) -> list[tuple[str, float]]:
-        """The passed tests downstream of a suspect, on the columns that lead to what went wrong, with their weights."""
+    def _clearing_tests(self, table: str) -> list[_ClearingTest]:
+        """The passed tests downstream of a suspect, on the columns that lead to what went wrong."""
         own = [column for (name, column) in self.nodes if name == table]
         kinds = {test.kind for test in self.symptom.failing}
         found = []
-        for test in self.passing:
+        for test, at in self.passing.items():
             ways = self.paths.upstream_of(test.node)
             tied = [ways[table, column] for column in own if (table, column) in ways]
             if not tied:
@@ -199,8 +213,14 @@ class _Ranking:
             weight = _PASSED[way.strength]
             if way.strength == DIRECT and test.kind in kinds:
                 weight = _PASSED_OF_THE_SAME_KIND
-            found.append((_test_name(test), weight))
+            found.append(_ClearingTest(at, _test_name(test), weight))
         return found
+
+
+def _after(clearing: Iterable[_ClearingTest], evidence: Indication | None) -> list[_ClearingTest]:
+    """The tests that passed after what happened; all where only a test tells: when it went wrong is not known then."""
+    since = None if evidence is None or evidence.from_test else evidence.at
+    return [one for one in clearing if since is None or one.at > since]
 
 
 def _better(known: ColumnWay | None, way: ColumnWay) -> ColumnWay:

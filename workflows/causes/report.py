@@ -57,7 +57,8 @@ class CauseReport:
             more = f", then {len(self.accused) - 1} more" if len(self.accused) > 1 else ""
             return f"likeliest: {first.table}{more}"
         if self.unknown:
-            return f"not known: no change is seen, but {len(self.unknown)} things are not known"
+            things = "one thing is" if len(self.unknown) == 1 else f"{len(self.unknown)} things are"
+            return f"not known: no change is seen, but {things} not known"
         return "nothing is known to have changed"
 
     def _has_cause(self, one: Suspect) -> bool:

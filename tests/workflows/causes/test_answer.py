@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -170,6 +171,28 @@ def test_a_source_of_which_nothing_tells_is_not_said_to_be_unchanged(history: Hi
     report = history.why("cities", 2.5)
     assert not report.known
     assert any(f"nothing tells what came into {HOME}.customers" in one for one in report.unknown)
+
+
+def test_what_is_not_known_is_counted_in_plain_words(history: History) -> None:
+    for number in range(3):
+        history.run(number)
+    report = history.why("cities", 2.5)
+    assert report.verdict == "not known: no change is seen, but one thing is not known"
+    more = replace(report, unknown=(*report.unknown, "and that"))
+    assert more.verdict == "not known: no change is seen, but 2 things are not known"
+
+
+def test_a_failure_older_than_the_days_that_are_looked_back_keeps_its_cause(history: History) -> None:
+    for number in range(24):
+        changed = number >= 20
+        history.run(number, amount="orders.amount - ?" if changed else "", key="other" if changed else "s")
+    for number in (10, 20):
+        history.test(number, "daily.revenue", passed=number < 20)
+    history.catalog.add_edges([], at=day(100))
+    report = history.why("daily", 100)
+    assert (report.symptom.window.start, report.symptom.window.end) == (day(10.25), day(20.25))
+    assert accused(report)[0] == "sales"
+    assert "orders.amount - ?" in report.accused[0].evidence[0].text
 
 
 def test_errors_name_what_to_ask_instead(history: History, tmp_path: Path) -> None:

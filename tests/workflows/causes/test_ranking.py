@@ -17,11 +17,12 @@ from workflows.causes.facts import (
     TestRecord,
     UpstreamFacts,
 )
-from workflows.causes.question import symptom_of
+from workflows.causes.question import LookBack, symptom_of
 from workflows.causes.ranking import Suspect, rank_suspects
 
 COLUMNS = ("a", "b", "c")
 LAST_PASS, FIRST_FAILURE = 1_000, 2_000
+DAY = 86_400_000
 
 
 def made_facts(seed: int) -> UpstreamFacts:
@@ -59,7 +60,7 @@ def made_test(table: str, column: str | None, *, passed: bool, kind: str) -> Tes
 
 
 def ranked(facts: UpstreamFacts) -> tuple[Suspect, ...]:
-    return rank_suspects(symptom_of(("t0", "a"), 3_000, 0, facts.tests), facts)
+    return rank_suspects(symptom_of(("t0", "a"), 3_000, LookBack(0, 0), facts.tests), facts)
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -122,3 +123,80 @@ def test_a_change_before_the_last_pass_counts_less_than_one_after_it() -> None:
     facts = UpstreamFacts(edges, incidents, (made_test("t0", "a", passed=False, kind="k"),), {}, 0)
     scores = {one.table: one.score for one in ranked(facts)}
     assert scores["s"] > 3 * scores["r"] > 0
+
+
+CHAIN = (
+    ColumnDependency(("src", "a"), ("t0", "a"), "DIRECT"),
+    ColumnDependency(("src", "a"), ("other", "a"), "DIRECT"),
+    ColumnDependency(("rival", "a"), ("t0", "a"), "DIRECT"),
+)
+
+
+def told(table: str, *outcomes: tuple[int, bool]) -> TestRecord:
+    return TestRecord((table, "a"), f"k of {table}", "k", tuple(TestOutcomeAt(at, passed=ok) for at, ok in outcomes))
+
+
+@pytest.mark.parametrize(
+    ("passed_at", "cleared"),
+    [(2, False), (6, False), (7, True), (9, True), (10, False)],
+    ids=["before it happened", "as it happened", "after it", "with the first failure", "after the mend"],
+)
+def test_a_test_clears_only_of_what_happened_before_it_passed(passed_at: int, cleared: bool) -> None:
+    symptom = told("t0", (0, True), (9, False))
+    incidents = (Incident(6, "src", IncidentKind.TYPE, ("a",)), Incident(6, "rival", IncidentKind.DEFINITION))
+    facts = UpstreamFacts(CHAIN, incidents, (symptom, told("other", (-24, True), (passed_at, True))), {}, -100)
+    suspects = rank_suspects(symptom_of(("t0", "a"), 12, LookBack(-100, 0), facts.tests), facts)
+    assert {one.table: bool(one.cleared_by) for one in suspects}["src"] is cleared
+    assert (suspects[0].table == "src") is not cleared
+
+
+def test_a_pass_clears_of_each_incident_by_its_own_time() -> None:
+    tests = told("t0", (0, True), (9, False)), told("other", (5, True))
+    symptom = symptom_of(("t0", "a"), 12, LookBack(-100, 0), tests)
+    scores = {}
+    for times in ((4,), (6,), (4, 6)):
+        incidents = tuple(Incident(at, "src", IncidentKind.DEFINITION) for at in times)
+        found = {one.table: one for one in rank_suspects(symptom, UpstreamFacts(CHAIN, incidents, tests, {}, -100))}
+        scores[times] = found["src"].score
+    assert scores[4,] < scores[6,] < scores[4, 6]
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "accuses"),
+    {
+        "in a later hour of the same round": (((-15, True), (11, False)), True),
+        "mended since": (((-15, True), (8, False), (30, True)), True),
+        "before the last pass": (((-24, True), (-15, False)), False),
+        "passed after the window": (((8, True), (11, True), (35, False)), False),
+        "never told before": (((11, False),), False),
+    }.values(),
+)
+def test_a_test_upstream_accuses_by_the_first_result_after_it_passed(
+    outcomes: tuple[tuple[int, bool], ...], accuses: bool
+) -> None:
+    symptom = told("t0", (0, True), (9, False))
+    facts = UpstreamFacts(CHAIN, (), (symptom, told("src", *outcomes)), {}, -100)
+    found = {
+        one.table: one for one in rank_suspects(symptom_of(("t0", "a"), 40, LookBack(-100, 0), facts.tests), facts)
+    }
+    assert bool(found["src"].evidence) is accuses
+
+
+@pytest.mark.parametrize(
+    ("begun", "days", "last_pass", "window"),
+    [
+        (0, 30, 10, (10, 20)),
+        (0, 5, 10, (15, 20)),
+        (0, 0, 10, (10, 20)),
+        (0, 30, None, (-1 / DAY, 20)),
+        (50, 30, 10, (10, 20)),
+        (50, 0, None, (20 - 1 / DAY, 20)),
+    ],
+)
+def test_days_count_back_from_the_first_failure(
+    begun: int, days: int, last_pass: int | None, window: tuple[float, float]
+) -> None:
+    passes = [] if last_pass is None else [(last_pass * DAY, True)]
+    test = told("t0", *passes, (20 * DAY, False), (99 * DAY, False))
+    found = symptom_of(("t0", "a"), 100 * DAY, LookBack(begun * DAY, days), (test,)).window
+    assert (found.start, found.end) == tuple(round(one * DAY) for one in window)
