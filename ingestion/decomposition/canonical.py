@@ -5,6 +5,7 @@ What it gives is compared, never shown: it holds literals, as digests under a ke
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -25,17 +26,29 @@ _ORDERED: dict[type[exp.Expr], tuple[str, str, str]] = {
 }
 """Comparisons of which each is another one turned round."""
 _MOST_ORDERS = 720
+_OF_NUMBERS = (exp.Mul, exp.Div, exp.Sub, exp.Mod, exp.Neg, exp.Count, exp.Sum, exp.Avg, exp.Length)
+_NUMBER_TYPE = re.compile(
+    r"\s*(?:tiny|small|medium|big)?(?:int(?:eger)?|decimal|numeric|number|float|real|double|money)\b", re.IGNORECASE
+)
 _BESIDE_THE_TEXT = ("big_int",)
 """What sqlglot notes of a node that the text does not say."""
 
 
 @dataclass(frozen=True, slots=True)
+class Comparison:
+    """How texts are compared: `key` makes digests of literals, `text_addition` says that + may join texts."""
+
+    key: bytes
+    text_addition: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Canon:
-    """Writes canonical texts: `labels` name the occurrences of relations, `key` makes digests of literals."""
+    """Writes canonical texts: `labels` name the occurrences of relations."""
 
     leaves: Mapping[int, Leaf]
     labels: Mapping[int, str]
-    key: bytes
+    comparison: Comparison
 
     def expression(self, node: exp.Expr) -> str:
         """The canonical text of a rewritten expression."""
@@ -43,9 +56,12 @@ class Canon:
         if kind is exp.Column:
             return self._column(node)
         if kind is exp.Literal:
-            return f"'{digest(self.key, ('text' if node.is_string else 'number') + str(node.name))}'"
+            return f"'{digest(self.comparison.key, ('text' if node.is_string else 'number') + str(node.name))}'"
         if isinstance(node, _COMMUTATIVE):
-            return f"{kind.__name__}({', '.join(sorted(map(self.expression, node.flatten())))})"
+            operands = list(node.flatten())
+            written = [self.expression(one) for one in operands]
+            ordered = kind is exp.Add and self.comparison.text_addition and not all(map(self._is_number, operands))
+            return f"{kind.__name__}({', '.join(written if ordered else sorted(written))})"
         if isinstance(node, _SYMMETRIC):
             sides = sorted((self.expression(node.this), self.expression(node.expression)))
             return f"{kind.__name__}({', '.join(sides)})"
@@ -62,6 +78,17 @@ class Canon:
         if isinstance(node, exp.DataType):
             return node.sql()
         return self._node(node)
+
+    def _is_number(self, node: exp.Expr) -> bool:
+        """Whether a value is surely no text."""
+        if type(node) is exp.Literal:
+            return not node.is_string
+        if type(node) is exp.Column:
+            known = self.leaves[leaf_number(node)].known
+            return known is not None and bool(_NUMBER_TYPE.match(known.get(node.name, "")))
+        if isinstance(node, exp.Cast | exp.TryCast):
+            return bool(node.is_type(*exp.DataType.NUMERIC_TYPES))
+        return isinstance(node, _OF_NUMBERS)
 
     def _node(self, node: exp.Expr) -> str:
         parts = [
@@ -96,7 +123,7 @@ class Canon:
 
     def within(self, rows: Rows) -> Canon:
         """The writer for a query of its own."""
-        return next(iter(best_writers(rows, self.leaves, self.key)))
+        return next(iter(best_writers(rows, self.leaves, self.comparison)))
 
     def block(self, block: Block, *, with_filters: bool) -> str:
         """The canonical text of a join tree, without the conditions on one relation alone unless `with_filters`."""
@@ -147,7 +174,7 @@ def digest(key: bytes, text: str) -> str:
     return blake2b(text.encode("utf-8", "surrogatepass"), key=key, digest_size=12).hexdigest()
 
 
-def best_writers(rows: Rows, leaves: Mapping[int, Leaf], key: bytes) -> tuple[Canon, ...]:
+def best_writers(rows: Rows, leaves: Mapping[int, Leaf], comparison: Comparison) -> tuple[Canon, ...]:
     """The writers of a query (its `rows`) that number tables which occur twice so that the text is the least.
 
     They are several where that makes no difference. Raises Refusal where there are too many ways to number them.
@@ -158,8 +185,8 @@ def best_writers(rows: Rows, leaves: Mapping[int, Leaf], key: bytes) -> tuple[Ca
         if inner is None:
             names[leaf.number] = leaf.table.dotted if leaf.table is not None else ""
         else:
-            writer = next(iter(best_writers(inner, leaves, key)))
-            names[leaf.number] = digest(key, writer.rows(inner, with_columns=False))
+            writer = next(iter(best_writers(inner, leaves, comparison)))
+            names[leaf.number] = digest(comparison.key, writer.rows(inner, with_columns=False))
     alike: dict[str, list[int]] = {}
     for number, name in names.items():
         alike.setdefault(name, []).append(number)
@@ -169,7 +196,7 @@ def best_writers(rows: Rows, leaves: Mapping[int, Leaf], key: bytes) -> tuple[Ca
     chosen: list[Canon] = []
     for orders in product(*(permutations(numbers) for numbers in alike.values())):
         labels = {number: f"{names[number]!r}#{place}" for order in orders for place, number in enumerate(order)}
-        writer = Canon(leaves, labels, key)
+        writer = Canon(leaves, labels, comparison)
         text = (writer.block(rows.block, with_filters=False), writer.rows(rows, with_columns=False))
         if best is None or text < best:
             best, chosen = text, []

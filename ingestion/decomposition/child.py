@@ -7,9 +7,15 @@ import pickle
 from sqlglot import exp
 
 from ingestion.decomposition.decompose import Context, decompose, query_of
-from ingestion.decomposition.folding.queries import Folding
-from ingestion.decomposition.folding.rows import Refusal
-from ingestion.decomposition.process import DecompositionReply, DecompositionRequest, TableColumns, known_table
+from ingestion.decomposition.folding.queries import Folding, Temporary
+from ingestion.decomposition.folding.rows import Refusal, Value
+from ingestion.decomposition.process import (
+    DecompositionReply,
+    DecompositionRequest,
+    TableColumns,
+    TemporaryChange,
+    known_table,
+)
 from ingestion.dialects import Dialect, dialect_of
 from ingestion.errors import Templated, Unparsable
 from ingestion.lexing.templates import template_in_code
@@ -18,6 +24,7 @@ from ingestion.parsing.sqlglot_tier.tier import syntax_tree
 from ingestion.statements.spellings import plainly_spelled
 
 NO_QUERY = "no query"
+UNREAD_DEFINITION = "a temporary table whose definition is not read"
 
 
 def answer(text: str, dialect: str) -> bytes:
@@ -35,7 +42,7 @@ def answer(text: str, dialect: str) -> bytes:
 def _reply(request: DecompositionRequest, rules: Dialect) -> DecompositionReply:
     known = request.known
     try:
-        temporary = {name: _query(definition, rules) for name, definition in request.temporary}
+        temporary = [Temporary(change.name, _definition(change, rules)) for change in request.temporary]
         query = query_of(_tree(request.text, rules))
         if query is None:
             return DecompositionReply(reason=NO_QUERY)
@@ -43,7 +50,7 @@ def _reply(request: DecompositionRequest, rules: Dialect) -> DecompositionReply:
             rules,
             request.key,
             lambda table: known_table(known, table),
-            {name: one for name, one in temporary.items() if one is not None},
+            temporary,
         )
     except Refusal as refusal:
         return DecompositionReply(reason=refusal.reason)
@@ -60,11 +67,17 @@ def _tree(text: str, rules: Dialect) -> exp.Expr:
     return syntax_tree(plainly_spelled(text, rules), rules)
 
 
-def _query(definition: str, rules: Dialect) -> exp.Expr | None:
-    try:
-        return query_of(_tree(definition, rules))
-    except Unparsable:
+def _definition(change: TemporaryChange, rules: Dialect) -> Value | None:
+    if change.reason:
+        return Refusal(change.reason)
+    if not change.definition:
         return None
+    try:
+        return query_of(_tree(change.definition, rules)) or Refusal(UNREAD_DEFINITION)
+    except Refusal as refusal:
+        return refusal
+    except Unparsable:
+        return Refusal(UNREAD_DEFINITION)
 
 
 def _columns(query: exp.Expr, context: Context) -> TableColumns | None:

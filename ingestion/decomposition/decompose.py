@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from ingestion.decomposition.canonical import Canon, best_writers, digest
+from ingestion.decomposition.canonical import Canon, Comparison, best_writers, digest
 from ingestion.decomposition.folding.expressions import has_aggregate, is_aggregate
-from ingestion.decomposition.folding.queries import Folding, KnownColumns
+from ingestion.decomposition.folding.queries import Folding, KnownColumns, Temporary
 from ingestion.decomposition.folding.rows import WHOLE_QUERY, Leaf, Refusal, Rows, columns_in, leaf_number, numbers_in
-from ingestion.decomposition.model import Decomposition, Dimension, EntityExpression, Measure, View, ViewField
+from ingestion.decomposition.metrics import free_name
+from ingestion.decomposition.model import (
+    Decomposition,
+    Dimension,
+    EntityExpression,
+    Measure,
+    View,
+    ViewField,
+    masked_text,
+)
 from ingestion.decomposition.shown import ShownQuery, shown_query
 from ingestion.decomposition.times import grain_of, is_compared_with_time, is_time
 from ingestion.dialects import Dialect
@@ -33,7 +42,7 @@ class Context:
     dialect: Dialect
     key: bytes
     known: KnownColumns
-    temporary: Mapping[str, exp.Expr]
+    temporary: Sequence[Temporary]
 
 
 def query_of(tree: exp.Expr) -> exp.Expr | None:
@@ -62,7 +71,9 @@ class _FoldedQuery:
         self._leaves = leaves
         self._context = context
         self._shown: ShownQuery = shown_query(rows, leaves, context.dialect)
-        self._writers: tuple[Canon, ...] = best_writers(rows, leaves, context.key)
+        self._writers: tuple[Canon, ...] = best_writers(
+            rows, leaves, Comparison(context.key, context.dialect.text_addition)
+        )
 
     def decomposition(self) -> Decomposition:
         measured = {
@@ -80,8 +91,9 @@ class _FoldedQuery:
 
     def _is_measure(self, value: exp.Expr) -> bool:
         """Whether an output has an aggregate, its own or one of a query that it is read from."""
-        if has_aggregate(value):
-            return True
+        return has_aggregate(value) or self._has_total(value)
+
+    def _has_total(self, value: exp.Expr) -> bool:
         return any(self._is_total(column) for column in columns_in(value))
 
     def _is_total(self, column: exp.Expr) -> bool:
@@ -92,7 +104,7 @@ class _FoldedQuery:
     def _expression(self, value: exp.Expr) -> EntityExpression:
         text = min(writer.expression(value) for writer in self._writers)
         key = digest(self._context.key, text)
-        return EntityExpression(self._shown.text(value), key, tuple(self._fields(value)), has_aggregate(value))
+        return EntityExpression(self._shown.text(value), key, tuple(self._fields(value)), self._is_measure(value))
 
     def _fields(self, value: exp.Expr) -> Iterator[ViewField]:
         """The columns of base tables in an expression, those behind inner queries too, each once."""
@@ -112,6 +124,9 @@ class _FoldedQuery:
                         yield from self._all_fields(inner)
 
     def _measure(self, name: str, value: exp.Expr) -> Measure:
+        return replace(self._own_measure(name, value), over_groups=self._has_total(value))
+
+    def _own_measure(self, name: str, value: exp.Expr) -> Measure:
         expression = self._expression(value)
         given = name if not name.startswith("#") else _name_of(expression.text)
         if not is_aggregate(value):
@@ -131,9 +146,12 @@ class _FoldedQuery:
         """The aggregates of an expression, and what it makes of them by their names; none where other columns count."""
         formula = value.copy()
         parts: dict[str, Measure] = {}
+        taken: set[str] = set()
         for node in list(formula.find_all(exp.AggFunc)):
             part = self._measure("#", node)
-            parts[part.name] = part
+            if part.expression.key not in parts:
+                parts[part.expression.key] = replace(part, name=free_name(part.name, taken))
+            part = parts[part.expression.key]
             node.replace(exp.Column(this=exp.Identifier(this=part.name), table=exp.Identifier(this=_FORMULA)))
         if any(column.args["table"].name != _FORMULA for column in columns_in(formula)) or not parts:
             return (), ""
@@ -148,7 +166,7 @@ class _FoldedQuery:
         }
         first = self._leaves[min(found)] if found else None
         name = "" if first is None else first.alias or (first.table.table if first.table is not None else "query")
-        sql = f"SELECT * FROM {self._shown.relations(block)}" if block.members else ""
+        sql = masked_text(f"SELECT * FROM {self._shown.relations(block)}") if block.members else ""
         return View(name, digest(self._context.key, text), sql, tables)
 
     def _tables(self, rows: Rows) -> Iterator[str]:

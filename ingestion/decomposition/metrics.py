@@ -77,7 +77,7 @@ class MetricCollection:
         for metric in self._metrics.values():
             families.setdefault(metric.family, []).append(metric)
         taken: set[str] = set()
-        return tuple(replace(one, name=_free_name(one.name, taken)) for family in families.values() for one in family)
+        return tuple(replace(one, name=free_name(one.name, taken)) for family in families.values() for one in family)
 
 
 def _merge(known: Metric, other: Metric) -> Metric:
@@ -92,7 +92,8 @@ def _merge(known: Metric, other: Metric) -> Metric:
     return replace(first, dimensions=tuple(by_key.values()), use=known.use.with_more(other.use))
 
 
-def _free_name(name: str, taken: set[str]) -> str:
+def free_name(name: str, taken: set[str]) -> str:
+    """The name, with a number where it is taken; `taken` has it from now on."""
     found, number = name, 1
     while found in taken:
         number += 1

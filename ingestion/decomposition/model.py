@@ -5,6 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+MASK = "\0"
+"""What stands for a literal in a masked text: no SQL has it, while names and operators may have the `?` of a text."""
+
+
+def masked_text(masked: str) -> str:
+    """A masked text as it is shown, with `?` for literals."""
+    return masked.replace(MASK, "?")
+
 
 class ViewField(NamedTuple):
     """A column of a view: of the base table `table`, `column` there."""
@@ -15,15 +23,21 @@ class ViewField(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class EntityExpression:
-    """An expression over a view's fields: `text` has `?` for literals; `key` is equal where the meaning is.
+    """An expression over a view's fields: `masked` has MASK for literals; `key` is equal where the meaning is.
 
-    `of_groups` says that it holds an aggregate, as a condition of HAVING does.
+    `of_groups` says that it holds an aggregate, as a condition of HAVING does, or is of what an inner query makes of
+    its groups.
     """
 
-    text: str
+    masked: str
     key: str
     fields: tuple[ViewField, ...] = ()
     of_groups: bool = False
+
+    @property
+    def text(self) -> str:
+        """The expression with `?` for literals."""
+        return masked_text(self.masked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +66,8 @@ class Dimension:
 class Measure:
     """An aggregate: its function ("sum", "count_distinct") and what it is of; or an expression over aggregates.
 
-    Such a one has `parts`, and its `formula` names them: `SUM(a) / COUNT(*)` is `sum_a / count`.
+    Such a one has `parts`, and its `formula` names them: `SUM(a) / COUNT(*)` is `sum_a / count`. `argument` and
+    `formula` have MASK for literals. `over_groups` says that it is of what an inner query makes of its groups.
     """
 
     name: str
@@ -62,6 +77,7 @@ class Measure:
     composite: bool = False
     parts: tuple[Measure, ...] = ()
     formula: str = ""
+    over_groups: bool = False
 
 
 @dataclass(frozen=True, slots=True)

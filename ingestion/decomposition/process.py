@@ -17,17 +17,29 @@ TableColumns = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
+class TemporaryChange:
+    """What a statement did to a temporary table: `definition` is the text that made it, "" where it is gone.
+
+    `reason` says why its rows are not told by a definition.
+    """
+
+    name: str
+    definition: str = field(default="", repr=False)
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class DecompositionRequest:
     """A statement to take apart. `key` is a secret under which literals are compared: it goes no further.
 
-    `known` are tables by their dotted names, `temporary` the texts that define the temporary tables of the session.
+    `known` are tables by their dotted names, `temporary` what the session has done to temporary tables, in its order.
     """
 
     text: str = field(repr=False)
     dialect: str
     key: bytes = field(repr=False)
     known: Mapping[str, TableColumns] = field(default_factory=dict)
-    temporary: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    temporary: tuple[TemporaryChange, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True)

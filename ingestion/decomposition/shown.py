@@ -1,4 +1,4 @@
-"""Expressions and views as people read them: the columns' own names, `?` for literals."""
+"""Expressions and views as people read them: the columns' own names, MASK for literals."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from ingestion.decomposition.folding.rows import (
     leaf_number,
     numbers_in,
 )
+from ingestion.decomposition.model import MASK
 from ingestion.dialects import Dialect
 from ingestion.dialects.reserved_words import reserved_words
 from ingestion.parsing.sqlparse_tier.words import DATE_PARTS
@@ -46,7 +47,7 @@ class ShownQuery:
     dialect: Dialect
 
     def text(self, node: exp.Expr, *, qualified: bool = False) -> str:
-        """An expression without its literals; `qualified` has every column bear its relation's alias."""
+        """An expression with MASK for its literals; `qualified` has every column bear its relation's alias."""
         shown = self._show(node, qualified=qualified)
         try:
             return shown.sql(dialect=self.dialect.sqlglot)
@@ -59,18 +60,20 @@ class ShownQuery:
             return self._column(node, qualified=qualified)
         if kind is exp.Anonymous and node.this == MATCHED:
             return self._show(node.expressions[0], qualified=qualified)
-        if kind in (exp.DataType, exp.Star):
-            return node.copy()
+        if kind is exp.Star:
+            return exp.Star()
+        if kind is exp.DataType:
+            return _type_without_data(node)
         if kind is exp.Var and not self._is_word(node.name):
-            return exp.Var(this="?")
+            return exp.Var(this=MASK)
         holds_data = isinstance(node.args.get("this"), str) and not isinstance(node, _NAMED)
         if holds_data or isinstance(node, exp.JSONPath | exp.Parameter | exp.Placeholder):
-            return exp.Var(this="?")
+            return exp.Var(this=MASK)
         made = kind()
         for key, value in node.args.items():
             made.set(key, self._part(value, node, qualified=qualified))
         if kind is exp.In and all(type(option) is exp.Literal for option in node.expressions):
-            made.set("expressions", [exp.Var(this="?")] if node.expressions else [])
+            made.set("expressions", [exp.Var(this=MASK)] if node.expressions else [])
         return made
 
     def _is_word(self, name: str) -> bool:
@@ -110,11 +113,11 @@ class ShownQuery:
         return text + (f" HAVING {' AND '.join(map(self.text, rows.having))}" if rows.having else "")
 
     def _output(self, name: str, value: Value) -> str:
-        text = "?" if isinstance(value, Refusal) else self.text(value)
+        text = MASK if isinstance(value, Refusal) else self.text(value)
         return text if name.startswith("#") or text == name else f"{text} AS {name}"
 
-    def relations(self, block: Block) -> str:
-        """What stands behind FROM, with the conditions that join."""
+    def relations(self, block: Block, others: Iterable[exp.Expr] = ()) -> str:
+        """What stands behind FROM, with the conditions that join, and those `others` behind WHERE."""
         waiting = [part for part in block.conditions if len(numbers_in(part)) > 1]
         text, seen = "", set[int]()
         for member in block.members:
@@ -129,6 +132,7 @@ class ShownQuery:
             own = [part for part in other.conditions if len(numbers_in(part)) <= 1]
             shown = self.relations(other)
             text += f" LEFT JOIN {f'({shown})' if nested else shown} ON {self._all([*on, *own])}"
+        waiting += others
         return text + (f" WHERE {self._all(waiting)}" if waiting else "")
 
     def _all(self, parts: Iterable[exp.Expr]) -> str:
@@ -136,13 +140,21 @@ class ShownQuery:
 
     def _member(self, member: Leaf | FullJoin) -> str:
         if isinstance(member, FullJoin):
-            left, right = self.relations(member.left), self.relations(member.right)
+            left, right = self._side(member.left), self._side(member.right)
             return f"{left} FULL JOIN {right} ON {self._all(member.conditions)}"
         if member.rows is not None:
             inner = shown_query(member.rows, self.leaves, self.dialect)
             return f"({inner.query(member.rows)}) AS {self.aliases[member.number]}"
         table = _table_text(member, self.dialect)
         return f"{table} AS {self.aliases[member.number]}" if len(self.aliases) > 1 else table
+
+    def _side(self, block: Block) -> str:
+        """A side of a FULL JOIN: what chooses its rows stands in it, where ON would choose other rows."""
+        conditions = [part for part in block.conditions if len(numbers_in(part)) <= 1]
+        shown = self.relations(block, conditions)
+        if conditions:
+            return f"(SELECT * FROM {shown}) AS {self.aliases[next(block.leaves()).number]}"
+        return shown if len(block.members) + len(block.attached) == 1 else f"({shown})"
 
 
 def shown_query(rows: Rows, leaves: Mapping[int, Leaf], dialect: Dialect) -> ShownQuery:
@@ -161,6 +173,27 @@ def shown_query(rows: Rows, leaves: Mapping[int, Leaf], dialect: Dialect) -> Sho
             of[column.name].add(leaf_number(column))
     ambiguous = frozenset(name for name, numbers in of.items() if len(numbers) > 1)
     return ShownQuery(leaves, aliases, ambiguous, dialect)
+
+
+def _type_without_data(node: exp.Expr) -> exp.Expr:
+    """A type with its names and sizes, and `?` for what else it has: members of an ENUM, a time zone, comments."""
+    made = type(node)()
+    for key, value in node.args.items():
+        made.set(key, [_type_part(one) for one in value] if isinstance(value, list) else _type_part(value))
+    return made
+
+
+def _type_part(value: object) -> object:
+    if not isinstance(value, exp.Expr):
+        return value
+    if type(value) is exp.ColumnDef:
+        return exp.ColumnDef(this=_type_part(value.this), kind=_type_part(value.args.get("kind")))
+    if isinstance(value, exp.DataType | exp.DataTypeParam | exp.Interval | exp.IntervalSpan):
+        return _type_without_data(value)
+    is_data = not isinstance(value, exp.Identifier | exp.Var) and not (
+        type(value) is exp.Literal and not value.is_string
+    )
+    return exp.Var(this=MASK) if is_data else value.copy()
 
 
 def _numbers_of(member: Leaf | FullJoin) -> set[int]:

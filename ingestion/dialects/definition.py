@@ -154,6 +154,7 @@ class Dialect:
     numbered_output: str = ""  # SELECT a + 1: its name by its place, from 0
     list_aggregate: str = "string_agg"  # what GROUP_CONCAT is called
     assigned_names: bool = False  # SELECT 'x' = a: a column "x"
+    text_addition: bool = False  # a + b joins texts, so that its sides have an order
     keyed_braces: bool = False  # {'k': a} is an object
     bare_date_parts: bool = False  # DATE_TRUNC(a, MONTH); elsewhere the part is a string
     sequence_values: bool = False  # seq.NEXTVAL

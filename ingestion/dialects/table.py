@@ -85,6 +85,7 @@ _TSQL = Dialect(
     output_names_in_group_by=False,
     output_names_in_having=False,
     assigned_names=True,
+    text_addition=True,
     bare_date_parts=True,
 )
 

@@ -19,7 +19,7 @@ def decomposed(sql: str, dialect: str = "postgres", known: Mapping[str, TableCol
     rules = dialect_of(dialect)
     query = query_of(syntax_tree(sql, rules))
     assert query is not None
-    return decompose(query, Context(rules, KEY, lambda table: known_table(known or {}, table), {}))
+    return decompose(query, Context(rules, KEY, lambda table: known_table(known or {}, table), ()))
 
 
 def refusal_of(sql: str, dialect: str = "postgres", known: Mapping[str, TableColumns] | None = None) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from ingestion.decomposition.process import (
     DecompositionReply,
     DecompositionRequest,
     TableColumns,
+    TemporaryChange,
 )
 from ingestion.dialects import Dialect, dialect_of
 from ingestion.model import StatementKind
@@ -20,7 +22,7 @@ from ingestion.parsing.parser_pool import Limits, ParseOutcome
 from ingestion.relational.form import RelationalStatement
 from ingestion.scripts.pieces import Piece, failure_text, parse_pieces, pieces
 from ingestion.symbolic import loads
-from workflows.entity_lineage.report import MetricReport
+from workflows.entity_lineage.report import MetricReport, reportable_metrics
 from workflows.sql_files.dbt_models import dbt_project, schema_of
 from workflows.sql_files.script_lineage import DEFAULT_DIALECT, placed_failure, schema_from_json
 from workflows.sql_files.sql_files import Script, project_script, read_script
@@ -29,6 +31,8 @@ _KEY_BYTES = 32
 _QUERIES = frozenset(
     {StatementKind.SELECT, StatementKind.CREATE_TABLE_AS, StatementKind.CREATE_VIEW, StatementKind.INSERT}
 )
+_WORD = re.compile(r"[\w$#]+")
+WRITTEN_LATER = "a temporary table that is written to after it was made"
 
 
 def file_metrics(sql: str, dialect: str | None, schema: Path | None, timeout_seconds: float) -> MetricReport:
@@ -50,7 +54,10 @@ def file_metrics(sql: str, dialect: str | None, schema: Path | None, timeout_sec
         reading.read()
     notes = () if project is None else (*map(str, project.failures), *project.notes)
     found = reading.found
-    return MetricReport(found.metrics(), found.refused, reading.without_query, tuple(reading.failures), notes)
+    metrics, failures = reportable_metrics(found.metrics())
+    failures = (*reading.failures, *failures)
+    complete = not (failures or reading.unread or (project is not None and project.failures))
+    return MetricReport(metrics, found.refused, reading.without_query, failures, notes, complete)
 
 
 @dataclass(slots=True)
@@ -65,7 +72,8 @@ class _Reading:
     found: MetricCollection = field(default_factory=MetricCollection)
     failures: list[str] = field(default_factory=list)
     without_query: int = 0
-    _temporary: list[tuple[str, str]] = field(default_factory=list)
+    unread: int = 0
+    _temporary: list[TemporaryChange] = field(default_factory=list)
     _key: bytes = field(init=False, repr=False, default_factory=lambda: secrets.token_bytes(_KEY_BYTES))
 
     def read(self) -> None:
@@ -78,10 +86,12 @@ class _Reading:
     def _read(self, piece: Piece, outcome: ParseOutcome) -> None:
         if outcome.dead_reason:
             self.failures.append(placed_failure(failure_text(piece, outcome.dead_reason, outcome), self.script))
+            self._doubt_mentioned(piece)
             return
         statement = loads(outcome.symbolic) if outcome.symbolic is not None else None
         if not isinstance(statement, RelationalStatement) or statement.kind not in _QUERIES:
             self._define(statement)
+            self._change_temporary(statement, piece)
             self.without_query += 1
             return
         request = DecompositionRequest(piece.text, self.dialect.name, self._key, self.known, tuple(self._temporary))
@@ -94,6 +104,7 @@ class _Reading:
             self.found.add(reply.decomposition, use)
         else:
             self.found.refuse(reply.reason, use)
+            self.unread += reply.unreadable
 
     def _define(self, statement: object) -> None:
         """The columns that a CREATE TABLE tells."""
@@ -101,13 +112,38 @@ class _Reading:
             if change.kind is StatementKind.CREATE_TABLE and change.columns:
                 self.known[change.name.dotted] = {column.name: column.type for column in change.columns}
 
+    def _change_temporary(self, statement: object, piece: Piece) -> None:
+        """What a statement without a query does to temporary tables; one that tells no table may write to any."""
+        if not isinstance(statement, RelationalStatement) or not (statement.writes or statement.changes):
+            self._doubt_mentioned(piece)
+            return
+        for change in statement.changes:
+            if change.kind is StatementKind.DROP:
+                self._temporary.append(TemporaryChange(change.name.table))
+            elif change.temporary:
+                self._temporary.append(TemporaryChange(change.name.table, reason=WRITTEN_LATER))
+            else:
+                self._doubt({change.name.table})
+        self._doubt({write.target.name.table for write in statement.writes if write.target is not None})
+
+    def _doubt_mentioned(self, piece: Piece) -> None:
+        self._doubt(set(_WORD.findall(piece.text)))
+
+    def _doubt(self, names: Collection[str]) -> None:
+        """Have what reads the temporary tables of those names from now on not be taken apart."""
+        wanted = {name.casefold() for name in names}
+        met = {change.name for change in self._temporary if change.name.casefold() in wanted}
+        self._temporary += [TemporaryChange(name, reason=WRITTEN_LATER) for name in sorted(met)]
+
     def _write(self, statement: RelationalStatement, piece: Piece, reply: DecompositionReply) -> None:
         """What a statement makes: a temporary table is folded into what reads it, of another its columns are known."""
         for write in statement.writes:
             target = write.target
-            if target is None or statement.kind is StatementKind.INSERT:
+            if target is None:
                 continue
-            if target.temporary:
-                self._temporary.append((target.name.table, piece.text))
+            if statement.kind is StatementKind.INSERT:
+                self._doubt({target.name.table})
+            elif target.temporary:
+                self._temporary.append(TemporaryChange(target.name.table, piece.text))
             elif reply.columns is not None and target.columns is None:
                 self.known[target.name.dotted] = reply.columns

@@ -31,7 +31,8 @@ _CatalogColumns = Mapping[str, tuple[str, Mapping[ViewField, str]]]
 def file_report(catalog: Path, report: MetricReport, origin: str) -> tuple[str, ...]:
     """Files the metrics of a report in a catalog's file; what to warn of.
 
-    Those that `origin` had before and has not any more go. Raises ConfigError where there is no such catalog.
+    Those that `origin` had before and has not any more go, if the report is complete. Raises ConfigError where there is
+    no such catalog.
     """
     shown_metrics = {one["name"]: one for one in report.to_json()["metrics"]}
     tables, warnings = _find_tables(catalog, report.metrics)
@@ -45,7 +46,10 @@ def file_report(catalog: Path, report: MetricReport, origin: str) -> tuple[str, 
                 platform.http, _consumer(metric, shown_metrics[metric.name], origin, tables), EdgeSource.QUERY
             )
             kept.add(fqn)
-        delete_others(platform.http, Collection.METRICS, {"fields": "extension"}, kept, {ORIGIN: origin})
+        if report.complete:
+            delete_others(platform.http, Collection.METRICS, {"fields": "extension"}, kept, {ORIGIN: origin})
+        else:
+            warnings.append("no metric is withdrawn: what could not be read may have it still")
     return tuple(warnings)
 
 

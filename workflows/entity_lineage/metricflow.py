@@ -9,8 +9,8 @@ from typing import Any
 
 import yaml
 
-from ingestion.decomposition.metrics import Metric
-from ingestion.decomposition.model import Dimension, Measure, ViewField
+from ingestion.decomposition.metrics import Metric, free_name
+from ingestion.decomposition.model import MASK, Dimension, Measure, ViewField, masked_text
 from ingestion.model import Json
 from workflows.entity_lineage.report import MetricReport, view_names
 
@@ -31,6 +31,7 @@ _GRAINS = frozenset(
 _QUALIFIED = re.compile(r"[A-Za-z_]\w*\.[A-Za-z_]")
 """A column with the alias of its relation, which the one model of a semantic model does not know."""
 _NOT_IN_NAMES = re.compile(r"[^a-z0-9]+")
+_TEMPLATE_MARKS = ("{{", "{%", "{#")
 _FINEST = "day"
 """The grain of a time of which no query says one."""
 
@@ -53,13 +54,13 @@ class _Variables:
 
     found: dict[str, str] = field(default_factory=dict)
 
-    def fill(self, text: str, name: str) -> str:
-        """The text with a variable of dbt for each literal that was masked."""
-        first, *others = text.split("?")
+    def fill(self, masked: str, name: str) -> str:
+        """The masked text with a variable of dbt for each literal."""
+        first, *others = masked.split(MASK)
         written = first
         for rest in others:
             variable = f"{name}_{sum(one.startswith(f'{name}_') for one in self.found) + 1}"
-            self.found[variable] = text
+            self.found[variable] = masked_text(masked)
             written += f"{{{{ var('{variable}') }}}}{rest}"
         return written
 
@@ -70,10 +71,14 @@ def metricflow_yaml(report: MetricReport) -> str:
     models: list[Json] = []
     metrics: list[Json] = []
     comments: list[str] = []
+    taken: set[str] = set()
+    found = []
     for key, name in view_names(report.metrics).items():
         of_view = [one for one in report.metrics if one.view.key == key]
-        model = _SemanticModel(_name_for(name), of_view, variables)
-        for one in of_view:
+        found.append(_SemanticModel(free_name(_name_for(name), taken), of_view, variables, taken))
+    taken.update(*(model.own_names() for model in found))
+    for model in found:
+        for one in model.of_view:
             try:
                 metrics += model.metrics_of(one)
             except _LeftOut as reason:
@@ -84,16 +89,25 @@ def metricflow_yaml(report: MetricReport) -> str:
     comments += [f"vars: {name}: a literal of {text}" for name, text in variables.found.items()]
     document = {"semantic_models": models, "metrics": metrics}
     shown = yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=120)
-    return "".join(f"# {line}\n" for line in comments) + shown
+    return "".join(f"# {_one_line(line)}\n" for line in comments) + shown
+
+
+def _one_line(text: str) -> str:
+    """The text without what would end a comment."""
+    return "".join(one if one.isprintable() else " " for one in text)
 
 
 @dataclass(slots=True)
 class _SemanticModel:
-    """The semantic model of a view: its dimensions, and the measures that its metrics need."""
+    """The semantic model of a view: its dimensions, and the measures that its metrics need.
+
+    `taken` are all names of the document: MetricFlow takes none twice.
+    """
 
     name: str
     of_view: list[Metric]
     variables: _Variables
+    taken: set[str]
     measures: dict[str, Json] = field(default_factory=dict)
 
     def to_json(self) -> Json:
@@ -101,54 +115,74 @@ class _SemanticModel:
             "name": self.name,
             "model": f"ref('{self._relation()}')",
             "defaults": {"agg_time_dimension": self._time()},
-            "primary_entity": f"{self.name}_row",
+            "primary_entity": self._entity(),
             "dimensions": [self._dimension(name, one) for name, one in self._dimensions().items()],
             "measures": list(self.measures.values()),
         }
+
+    def own_names(self) -> Iterator[str]:
+        """The names that it has whatever its metrics are: those of its dimensions and its entity."""
+        yield from self._dimensions()
+        yield self._entity()
+
+    def _entity(self) -> str:
+        return f"{self.name}_row"
 
     def metrics_of(self, metric: Metric) -> Iterator[Json]:
         """The metric, and those that it is derived of. Raises _LeftOut."""
         if self._time() is None:
             raise _LeftOut("no query groups or filters its view by a time, which MetricFlow asks for")
         if not metric.measure.composite:
-            yield self._simple(metric, metric.measure, _name_for(metric.name))
+            self._check(metric, metric.measure)
+            yield self._simple(metric, metric.measure, free_name(_name_for(metric.name), self.taken))
             return
         if not metric.measure.parts:
             raise _LeftOut("it is made of columns that no aggregate is of")
-        own = _name_for(metric.name)
+        for part in metric.measure.parts:
+            self._check(metric, part)
+        own = free_name(_name_for(metric.name), self.taken)
         inputs = []
         for part in metric.measure.parts:
-            name = _name_for(f"{own}_{part.name}")
+            name = free_name(_name_for(f"{own}_{part.name}"), self.taken)
             yield self._simple(metric, part, name)
             inputs.append({"name": name, "alias": part.name})
         params = {"expr": self.variables.fill(metric.measure.formula, own), "metrics": inputs}
         yield {"name": own, "label": metric.name, "type": "derived", "type_params": params}
 
-    def _simple(self, metric: Metric, measure: Measure, name: str) -> Json:
-        aggregation = _AGGREGATIONS.get(measure.aggregation)
-        if aggregation is None:
+    def _check(self, metric: Metric, measure: Measure) -> None:
+        """Raises _LeftOut where a measure of a metric has no form."""
+        if measure.over_groups:
+            raise _LeftOut("it measures groups of an inner query")
+        if measure.aggregation not in _AGGREGATIONS:
             raise _LeftOut(f"MetricFlow has no aggregation for {measure.expression.text}")
         if any(one.of_groups for one in metric.filters):
             raise _LeftOut("it chooses groups (HAVING)")
-        texts = [one.text for one in metric.filters]
-        if any(_QUALIFIED.search(text) for text in (*texts, measure.argument)):
+        texts = [*(one.masked for one in metric.filters), measure.argument]
+        if any(_QUALIFIED.search(text) for text in texts):
             raise _LeftOut("two tables of its view have columns of one name")
+        if any(mark in text for text in (metric.name, *texts) for mark in _TEMPLATE_MARKS):
+            raise _LeftOut("a name has what dbt takes for a template")
+
+    def _simple(self, metric: Metric, measure: Measure, name: str) -> Json:
+        texts = [one.masked for one in metric.filters]
         argument = "1" if measure.argument == _EVERY_ROW else measure.argument
         expression = self.variables.fill(argument, name)
         if texts:
             conditions = " AND ".join(f"({self.variables.fill(text, name)})" for text in texts)
             expression = f"CASE WHEN {conditions} THEN {expression} END"
-        self.measures[name] = {"name": name, "agg": aggregation, "expr": expression}
+        self.measures[name] = {"name": name, "agg": _AGGREGATIONS[measure.aggregation], "expr": expression}
         return {"name": name, "label": name.replace("_", " "), "type": "simple", "type_params": {"measure": name}}
 
     def _dimensions(self) -> dict[str, Dimension]:
-        found: dict[str, Dimension] = {}
+        by_key: dict[str, Dimension] = {}
         for metric in self.of_view:
             for one in metric.dimensions:
-                text = one.expression.text
-                if "?" not in text and not one.expression.of_groups and not _QUALIFIED.search(text):
-                    found.setdefault(_name_for(one.name), one)
-        return found
+                text = one.expression.masked
+                unfit = _QUALIFIED.search(text) or any(mark in text for mark in (MASK, *_TEMPLATE_MARKS))
+                if not unfit and not one.expression.of_groups:
+                    by_key.setdefault(one.expression.key, one)
+        taken = {self.name, self._entity()}
+        return {free_name(_name_for(one.name), taken): one for one in by_key.values()}
 
     def _time(self) -> str | None:
         return next((name for name, one in self._dimensions().items() if one.time), None)

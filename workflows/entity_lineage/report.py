@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import NamedTuple
@@ -26,7 +26,8 @@ class _EntityEdge(NamedTuple):
 class MetricReport:
     """Metrics, and what was not taken apart: by reason, with how often and where.
 
-    `without_query` counts statements that have no query, `failures` are those that no parser could read.
+    `without_query` counts statements that have no query, `failures` are those that no parser could read. Unless it is
+    `complete`, there may be metrics that are not in it because something could not be read.
     """
 
     metrics: tuple[Metric, ...]
@@ -34,6 +35,7 @@ class MetricReport:
     without_query: int = 0
     failures: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    complete: bool = True
 
     def to_json(self) -> Json:
         """The report as JSON: `version`, `metrics`, `lineage`, `not_taken_apart`, `without_query`, `failures`."""
@@ -68,6 +70,22 @@ class MetricReport:
             yield f"not taken apart: {use.runs} of {reason}"
 
 
+def reportable_metrics(metrics: Iterable[Metric]) -> tuple[tuple[Metric, ...], tuple[str, ...]]:
+    """The metrics of which a report can be made, and a line for each of the others: one costs no other."""
+    good: list[Metric] = []
+    failures: list[str] = []
+    for one in metrics:
+        try:
+            MetricReport((one,)).to_text()
+            _entity_edges((one,))
+        except Exception as error:  # noqa: BLE001 - the boundary of a metric
+            places = ", ".join(one.use.places)
+            failures.append(f"{places}: {one.name} cannot be reported ({type(error).__name__})")
+        else:
+            good.append(one)
+    return tuple(good), tuple(failures)
+
+
 def metrics_text(metrics: Sequence[Json]) -> Iterator[str]:
     """Lines for people about metrics in their JSON form."""
     for one in metrics:
@@ -100,8 +118,9 @@ def _entity_edges(metrics: tuple[Metric, ...]) -> tuple[_EntityEdge, ...]:
     fields: dict[tuple[str, ViewField], str] = {}
     for one in metrics:
         for dimension in one.dimensions:
-            if dimension.expression.text == dimension.expression.fields[-1].column:
-                fields.setdefault((one.view.key, dimension.expression.fields[0]), dimension.name)
+            bases = dimension.expression.fields
+            if bases and dimension.expression.text == bases[-1].column:
+                fields.setdefault((one.view.key, bases[0]), dimension.name)
     for one in metrics:
         view = names[one.view.key]
         used = [field for dimension in one.dimensions for field in dimension.expression.fields]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from sqlglot import exp
 
 from ingestion.decomposition.folding.expressions import has_aggregate
-from ingestion.decomposition.folding.rows import Block, Leaf, Refusal, Rows, Value, columns_in
+from ingestion.decomposition.folding.rows import Block, Leaf, Refusal, Rows, Value, columns_in, leaf_number
 from ingestion.decomposition.folding.scopes import NameScope
 
 Rewrite = Callable[[exp.Expr], exp.Expr]
@@ -77,9 +77,9 @@ def pass_groups_on(rows: Rows, groups: Leaf, conditions: list[exp.Expr]) -> Rows
     inner = groups.rows
     assert inner is not None
     assert inner.keys is not None
-    columns = {name: _inline(value, inner) for name, value in rows.columns.items()}
+    columns = {name: _inline(value, groups, inner) for name, value in rows.columns.items()}
     for condition in [*conditions, *rows.block.conditions]:
-        made = _certain(_inline(condition, inner))
+        made = _certain(_inline(condition, groups, inner))
         if has_aggregate(made) or not inner.keys:
             inner.having.append(made)
         else:
@@ -87,13 +87,14 @@ def pass_groups_on(rows: Rows, groups: Leaf, conditions: list[exp.Expr]) -> Rows
     return Rows(inner.block, columns, (), inner.keys, inner.having)
 
 
-def _inline(value: Value, inner: Rows) -> Value:
-    """An expression over groups as one over what they are made of."""
+def _inline(value: Value, groups: Leaf, inner: Rows) -> Value:
+    """An expression over groups as one over what they are made of; a query inside it stays."""
     if isinstance(value, Refusal):
         return value
-    if type(value) is exp.Column:
-        return inner.columns[value.name]
-    for column in list(columns_in(value)):
+    of_groups = [column for column in columns_in(value) if leaf_number(column) == groups.number]
+    if of_groups == [value]:
+        return inner.columns.get(of_groups[0].name, Refusal(_PASSED_ON))
+    for column in of_groups:
         made = inner.columns.get(column.name)
         if made is None or isinstance(made, Refusal):
             return made or Refusal(_PASSED_ON)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from sqlglot import exp
 
@@ -28,6 +29,14 @@ _READ = ("with_", "expressions", "from_", "joins", "where", "group", "having", "
 _AT_THE_END = (*_READ, "limit", "offset")
 _TABLE_PARTS = ("this", "db", "catalog", "alias", "joins", "hints", "only")
 
+
+class Temporary(NamedTuple):
+    """A temporary table from when it was made on: its query, why that does not tell its rows, or None: it is gone."""
+
+    name: str
+    definition: Value | None
+
+
 KnownColumns = Callable[[TableName], Mapping[str, str] | None]
 
 
@@ -35,7 +44,7 @@ KnownColumns = Callable[[TableName], Mapping[str, str] | None]
 class _Item:
     """A WITH item or a temporary table, and the names that are known where it is defined."""
 
-    query: exp.Expr
+    query: Value
     columns: tuple[str, ...]
     before: Items
 
@@ -52,11 +61,14 @@ class Folding:
     _numbers: int = field(init=False, default=0)
     leaves: dict[int, Leaf] = field(init=False, default_factory=dict)
 
-    def fold(self, query: exp.Expr, temporary: Mapping[str, exp.Expr]) -> Rows:
-        """The rows of a statement's query, `temporary` tables by their names folded too. Raises Refusal."""
+    def fold(self, query: exp.Expr, temporary: Sequence[Temporary]) -> Rows:
+        """The rows of a statement's query, `temporary` tables in the order of the script folded too. Raises Refusal."""
         items: dict[str, _Item] = {}
-        for name, definition in temporary.items():
-            items[name] = _Item(definition, (), dict(items))
+        for name, definition in temporary:
+            before = dict(items)
+            items.pop(name, None)
+            if definition is not None:
+                items[name] = _Item(definition, (), before)
         return self._query(query, items, None, at_the_end=True)
 
     def _leaf(self, table: TableName | None, alias: str, rows: Rows | None = None) -> Leaf:
@@ -151,6 +163,8 @@ class Folding:
         table = self.names.table(node)
         item = items.get(table.parts[0]) if len(table.parts) == 1 else None
         if item is not None:
+            if isinstance(item.query, Refusal):
+                raise item.query
             rows = self._query(item.query, item.before, None)
             _call(rows, table.parts[0])
             return self._of_rows(_rename_columns(rows, item.columns), (name or table.parts[0],), columns)

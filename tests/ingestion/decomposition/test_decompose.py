@@ -282,6 +282,78 @@ def test_expressions_are_shown_over_base_columns_without_literals(sql: str) -> N
     assert measure.expression.text == SHOWN[sql]
 
 
+TYPES = {
+    "count(DISTINCT CAST(k AS Enum8('secret' = 1, 'b' = 4711)))": "COUNT(DISTINCT CAST(k AS Enum8(?, ?)))",
+    "max(CAST(k AS Array(Nullable(Enum('secret' = 4711)))))": "MAX(CAST(k AS Array(Nullable(Enum(?)))))",
+    "max(CAST(k AS DateTime64(3, 'secret')))": "MAX(CAST(k AS DateTime64(3, ?)))",
+    "max(CAST(k AS Nested(x String, y Enum8('secret' = 1))))": "MAX(CAST(k AS Nested(x String, y Enum8(?))))",
+    "sum(CAST(k AS Decimal(10, 2)))": "SUM(CAST(k AS Decimal(10, 2)))",
+}
+
+
+@pytest.mark.parametrize("output", TYPES)
+def test_a_type_is_shown_with_its_sizes_and_without_its_literals(output: str) -> None:
+    (measure,) = decomposed(f"SELECT {output} FROM t", "clickhouse").measures
+    assert measure.expression.text == TYPES[output]
+
+
+def test_a_comment_in_a_type_is_not_shown() -> None:
+    sql = "SELECT max(CAST(k AS STRUCT<a INT COMMENT 'secret', b ARRAY<INT>>)) FROM t"
+    assert decomposed(sql, "spark").measures[0].expression.text == "MAX(CAST(k AS STRUCT<a: INT, b: ARRAY<INT>>))"
+
+
+@pytest.mark.parametrize(
+    ("sides", "names"),
+    [
+        ("sum(CASE WHEN s = 'a' THEN x END) / sum(CASE WHEN s = 'b' THEN x END)", ["sum_case_when_s_then_x_end"]),
+        ("sum(a + b) / sum(a - b)", ["sum_a_b"]),
+    ],
+)
+def test_each_aggregate_of_a_ratio_is_a_part_of_its_own(sides: str, names: list[str]) -> None:
+    (rate,) = decomposed(f"SELECT {sides} + {sides} AS rate FROM t").measures
+    (name,) = names
+    assert [one.name for one in rate.parts] == [name, f"{name}_2"]
+    assert rate.formula == f"({name} / {name}_2) + ({name} / {name}_2)"
+
+
+def test_a_query_beside_groups_stays_as_it_is() -> None:
+    found = decomposed("SELECT q.s, (SELECT max(x) FROM u) AS top FROM (SELECT sum(a) AS s FROM t) q")
+    assert [(one.name, one.expression.text) for one in found.measures] == [("s", "SUM(a)")]
+    chosen = decomposed("SELECT q.s FROM (SELECT sum(a) AS s FROM t) q WHERE q.s > (SELECT max(x) FROM u)")
+    assert [one.of_groups for one in chosen.filters] == [True]
+
+
+def test_what_is_made_of_groups_says_so() -> None:
+    found = decomposed(
+        "SELECT s, avg(s) AS mean, count(*) AS n FROM (SELECT k, sum(a) AS s FROM t GROUP BY k) q GROUP BY s"
+    )
+    assert {one.name: one.over_groups for one in found.measures} == {"s": True, "mean": True, "n": False}
+    assert [one.expression.of_groups for one in found.dimensions] == [True]
+
+
+def test_a_view_shows_what_chooses_the_rows_of_a_side_of_a_full_join() -> None:
+    found = decomposed(
+        "SELECT sum(a.x) FROM (SELECT * FROM t WHERE z = 1) a FULL JOIN (SELECT * FROM u WHERE y > 2) b ON a.k = b.k"
+    )
+    assert found.view.sql == (
+        "SELECT * FROM (SELECT * FROM t AS t WHERE t.z = ?) AS t"
+        " FULL JOIN (SELECT * FROM u AS u WHERE u.y > ?) AS u ON t.k = u.k"
+    )
+
+
+def test_addition_has_an_order_where_it_may_join_texts() -> None:
+    known = {"t": {"a": "", "b": "", "n": "int", "m": "decimal(9, 2)"}}
+
+    def key(argument: str, dialect: str) -> str:
+        (measure,) = decomposed(f"SELECT max({argument}) AS m FROM t", dialect, known).measures
+        return measure.expression.key
+
+    assert key("a + b", "tsql") != key("b + a", "tsql")
+    assert key("a + 'x'", "fabric") != key("'x' + a", "fabric")
+    assert key("n + m * a + 1", "tsql") == key("1 + a * m + n", "tsql")
+    assert key("a + b", "postgres") == key("b + a", "postgres")
+
+
 def test_times_are_known_by_their_cut_their_type_and_what_they_are_compared_with() -> None:
     found = decomposed(
         "SELECT date_trunc('month', s.sold) AS m, d.day, s.kind, sum(s.amount) FROM shop s"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from ingestion.decomposition.process import DecompositionProcess, DecompositionRequest, known_table
+from ingestion.decomposition.process import DecompositionProcess, DecompositionRequest, TemporaryChange, known_table
 from ingestion.model import TableName
 from ingestion.parsing.parser_pool import Limits
 
@@ -69,8 +69,10 @@ def test_temporary_tables_are_folded(process: DecompositionProcess) -> None:
                 "postgres",
                 KEY,
                 temporary=(
-                    ("p", "CREATE TEMP TABLE p AS SELECT a AS b, k FROM t"),
-                    ("q", "CREATE TEMP TABLE q AS SELECT * FROM p WHERE k = 'x'"),
+                    TemporaryChange("p", "CREATE TEMP TABLE p AS SELECT a AS b, k FROM t"),
+                    TemporaryChange("q", "CREATE TEMP TABLE q AS SELECT * FROM p WHERE k = 'x'"),
+                    TemporaryChange("p"),
+                    TemporaryChange("p", "CREATE TEMP TABLE p AS SELECT * FROM u"),
                 ),
             ),
         ]

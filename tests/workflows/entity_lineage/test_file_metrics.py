@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from ingestion.decomposition.metrics import MetricCollection, Use
 from ingestion.model import Json
+from tests.support.decompositions import decomposed
 from workflows.cli import app
+from workflows.entity_lineage.report import reportable_metrics
 
 QUERIES = """
 CREATE TABLE shop.orders (id int, amount numeric, status text, placed timestamp);
@@ -80,3 +83,65 @@ def test_a_directory_is_read_like_a_dbt_project(tmp_path: Path) -> None:
     assert told.exit_code == 0, told.output
     (metric,) = json.loads(told.stdout)["metrics"]
     assert (metric["name"], metric["view"]["tables"], metric["dimensions"][0]["name"]) == ("n", ["visits"], "day")
+
+
+def test_groups_of_counts_are_reported() -> None:
+    sql = (
+        "SELECT c, count(*) AS n FROM (SELECT customer, count(*) AS c FROM shop.orders GROUP BY customer) q GROUP BY c"
+    )
+    told = CliRunner().invoke(app, ["metrics", "-", "--dialect", "postgres", "--format", "json"], input=sql)
+    assert told.exit_code == 0, told.output
+    assert {one["name"]: one["expression"] for one in json.loads(told.stdout)["metrics"]} == {
+        "c": "COUNT(*)",
+        "n": "COUNT(*)",
+    }
+
+
+def test_a_metric_that_cannot_be_reported_costs_no_other() -> None:
+    found = MetricCollection()
+    found.add(decomposed("SELECT sum(a) AS good FROM t"), Use(places=("a.sql:1",)))
+    found.add(decomposed("SELECT sum(a) AS bad FROM u"), Use(last=10**18, places=("a.sql:2",)))
+    metrics, failures = reportable_metrics(found.metrics())
+    assert [one.name for one in metrics] == ["good"]
+    assert failures == ("a.sql:2: bad cannot be reported (ValueError)",)
+
+
+WRITES = (
+    "INSERT INTO p SELECT amount FROM b",
+    "INSERT INTO p VALUES (1)",
+    "DELETE FROM p WHERE amount = 1",
+    "UPDATE p SET amount = 2",
+    "MERGE INTO p USING b ON p.amount = b.amount WHEN MATCHED THEN DELETE",
+    "TRUNCATE TABLE p",
+    "ALTER TABLE p ADD COLUMN z int",
+    "COPY p FROM 'file'",
+    "CALL fill('p')",
+)
+
+
+def test_what_reads_a_temporary_table_that_is_written_to_is_not_taken_apart() -> None:
+    made, read = "CREATE TEMP TABLE p AS SELECT amount FROM a", "SELECT sum(amount) FROM p"
+    script = "".join(f"{made}; {write}; {read};\n" for write in WRITES) + "SELECT sum(amount) FROM a"
+    told = CliRunner().invoke(app, ["metrics", "-", "--dialect", "postgres", "--format", "json"], input=script)
+    assert told.exit_code == 0, told.output
+    report = json.loads(told.stdout)
+    reasons = {one["reason"]: one["queries"] for one in report["not_taken_apart"]}
+    assert reasons["a temporary table that is written to after it was made"] == len(WRITES)
+    assert [(one["view"]["tables"], one["runs"]) for one in report["metrics"]] == [(["a"], 1)]
+
+
+def test_a_temporary_table_is_what_it_was_when_it_was_read() -> None:
+    script = """
+    CREATE TEMP TABLE p AS SELECT amount FROM a;
+    CREATE TEMP TABLE q AS SELECT amount FROM p;
+    DROP TABLE p;
+    SELECT sum(amount) FROM p;
+    CREATE TEMP TABLE p AS SELECT amount FROM b;
+    SELECT sum(amount) FROM q;
+    SELECT sum(amount) FROM p;
+    CREATE TEMP TABLE e (amount int);
+    SELECT sum(amount) FROM e;
+    """
+    told = CliRunner().invoke(app, ["metrics", "-", "--dialect", "postgres", "--format", "json"], input=script)
+    assert told.exit_code == 0, told.output
+    assert [one["view"]["tables"] for one in json.loads(told.stdout)["metrics"]] == [["p"], ["a"], ["b"]]

@@ -79,6 +79,31 @@ def test_what_the_same_queries_measure_no_more_goes_and_nothing_else(catalog: Pa
     assert {one["name"] for one in listed} == {"gmv", "taken"}
 
 
+def _names(catalog: Path) -> set[str]:
+    told = _metrics("--catalog", catalog, "--format", "json")
+    return {one["name"] for one in json.loads(told.stdout)["metrics"]}
+
+
+def test_folders_of_one_name_are_two_origins_and_nothing_goes_while_something_is_not_read(
+    catalog: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for team, name in (("a", "first"), ("b", "second")):
+        models = tmp_path / team / "models"
+        models.mkdir(parents=True)
+        (models / "m.sql").write_text(f"SELECT sum(amount) AS {name} FROM shop.orders")
+        monkeypatch.chdir(models)
+        assert _metrics(".", "--dialect", "postgres", "--catalog", catalog).exit_code == 0
+    assert {"first", "second"} <= _names(catalog)
+    named = ("--dialect", "postgres", "--catalog", catalog, "--origin", "third")
+    assert _metrics("-", *named, queries="SELECT sum(discount) AS third FROM shop.orders").exit_code == 0
+    told = _metrics("-", *named, queries="SELECT sum(discount FROM shop.orders")
+    assert (told.exit_code, "note: no metric is withdrawn" in told.output) == (1, True)
+    assert {"first", "second", "third"} <= _names(catalog)
+    assert _metrics("-", *named, queries="SELECT 1").exit_code == 0
+    assert {"first", "second"} <= _names(catalog)
+    assert "third" not in _names(catalog)
+
+
 def test_what_cannot_be_asked_is_said(tmp_path: Path) -> None:
     missing = _metrics("--catalog", tmp_path / "no.db")
     assert (missing.exit_code, "no such catalog" in missing.output) == (2, True)

@@ -34,6 +34,12 @@ MetricsCatalog = Annotated[
 ]
 
 
+MetricsOrigin = Annotated[
+    str | None,
+    typer.Option("--origin", metavar="NAME", help="Whose metrics they are in the catalog; default: the path of SQL."),
+]
+
+
 @shows_errors
 def metrics(
     sql: Queries = None,
@@ -42,6 +48,7 @@ def metrics(
     schema: SchemaFile = None,
     output: Annotated[MetricsFormat, typer.Option("--format", help="How to write it.")] = MetricsFormat.TEXT,
     timeout: ParserSeconds = 30.0,
+    origin: MetricsOrigin = None,
 ) -> None:
     """List the metrics that queries compute: measure, view, dimensions, filters, variants that differ.
 
@@ -66,11 +73,16 @@ def metrics(
     if catalog is not None:
         from workflows.entity_lineage.filing import file_report
 
-        warnings = file_report(catalog, found, Path(sql).name)
+        warnings = file_report(catalog, found, origin or _origin_of(sql))
     _print_report(found, output)
     for note in (*found.notes, *warnings):
         typer.echo(f"note: {note}", err=True)
     end_with(found.failures)
+
+
+def _origin_of(sql: str) -> str:
+    """Two folders of one name are two origins, and one folder is one from wherever it is named."""
+    return sql if sql == "-" else str(Path(sql).resolve())
 
 
 def _print_filed(catalog: Path | None, output: MetricsFormat) -> None:
