@@ -81,7 +81,7 @@ def main() -> int:
 
 def identities(tree: exp.Expr, schema: Schema, dialect: str) -> Identities:
     """What the measures of a query are known by. Raises Refusal."""
-    context = Context(dialect_of(dialect), b"benchmark", lambda table: known_table(schema, table), {})
+    context = Context(dialect_of(dialect), b"benchmark", lambda table: known_table(schema, table), ())
     written = sqlglot.parse_one(tree.sql(dialect=dialect), dialect=dialect)  # as a person would have it
     found = decompose(written, context)
     filters = frozenset(one.key for one in found.filters)
