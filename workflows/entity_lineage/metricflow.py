@@ -28,7 +28,7 @@ _GRAINS = frozenset(
     ("nanosecond", "microsecond", "millisecond", "second", "minute", "hour", "day", "week", "month", "quarter", "year")
 )
 """What MetricFlow does not take for a name."""
-_QUALIFIED = re.compile(r"[A-Za-z_]\w*\.[A-Za-z_]")
+_QUALIFIED = re.compile(r"\b[A-Za-z_]\w*\.[A-Za-z_]")
 """A column with the alias of its relation, which the one model of a semantic model does not know."""
 _NOT_IN_NAMES = re.compile(r"[^a-z0-9]+")
 _TEMPLATE_MARKS = ("{{", "{%", "{#")
