@@ -40,7 +40,7 @@ class SegmentFolder:
         """The file that a commit named."""
         return self.root / name
 
-    def written(self) -> frozenset[Path]:
+    def present_files(self) -> frozenset[Path]:
         """The files of the workflow that are there now, named or not."""
         return frozenset(self.own.glob("*/*"))
 

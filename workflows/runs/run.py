@@ -61,7 +61,7 @@ def _state(config: RunConfig, options: RunOptions) -> Iterator[StateStore]:
             store.close()
 
 
-def _unshared(config: RunConfig) -> RunConfig:
+def _dry_run_config(config: RunConfig) -> RunConfig:
     """What a dry run leaves in a shared folder nobody would remove: its state is thrown away."""
     return replace(config, state=replace(config.state, folder=None))
 
@@ -76,7 +76,7 @@ def _carried_out(
         open_database(config) as database,
         open_target(config, options.run_id, dry_run=options.dry_run) as target,
     ):
-        memory = WorkflowState(store, lease, _unshared(config) if options.dry_run else config, options.extent)
+        memory = WorkflowState(store, lease, _dry_run_config(config) if options.dry_run else config, options.extent)
         context = RunContext(target, database, memory, project)
         counts, warnings = Pipeline(config, options, progress, context).carry_out()
     counts.check_conservation()

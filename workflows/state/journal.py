@@ -54,9 +54,9 @@ class Journal:
         """Every segment, in the order in which they were added."""
         return [segment for _id, segment in self._segments_by_id(connection)]
 
-    def written(self) -> frozenset[Path]:
+    def present_files(self) -> frozenset[Path]:
         """The files that are there now, whoever wrote them."""
-        return frozenset() if self.files is None else self.files.written()
+        return frozenset() if self.files is None else self.files.present_files()
 
     def remove_unnamed(self, written: Collection[Path], segments: Iterable[Segment]) -> None:
         """Removes those of the files that none of the segments is in: of runs that did not come to their end.

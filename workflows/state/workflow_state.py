@@ -59,7 +59,7 @@ class WorkflowState:
         self.parsing = ParserSettings(parsing_version(), config.limits, config.parser)
         self._journal = journal_of(store, lease.workflow, lease.run_id, config.state.folder)
         self._latest = time.time() + SECONDS_A_DAY  # clocks differ, and zones are mistaken
-        written = self._journal.written()
+        written = self._journal.present_files()
         with store.read() as connection:
             self._segments = self._journal.segments(connection)
             self.position = self._possible(position_of(connection, lease.workflow) or Watermark())
@@ -151,7 +151,7 @@ class WorkflowState:
         """Notes what was read, all at once: from now on it needs no reading. Raises LeaseHeld like `acknowledge`."""
         workflow = self._lease.workflow
         newest = max(filter(None, (self.past.newest, checkpoint.newest)), default=None)
-        written = self._journal.written()
+        written = self._journal.present_files()
         with self._store.write() as connection:
             self._lease.confirm(connection)
             self._store_journal(connection, checkpoint, newest)

@@ -102,12 +102,12 @@ def test_what_no_commit_names_is_removed_and_what_is_of_others_stays(tmp_path: P
     died, foreign = segment(ROWS, own.of_run("r2")), segment(ROWS, other.of_run("r1"))
     assert named.file is not None
     assert own.file_of(own.name_of(named.file)) == named.file
-    own.remove(own.written(), {named.file})
+    own.remove(own.present_files(), {named.file})
     assert [one.file.is_file() for one in (named, unnamed, died, foreign) if one.file] == [True, False, False, True]
     assert named.digests().tolist() == [3, 7, 9]
     assert not own.of_run("r2").exists()
-    other.remove(other.written(), set())
-    own.remove(own.written(), set())
+    other.remove(other.present_files(), set())
+    own.remove(own.present_files(), set())
     assert list(tmp_path.glob("*")) == []
 
 
@@ -115,7 +115,7 @@ def test_what_is_written_after_the_files_were_listed_is_not_touched(tmp_path: Pa
     """Another run has taken over meanwhile, and has named its files where this one did not look any more."""
     own = SegmentFolder(tmp_path, "own")
     before = segment(ROWS, own.of_run("r1"))
-    written = own.written()
+    written = own.present_files()
     since = [segment(ROWS, own.of_run(run)) for run in ("r1", "r2")]
     own.remove(written, set())
     assert [one.file.is_file() for one in (before, *since) if one.file] == [False, True, True]

@@ -57,7 +57,7 @@ def test_many_small_segments_are_put_together_and_large_ones_leave_the_store(sto
         found = kept.segments(connection)
     assert records(found) == [*range(35), *range(100, 150)]
     assert [one.file is None for one in found if one.statements < 10] == []
-    kept.remove_unnamed(kept.written(), found)
+    kept.remove_unnamed(kept.present_files(), found)
     assert records(found) == [*range(35), *range(100, 150)]
 
 
@@ -92,10 +92,10 @@ def test_states_of_one_path_on_two_hosts_share_a_folder_and_no_file(tmp_path: Pa
         stores[-1].place = "/app/.headwater/state.db"
     first, second = (journal_of(store, "w", "run", str(tmp_path / "shared")) for store in stores)
     of_first = in_a_file(first, range(20))
-    second.remove_unnamed(second.written(), [])
+    second.remove_unnamed(second.present_files(), [])
     assert records([of_first]) == [*range(20)]
     again = journal_of(stores[0], "w", "next", str(tmp_path / "shared"))
-    again.remove_unnamed(again.written(), [])
+    again.remove_unnamed(again.present_files(), [])
     assert of_first.file is not None
     assert not of_first.file.exists()
     for store in stores:
