@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from ingestion.errors import ConfigError
@@ -30,8 +31,12 @@ class Java:
 
 def find_java(environment: Mapping[str, str] | None = None) -> Java:
     """The Java of JAVA_HOME, else of PATH. Raises ConfigError where there is none or it is too old for Spark."""
-    environment = os.environ if environment is None else environment
-    executable = _executable(environment)
+    return _java_at(_executable(os.environ if environment is None else environment))
+
+
+@cache
+def _java_at(executable: Path) -> Java:
+    """Asks the executable, once in a process: that starts a JVM. Raises ConfigError like `find_java`."""
     try:
         asked = subprocess.run([executable, "-version"], capture_output=True, text=True, timeout=60, check=False)
     except (OSError, subprocess.TimeoutExpired):
