@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -69,11 +69,8 @@ def _edge_end(connection: Connection, name: str) -> corrections.EdgeEnd:
 
 @contextmanager
 def _open_for_writing(file: Path) -> Iterator[Connection]:
-    database = existing_database(file)
     try:
-        with database.write() as connection:
+        with closing(existing_database(file)) as database, database.write() as connection:
             yield connection
     except ApiError as error:
         raise ConfigError(error.message) from error
-    finally:
-        database.close()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -77,12 +77,8 @@ def existing_database(file: Path) -> Database:
 @contextmanager
 def open_catalog(file: Path) -> Iterator[Connection]:
     """A consistent view of a catalog's file. Raises ConfigError where there is none."""
-    database = existing_database(file)
-    try:
-        with database.read() as connection:
-            yield connection
-    finally:
-        database.close()
+    with closing(existing_database(file)) as database, database.read() as connection:
+        yield connection
 
 
 def named_node(connection: Connection, name: str) -> tuple[EntityRow, str | None]:
