@@ -14,7 +14,7 @@ from math import factorial, prod
 
 from sqlglot import exp
 
-from ingestion.decomposition.folding.rows import Block, FullJoin, Leaf, Refusal, Rows, leaf_number, numbers_in
+from ingestion.decomposition.folding.rows import Block, FullJoin, Leaf, QueryRows, Refusal, leaf_number, numbers_in
 
 _COMMUTATIVE = (exp.And, exp.Or, exp.Add, exp.Mul)
 _SYMMETRIC = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ)
@@ -121,7 +121,7 @@ class Canon:
             raise value or Refusal("a column that a query does not have")
         return f"{self.labels[leaf.number]}.({inner.expression(value)})"
 
-    def within(self, rows: Rows) -> Canon:
+    def within(self, rows: QueryRows) -> Canon:
         """The writer for a query of its own."""
         return next(iter(best_writers(rows, self.leaves, self.comparison)))
 
@@ -153,7 +153,7 @@ class Canon:
                 others.add(self.expression(part))
         return f"{sorted(map(sorted, classes))} {sorted(others)}"
 
-    def rows(self, rows: Rows, *, with_columns: bool) -> str:
+    def rows(self, rows: QueryRows, *, with_columns: bool) -> str:
         """The canonical text of a query inside another: what its rows depend on, and its columns where they count."""
         keys = None if rows.keys is None else sorted({self.expression(key) for key in rows.keys})
         text = f"{self.block(rows.block, with_filters=True)} by {keys} having {self.conditions(rows.having)}"
@@ -174,7 +174,7 @@ def digest(key: bytes, text: str) -> str:
     return blake2b(text.encode("utf-8", "surrogatepass"), key=key, digest_size=12).hexdigest()
 
 
-def best_writers(rows: Rows, leaves: Mapping[int, Leaf], comparison: Comparison) -> tuple[Canon, ...]:
+def best_writers(rows: QueryRows, leaves: Mapping[int, Leaf], comparison: Comparison) -> tuple[Canon, ...]:
     """The writers of a query (its `rows`) that number tables which occur twice so that the text is the least.
 
     They are several where that makes no difference. Raises Refusal where there are too many ways to number them.

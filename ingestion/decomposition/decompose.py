@@ -11,7 +11,15 @@ from sqlglot import exp
 from ingestion.decomposition.canonical import Canon, Comparison, best_writers, digest
 from ingestion.decomposition.folding.expressions import has_aggregate, is_aggregate
 from ingestion.decomposition.folding.queries import Folding, KnownColumns, Temporary
-from ingestion.decomposition.folding.rows import WHOLE_QUERY, Leaf, Refusal, Rows, columns_in, leaf_number, numbers_in
+from ingestion.decomposition.folding.rows import (
+    WHOLE_QUERY,
+    Leaf,
+    QueryRows,
+    Refusal,
+    columns_in,
+    leaf_number,
+    numbers_in,
+)
 from ingestion.decomposition.metrics import free_name
 from ingestion.decomposition.model import (
     Decomposition,
@@ -66,7 +74,7 @@ def decompose(query: exp.Expr, context: Context) -> Decomposition:
 class _FoldedQuery:
     """A folded query and its writers: one shows, the others compare."""
 
-    def __init__(self, rows: Rows, leaves: Mapping[int, Leaf], context: Context) -> None:
+    def __init__(self, rows: QueryRows, leaves: Mapping[int, Leaf], context: Context) -> None:
         self._rows = rows
         self._leaves = leaves
         self._context = context
@@ -169,7 +177,7 @@ class _FoldedQuery:
         sql = masked_text(f"SELECT * FROM {self._shown.relations(block)}") if block.members else ""
         return View(name, digest(self._context.key, text), sql, tables)
 
-    def _tables(self, rows: Rows) -> Iterator[str]:
+    def _tables(self, rows: QueryRows) -> Iterator[str]:
         for leaf in rows.block.leaves():
             if leaf.table is not None:
                 yield str(leaf.table)

@@ -12,7 +12,7 @@ Identity = tuple[str, str, frozenset[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class QueryUse:
     """Who ran a query, how often, when last (milliseconds since the epoch), and where its text stands."""
 
     runs: int = 1
@@ -20,10 +20,10 @@ class Use:
     last: int | None = None
     places: tuple[str, ...] = ()
 
-    def with_more(self, other: Use) -> Use:
+    def with_more(self, other: QueryUse) -> QueryUse:
         """Both uses as one."""
         times = [moment for moment in (self.last, other.last) if moment is not None]
-        return Use(
+        return QueryUse(
             self.runs + other.runs,
             tuple(sorted({*self.users, *other.users})),
             max(times, default=None),
@@ -40,7 +40,7 @@ class Metric:
     measure: Measure
     filters: tuple[EntityExpression, ...]
     dimensions: tuple[Dimension, ...]
-    use: Use
+    use: QueryUse
 
     @property
     def identity(self) -> Identity:
@@ -57,16 +57,16 @@ class MetricCollection:
     """Gathers metrics, and counts what could not be taken apart by its reason."""
 
     _metrics: dict[Identity, Metric] = field(default_factory=dict)
-    refused: dict[str, Use] = field(default_factory=dict)
+    refused: dict[str, QueryUse] = field(default_factory=dict)
 
-    def add(self, found: Decomposition, use: Use) -> None:
+    def add(self, found: Decomposition, use: QueryUse) -> None:
         """Add the measures of a query; of a metric that is known its use and its dimensions grow."""
         for measure in found.measures:
             metric = Metric(measure.name, found.view, measure, found.filters, found.dimensions, use)
             known = self._metrics.get(metric.identity)
             self._metrics[metric.identity] = metric if known is None else _merge(known, metric)
 
-    def refuse(self, reason: str, use: Use) -> None:
+    def refuse(self, reason: str, use: QueryUse) -> None:
         """Count a query that could not be taken apart."""
         known = self.refused.get(reason)
         self.refused[reason] = use if known is None else known.with_more(use)

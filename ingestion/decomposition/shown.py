@@ -15,8 +15,8 @@ from ingestion.decomposition.folding.rows import (
     Block,
     FullJoin,
     Leaf,
+    QueryRows,
     Refusal,
-    Rows,
     Value,
     columns_in,
     leaf_number,
@@ -101,7 +101,7 @@ class ShownQuery:
             return exp.Column(this=_identifier(node.name))
         return exp.Column(this=_identifier(node.name), table=_identifier(self.aliases[leaf.number]))
 
-    def query(self, rows: Rows) -> str:
+    def query(self, rows: QueryRows) -> str:
         """A query inside another, in one line."""
         columns = [self._output(name, value) for name, value in rows.columns.items()]
         conditions = [self.text(part) for part in rows.block.conditions if len(numbers_in(part)) <= 1]
@@ -157,7 +157,7 @@ class ShownQuery:
         return shown if len(block.members) + len(block.attached) == 1 else f"({shown})"
 
 
-def shown_query(rows: Rows, leaves: Mapping[int, Leaf], dialect: Dialect) -> ShownQuery:
+def shown_query(rows: QueryRows, leaves: Mapping[int, Leaf], dialect: Dialect) -> ShownQuery:
     """The writer for a query of those `leaves`: `order_items` is called `oi`, a second one `oi2`."""
     aliases: dict[int, str] = {}
     for leaf in rows.block.leaves():

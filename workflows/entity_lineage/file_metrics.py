@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ingestion.decomposition.metrics import MetricCollection, Use
+from ingestion.decomposition.metrics import MetricCollection, QueryUse
 from ingestion.decomposition.process import (
     DecompositionProcess,
     DecompositionReply,
@@ -96,10 +96,10 @@ class _Reading:
             return
         request = DecompositionRequest(piece.text, self.dialect.name, self._key, self.known, tuple(self._temporary))
         (reply,) = self.process.decompose([request])
-        self._count(reply, Use(places=(self.script.place(piece.line),)))
+        self._count(reply, QueryUse(places=(self.script.place(piece.line),)))
         self._write(statement, piece, reply)
 
-    def _count(self, reply: DecompositionReply, use: Use) -> None:
+    def _count(self, reply: DecompositionReply, use: QueryUse) -> None:
         if reply.decomposition is not None:
             self.found.add(reply.decomposition, use)
         else:

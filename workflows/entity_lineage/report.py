@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from ingestion.decomposition.metrics import Metric, Use, variants
+from ingestion.decomposition.metrics import Metric, QueryUse, variants
 from ingestion.decomposition.model import Dimension, ViewField
 from ingestion.model import Json
 
@@ -31,7 +31,7 @@ class MetricReport:
     """
 
     metrics: tuple[Metric, ...]
-    refused: Mapping[str, Use] = field(default_factory=dict)
+    refused: Mapping[str, QueryUse] = field(default_factory=dict)
     without_query: int = 0
     failures: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()

@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator
 from sqlglot import exp
 
 from ingestion.decomposition.folding.expressions import has_aggregate
-from ingestion.decomposition.folding.rows import Block, Leaf, Refusal, Rows, Value, columns_in, leaf_number
+from ingestion.decomposition.folding.rows import Block, Leaf, QueryRows, Refusal, Value, columns_in, leaf_number
 from ingestion.decomposition.folding.scopes import NameScope
 
 Rewrite = Callable[[exp.Expr], exp.Expr]
 _PASSED_ON = "a condition on a total over everything"
 
 
-def grouping_keys(node: exp.Expr, rows: Rows, scope: NameScope, rewrite: Rewrite) -> list[exp.Expr] | None:
+def grouping_keys(node: exp.Expr, rows: QueryRows, scope: NameScope, rewrite: Rewrite) -> list[exp.Expr] | None:
     """The keys of the GROUP BY of a SELECT (`node`) over base columns, None without one.
 
     Raises Refusal where one is not certain.
@@ -72,7 +72,7 @@ def only_groups(block: Block) -> Leaf | None:
     return block.members[0] if block.members[0].rows is not None else None
 
 
-def pass_groups_on(rows: Rows, groups: Leaf, conditions: list[exp.Expr]) -> Rows:
+def pass_groups_on(rows: QueryRows, groups: Leaf, conditions: list[exp.Expr]) -> QueryRows:
     """A SELECT over groups alone as one that groups itself: its conditions choose keys, or groups."""
     inner = groups.rows
     assert inner is not None
@@ -84,10 +84,10 @@ def pass_groups_on(rows: Rows, groups: Leaf, conditions: list[exp.Expr]) -> Rows
             inner.having.append(made)
         else:
             inner.block.conditions.append(made)
-    return Rows(inner.block, columns, (), inner.keys, inner.having)
+    return QueryRows(inner.block, columns, (), inner.keys, inner.having)
 
 
-def _inline(value: Value, groups: Leaf, inner: Rows) -> Value:
+def _inline(value: Value, groups: Leaf, inner: QueryRows) -> Value:
     """An expression over groups as one over what they are made of; a query inside it stays."""
     if isinstance(value, Refusal):
         return value
@@ -102,7 +102,7 @@ def _inline(value: Value, groups: Leaf, inner: Rows) -> Value:
     return value
 
 
-def group_by_all(rows: Rows) -> None:
+def group_by_all(rows: QueryRows) -> None:
     """SELECT DISTINCT: rows are groups by all of the columns."""
     if rows.keys is not None:
         raise Refusal("DISTINCT over groups inside the query")

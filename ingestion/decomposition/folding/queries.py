@@ -18,7 +18,7 @@ from ingestion.decomposition.folding.grouping import (
     pass_groups_on,
 )
 from ingestion.decomposition.folding.joins import Joined, join_blocks, refuse_parts
-from ingestion.decomposition.folding.rows import Block, Leaf, Refusal, Rows, Value
+from ingestion.decomposition.folding.rows import Block, Leaf, QueryRows, Refusal, Value
 from ingestion.decomposition.folding.scopes import AMBIGUOUS, NamedRelation, NameScope
 from ingestion.model import NameKind, TableName
 from ingestion.parsing.sqlglot_tier.names.identifiers import Names
@@ -61,7 +61,7 @@ class Folding:
     _numbers: int = field(init=False, default=0)
     leaves: dict[int, Leaf] = field(init=False, default_factory=dict)
 
-    def fold(self, query: exp.Expr, temporary: Sequence[Temporary]) -> Rows:
+    def fold(self, query: exp.Expr, temporary: Sequence[Temporary]) -> QueryRows:
         """The rows of a statement's query, `temporary` tables in the order of the script folded too. Raises Refusal."""
         items: dict[str, _Item] = {}
         for name, definition in temporary:
@@ -71,7 +71,7 @@ class Folding:
                 items[name] = _Item(definition, (), before)
         return self._query(query, items, None, at_the_end=True)
 
-    def _leaf(self, table: TableName | None, alias: str, rows: Rows | None = None) -> Leaf:
+    def _leaf(self, table: TableName | None, alias: str, rows: QueryRows | None = None) -> Leaf:
         self._numbers += 1
         if self._numbers > _MOST_OCCURRENCES:
             raise Refusal("more tables than are taken apart")
@@ -79,7 +79,7 @@ class Folding:
         self.leaves[self._numbers] = Leaf(self._numbers, table, alias, rows, known)
         return self.leaves[self._numbers]
 
-    def _query(self, node: exp.Expr, items: Items, around: NameScope | None, *, at_the_end: bool = False) -> Rows:
+    def _query(self, node: exp.Expr, items: Items, around: NameScope | None, *, at_the_end: bool = False) -> QueryRows:
         while type(node) in (exp.Subquery, exp.Paren):
             refuse_parts(node, ("this", "alias", "with_"))
             items = self._with(node, items)
@@ -105,7 +105,7 @@ class Folding:
             items = {**items, self.names.relation(alias.this): _Item(item.this, columns, items)}
         return items
 
-    def _select(self, node: exp.Expr, items: Items, around: NameScope | None, *, at_the_end: bool) -> Rows:
+    def _select(self, node: exp.Expr, items: Items, around: NameScope | None, *, at_the_end: bool) -> QueryRows:
         scope = NameScope(self.names, around=around, at_the_end=at_the_end)
 
         def rewrite(part: exp.Expr) -> exp.Expr:
@@ -116,7 +116,7 @@ class Folding:
         groups = only_groups(block)
         conditions = [rewrite(part) for part in conjuncts(where.this)] if where is not None else []
         columns, open_ = self._outputs(node, scope, rewrite)
-        rows = Rows(block, columns, open_)
+        rows = QueryRows(block, columns, open_)
         rows.keys = grouping_keys(node, rows, scope, rewrite)
         totals = any(isinstance(one, exp.Expr) and has_aggregate(one) for one in columns.values())
         having = node.args.get("having")
@@ -176,7 +176,7 @@ class Folding:
         known: dict[str, Value] = {column: leaf.column(column) for column in leaf.known or ()}
         return Joined(NamedRelation((name,) if name else table.parts, known, () if known else (leaf,)), Block([leaf]))
 
-    def _of_rows(self, rows: Rows, name: tuple[str, ...], columns: tuple[str, ...]) -> Joined:
+    def _of_rows(self, rows: QueryRows, name: tuple[str, ...], columns: tuple[str, ...]) -> Joined:
         rows = _rename_columns(rows, columns)
         if rows.keys is None:
             return Joined(NamedRelation(name, rows.columns, rows.open), rows.block)
@@ -232,14 +232,14 @@ class Folding:
         return open_
 
 
-def _call(rows: Rows, name: str) -> None:
+def _call(rows: QueryRows, name: str) -> None:
     """Has a table that a WITH item alone reads be called as the item is."""
     members = rows.block.members
     if rows.keys is None and len(members) == 1 and isinstance(members[0], Leaf):
         members[0].alias = name
 
 
-def _rename_columns(rows: Rows, columns: tuple[str, ...]) -> Rows:
+def _rename_columns(rows: QueryRows, columns: tuple[str, ...]) -> QueryRows:
     """The rows under the names of a column list."""
     if not columns:
         return rows
@@ -247,4 +247,4 @@ def _rename_columns(rows: Rows, columns: tuple[str, ...]) -> Rows:
         raise Refusal("a column list over columns that are not known")
     names = [*columns, *list(rows.columns)[len(columns) :]]
     renamed = dict(zip(names, rows.columns.values(), strict=True))
-    return Rows(rows.block, renamed, rows.open, rows.keys, rows.having)
+    return QueryRows(rows.block, renamed, rows.open, rows.keys, rows.having)

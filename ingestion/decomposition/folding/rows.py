@@ -36,7 +36,7 @@ class Leaf:
     number: int
     table: TableName | None
     alias: str
-    rows: Rows | None = None
+    rows: QueryRows | None = None
     known: Mapping[str, str] | None = None
 
     def column(self, name: str) -> exp.Column:
@@ -85,7 +85,7 @@ Value: TypeAlias = "exp.Expr | Refusal"
 
 
 @dataclass(eq=False, slots=True)
-class Rows:
+class QueryRows:
     """The rows of a query: `columns` in order; `open` are relations of which all columns are meant and none is known.
 
     `keys` are what it groups by, None where it does not, and `having` the conditions on groups.
