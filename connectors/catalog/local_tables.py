@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from sqlalchemy import ColumnElement, Connection, or_, select
 
 from connectors.catalog.store.database import loads
 from connectors.catalog.store.entities import columns as columns_of
 from connectors.catalog.store.entities.entities import EntityRow, answer, any_rows_of
+from connectors.catalog.store.evidence.column_dependencies import ColumnDependency, dependencies_of
 from connectors.catalog.store.lineage import reads
-from connectors.catalog.store.lineage.reads import ContributionView, Moment
+from connectors.catalog.store.lineage.reads import Moment
 from connectors.catalog.store.schema import entities
 from ingestion.model import Json
 from ingestion.names import fqn
-from ingestion.policies.values import ColumnNode
 
 _COLUMNS_COMPLETE = "columnsComplete"
 
@@ -52,24 +52,6 @@ class CatalogTable:
         exact = next((one for one in self.columns if one.path == path), None)
         folded = path.casefold()
         return exact or next((one for one in self.columns if one.path.casefold() == folded), None)
-
-
-@dataclass(frozen=True, slots=True)
-class ColumnDependency:
-    """What one producer says of a source and a target; `type` is DIRECT, INDIRECT, or TABLE where no columns are known.
-
-    `producer` is its kind (query, view, …), `sql` its masked text.
-    """
-
-    source: ColumnNode
-    target: ColumnNode
-    type: str
-    subtype: str = ""
-    masking: bool = False
-    expression: str = ""
-    certain: bool = True
-    producer: str = ""
-    sql: str = field(default="", repr=False)
 
 
 class LocalTables:
@@ -162,27 +144,3 @@ def _table(row: EntityRow) -> CatalogTable:
 
 def _tags(stored: Json) -> tuple[str, ...]:
     return tuple(str(label["tagFQN"]) for label in stored.get("tags") or ())
-
-
-def dependencies_of(
-    view: ContributionView, source: str, target: str, columns: Iterable[Json] | None = None
-) -> Iterator[ColumnDependency]:
-    """What a contribution says of a source and a target; of these `columns` of its content alone, if given."""
-    text = str(view.content.get("sql") or "")
-    given = view.content.get("columns") or ()
-    if not given:
-        yield ColumnDependency((source, None), (target, None), "TABLE", producer=view.kind, sql=text)
-        return
-    for column in given if columns is None else columns:
-        for path in column["from"]:
-            yield ColumnDependency(
-                (source, path),
-                (target, column.get("to")),
-                str(column.get("type") or "DIRECT"),
-                str(column.get("subtype") or ""),
-                bool(column.get("masking")),
-                str(column.get("expression") or ""),
-                column.get("certain", True) is not False,
-                view.kind,
-                text,
-            )

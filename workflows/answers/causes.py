@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from connectors.catalog.causes.ranking import Suspect
+from connectors.catalog.causes.report import CauseReport, moment_text, node_name
 from workflows.answers.paging.pages import Answer, Row, fact
 from workflows.answers.paging.writing import Name, visible_text
-from workflows.causes.ranking import Suspect
-from workflows.causes.report import CauseReport, moment_text, node_name
 
 _LONGEST = 400
 

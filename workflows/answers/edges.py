@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from connectors.catalog.local_tables import ColumnDependency, dependencies_of
+from connectors.catalog.store.evidence.column_dependencies import ColumnDependency, dependencies_of
 from connectors.catalog.store.lineage.reads import ContributionView
 from ingestion.model import Json
 from workflows.answers.paging.pages import Row

@@ -1,1 +1,1 @@
-"""Why a table or a column is wrong: what happened upstream of it, ranked by how well it explains what tests tell."""
+"""The causes of what is wrong, asked of a catalog's file and written for people."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from connectors.catalog.causes.report import CauseReport, moment_text, name_list, node_name
 from workflows.answers.paging.writing import visible_text
-from workflows.causes.report import CauseReport, moment_text, name_list, node_name
 from workflows.changes.markdown import code
 
 _SHOWN = 5

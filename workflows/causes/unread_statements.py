@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from connectors.catalog.causes.facts import TimeRange
 from ingestion.errors import ConfigError
 from ingestion.names.fqn import split_fqn
-from workflows.causes.facts import TimeRange
 
 _WORDS = re.compile(r"\w+")
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from connectors.catalog.local_tables import ColumnDependency, LocalTables
+from connectors.catalog.local_tables import LocalTables
+from connectors.catalog.store.evidence.column_dependencies import ColumnDependency
 from ingestion.binding.binder import BoundLog
 from ingestion.dialects import Dialect
 from ingestion.model import Column, ProblemKind, WriteMode

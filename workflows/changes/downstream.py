@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from connectors.catalog.local_tables import ColumnDependency
+from connectors.catalog.store.evidence.column_dependencies import ColumnDependency
 from ingestion.policies.values import ColumnNode
 from workflows.changes.differences import Sides
 

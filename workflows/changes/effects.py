@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from connectors.catalog.local_tables import ColumnDependency
+from connectors.catalog.store.evidence.column_dependencies import ColumnDependency
 from ingestion.dialects import Dialect
 from ingestion.policies.values import ColumnNode, ValueFlow, value_flow
 from workflows.changes.differences import Sides, TableDifference

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from connectors.catalog.local_tables import ColumnDependency
+from connectors.catalog.store.evidence.column_dependencies import ColumnDependency
 from ingestion.policies.values import ValueFlow, value_flow
 from workflows.changes.differences import Sides, TableDifference
 from workflows.changes.report import ChangeKind

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from connectors.catalog.local_tables import ColumnDependency
+from connectors.catalog.store.evidence.column_dependencies import ColumnDependency
 from ingestion.binding.relations import Relation
 from ingestion.model import (
     Column,

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from connectors.catalog.local_queries import When, open_catalog
-from connectors.catalog.local_tables import ColumnDependency, LocalTables
+from connectors.catalog.local_tables import LocalTables
 from connectors.catalog.store.entities.columns import of_document, walk
+from connectors.catalog.store.evidence.column_dependencies import ColumnDependency
 from connectors.catalog.store.queries.window import window
 from connectors.openmetadata.edges import Graph, graph
 from connectors.openmetadata.entities.crud import Collection, pages

@@ -10,11 +10,13 @@ from fastapi.responses import Response
 from sqlalchemy import Connection
 
 from connectors.catalog.api.http.context import ERRORS, Store, reply
+from connectors.catalog.causes.cause_search import MomentAsked, cause_report
 from connectors.catalog.contract.errors import bad_request, not_found
 from connectors.catalog.store.entities.entities import EntityRow
 from connectors.catalog.store.lineage.column_names import column_names
 from connectors.catalog.store.queries import diff, explore, filtered_search, history, impact
 from connectors.catalog.store.queries.window import window
+from ingestion.errors import ConfigError
 
 router = APIRouter(prefix="/api/v1/headwater", tags=["headwater"], responses=ERRORS)
 Millis = Annotated[int, Query(ge=0, le=2**53)]
@@ -54,6 +56,18 @@ def _entity(connection: Connection, name: str) -> EntityRow:
     return row
 
 
+def _node(connection: Connection, entity: str, column: str | None) -> tuple[EntityRow, str | None]:
+    """An entity, and the path of a column in it if one is named."""
+    row = _entity(connection, entity)
+    if column is None:
+        return row, None
+    names = column_names(connection, row, ever=True)
+    path = names.path(column) or names.path(f"{row.fqn}.{column}")
+    if path is None:
+        raise not_found("column", f"{row.fqn}.{column}")
+    return row, path
+
+
 @router.get("/search")
 def search(
     store: Store, q: Annotated[str, Query(max_length=1_000)], limit: Annotated[int, Query(ge=1, le=200)] = 50
@@ -87,17 +101,23 @@ def graph(
         return reply(explore.explore(connection, rows, reach.reach, window(connection, when.as_of, when.days)))
 
 
+@router.get("/causes")
+def causes(store: Store, entity: Name, when: AtMoment, column: Name | None = None) -> Response:
+    """What may have made an entity or a column wrong at a moment: suspects with their paths, evidence and timeline."""
+    with store.read() as connection:
+        node = _node(connection, entity, column)
+        try:
+            report = cause_report(connection, node, MomentAsked(when.as_of, when.days))
+        except ConfigError as error:
+            raise bad_request(str(error)) from error
+        return reply(report.to_json())
+
+
 @router.get("/impact")
 def downstream(store: Store, entity: Name, when: AtMoment, column: Name | None = None) -> Response:
     """Everything downstream of an entity or a column, with one shortest path each."""
     with store.read() as connection:
-        row = _entity(connection, entity)
-        path = None
-        if column is not None:
-            names = column_names(connection, row, ever=True)
-            path = names.path(column) or names.path(f"{row.fqn}.{column}")
-            if path is None:
-                raise not_found("column", f"{row.fqn}.{column}")
+        row, path = _node(connection, entity, column)
         span = window(connection, when.as_of, when.days)
         return reply({**impact.impact(connection, (row.id, path), span.moment), "window": span.answer()})
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from connectors.catalog.causes.report import CauseReport
 from connectors.catalog.local_queries import When
 from connectors.catalog.store.entities.entities import find
 from connectors.catalog.store.entities.registration import put_one
@@ -19,7 +20,6 @@ from connectors.catalog.store.entities.tests import file_result
 from ingestion.errors import ConfigError
 from tests.support.made_catalog import MadeCatalog
 from workflows.causes.answer import causes_in_file
-from workflows.causes.report import CauseReport
 from workflows.cli import app
 
 DAY = 86_400_000

@@ -6,13 +6,13 @@ import json
 
 import pytest
 
+from connectors.catalog.causes.report import CauseReport
 from connectors.catalog.local_queries import When
 from ingestion import lineage_graph
 from tests.support.made_catalog import AT, MadeCatalog
 from workflows.answers.causes import causes_answer
 from workflows.causes.answer import causes_in_file
 from workflows.causes.rendering import as_markdown, as_text
-from workflows.causes.report import CauseReport
 
 HOUR = 3_600_000
 CANARIES = ("CANARY_state", "CANARY_other", "90071992", "2024-03-03")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from connectors.catalog.causes.facts import TimeRange
 from ingestion.errors import ConfigError
-from workflows.causes.facts import TimeRange
 from workflows.causes.unread_statements import unread_statements
 
 TABLES = ("s.d.p.orders", 's.d.p."Order lines"', "s.d.p.others")

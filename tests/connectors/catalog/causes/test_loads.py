@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from connectors.catalog.causes.facts import Incident, TimeRange
+from connectors.catalog.causes.loads import late_loads, missing_loads
 from connectors.catalog.store.evidence.load_rhythm import load_rhythm
 from connectors.catalog.store.evidence.writes import Span, WrittenVersion
-from workflows.causes.facts import Incident, TimeRange
-from workflows.causes.loads import late_loads, missing_loads
 
 MINUTE = 60_000
 HOUR = 60 * MINUTE

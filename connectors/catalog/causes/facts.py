@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from connectors.catalog.local_tables import ColumnDependency
+from connectors.catalog.store.evidence.column_dependencies import ColumnDependency
 from ingestion.policies.values import ColumnNode
 
 

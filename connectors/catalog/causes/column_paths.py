@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from connectors.catalog.local_tables import ColumnDependency
+from connectors.catalog.store.evidence.column_dependencies import ColumnDependency
 from ingestion.policies.values import ColumnNode
 
 DIRECT, INDIRECT, TABLE = "DIRECT", "INDIRECT", "TABLE"
@@ -15,10 +15,15 @@ STRENGTHS = (DIRECT, INDIRECT, TABLE)
 
 @dataclass(frozen=True, slots=True)
 class ColumnWay:
-    """The shortest of the strongest ways from a node down to where the search began."""
+    """The shortest of the strongest ways from a node down to where the search began; `ties` are those of its hops."""
 
-    strength: str
     nodes: tuple[ColumnNode, ...]
+    ties: tuple[str, ...] = ()
+
+    @property
+    def strength(self) -> str:
+        """That of the weakest hop."""
+        return max(self.ties, key=STRENGTHS.index, default=DIRECT)
 
     @property
     def hops(self) -> int:
@@ -40,8 +45,8 @@ class UpstreamPaths:
         if start not in self._known:
             found: dict[ColumnNode, ColumnWay] = {}
             for strength in range(len(STRENGTHS)):
-                for node, nodes in self._walk(start, frozenset(STRENGTHS[: strength + 1])).items():
-                    found.setdefault(node, ColumnWay(STRENGTHS[strength], nodes))
+                for node, way in self._walk(start, frozenset(STRENGTHS[: strength + 1])).items():
+                    found.setdefault(node, way)
             self._known[start] = found
         return self._known[start]
 
@@ -53,15 +58,15 @@ class UpstreamPaths:
                 best[table] = way
         return best
 
-    def _walk(self, start: ColumnNode, allowed: frozenset[str]) -> dict[ColumnNode, tuple[ColumnNode, ...]]:
-        ways: dict[ColumnNode, tuple[ColumnNode, ...]] = {start: (start,)}
+    def _walk(self, start: ColumnNode, allowed: frozenset[str]) -> dict[ColumnNode, ColumnWay]:
+        ways = {start: ColumnWay((start,))}
         frontier = [start]
         while frontier:
             following = []
             for node in frontier:
                 for source, strength in self._hops(node):
                     if strength in allowed and source not in ways:
-                        ways[source] = (source, *ways[node])
+                        ways[source] = ColumnWay((source, *ways[node].nodes), (strength, *ways[node].ties))
                         following.append(source)
             frontier = following
         return ways

@@ -11,10 +11,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from connectors.catalog.causes.column_paths import DIRECT, INDIRECT, TABLE, ColumnWay, UpstreamPaths
+from connectors.catalog.causes.facts import CONSEQUENCES, Incident, IncidentKind, TestRecord, UpstreamFacts
+from connectors.catalog.causes.question import Symptom
 from ingestion.policies.values import ColumnNode
-from workflows.causes.column_paths import DIRECT, INDIRECT, TABLE, ColumnWay, UpstreamPaths
-from workflows.causes.facts import CONSEQUENCES, Incident, IncidentKind, TestRecord, UpstreamFacts
-from workflows.causes.question import Symptom
 
 _KINDS: Mapping[IncidentKind, float] = {
     IncidentKind.DEFINITION: 3.0,
@@ -49,12 +49,16 @@ _CLEARED = 0.7
 
 @dataclass(frozen=True, slots=True)
 class Indication:
-    """What speaks against a suspect: what happened (at a time in milliseconds), and how much it counts."""
+    """What speaks against a suspect: what happened (at a time in milliseconds), and how much it counts.
+
+    `columns` are those of the suspect that it touched, empty: every row.
+    """
 
     at: int
     text: str
     weight: float
     from_test: bool = False
+    columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +151,13 @@ class _Ranking:
             explained = self._has_cause_upstream(table, tests=True)
             weight = _FAILING_TEST * (_CONSEQUENCE if explained else 1.0) * _TIES[self.ways[table].strength]
             found += [
-                Indication(self.failing[test], f"test {_test_name(test)} fails", round(weight, 4), from_test=True)
+                Indication(
+                    self.failing[test],
+                    f"test {_test_name(test)} fails",
+                    round(weight, 4),
+                    from_test=True,
+                    columns=tuple(filter(None, (test.node[1],))),
+                )
                 for test in failing
             ]
         return tuple(sorted(found, key=lambda one: (-one.weight, one.at, one.text)))
@@ -158,7 +168,7 @@ class _Ranking:
             weight *= _BEFORE_THE_LAST_PASS
         if one.kind in CONSEQUENCES and self._has_cause_upstream(one.table, tests=False):
             weight *= _CONSEQUENCE
-        return Indication(one.at, one.text, round(weight, 4))
+        return Indication(one.at, one.text, round(weight, 4), columns=one.columns)
 
     def _tie(self, one: Incident) -> float:
         if not one.columns:

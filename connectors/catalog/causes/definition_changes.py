@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from connectors.catalog.causes.facts import Incident, IncidentKind, TimeRange
 from connectors.catalog.store.evidence.writes import WrittenVersion
-from workflows.causes.facts import Incident, IncidentKind, TimeRange
 
 _EVERY_ROW = ""
 _Made = dict[str, frozenset[tuple[str, ...]]]

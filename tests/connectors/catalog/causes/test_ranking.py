@@ -7,9 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from connectors.catalog.local_tables import ColumnDependency
-from workflows.causes.column_paths import UpstreamPaths
-from workflows.causes.facts import (
+from connectors.catalog.causes.column_paths import UpstreamPaths
+from connectors.catalog.causes.facts import (
     Incident,
     IncidentKind,
     TableKnowledge,
@@ -17,8 +16,9 @@ from workflows.causes.facts import (
     TestRecord,
     UpstreamFacts,
 )
-from workflows.causes.question import LookBack, symptom_of
-from workflows.causes.ranking import Suspect, rank_suspects
+from connectors.catalog.causes.question import LookBack, symptom_of
+from connectors.catalog.causes.ranking import Suspect, rank_suspects
+from connectors.catalog.store.evidence.column_dependencies import ColumnDependency
 
 COLUMNS = ("a", "b", "c")
 LAST_PASS, FIRST_FAILURE = 1_000, 2_000

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 
+from connectors.catalog.causes.facts import Incident, IncidentKind, TimeRange
 from connectors.catalog.store.evidence.load_rhythm import LoadRhythm
-from workflows.causes.facts import Incident, IncidentKind, TimeRange
 
 _SAME_RHYTHM = 0.5
 _ALIKE = 0.1

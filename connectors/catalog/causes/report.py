@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from connectors.catalog.causes.facts import UpstreamFacts
+from connectors.catalog.causes.question import Symptom
+from connectors.catalog.causes.ranking import Suspect
 from ingestion.model import Json
 from ingestion.policies.values import ColumnNode
-from workflows.causes.facts import UpstreamFacts
-from workflows.causes.question import Symptom
-from workflows.causes.ranking import Suspect
 
 _SHOWN = 5
+_LAST_DATE = 253_402_300_799_999  # the end of the year 9999
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -26,12 +27,13 @@ class TimelineEntry:
 
 @dataclass(frozen=True, slots=True)
 class CauseReport:
-    """The answer. `unknown` are sentences of what is not known; `read_until` is the last run that the log tells of."""
+    """The answer. `unknown` are sentences of what is not known, `references` lead to the tables upstream by name."""
 
     symptom: Symptom
     suspects: tuple[Suspect, ...]
     timeline: tuple[TimelineEntry, ...]
     unknown: tuple[str, ...]
+    references: Mapping[str, Json] = field(default_factory=dict)
 
     @property
     def accused(self) -> tuple[Suspect, ...]:
@@ -71,28 +73,37 @@ class CauseReport:
         return {
             "version": 1,
             "name": node_name(self.symptom.node),
+            **self._node_json(self.symptom.node),
             "at": moment_text(self.symptom.at),
             "window": {"after": moment_text(window.start), "until": moment_text(window.end)},
             "failing": [f"{test.name} of {node_name(test.node)}" for test in self.symptom.failing],
             "known": self.known,
             "verdict": self.verdict,
-            "suspects": [_suspect_json(number, one) for number, one in enumerate(self.accused, 1)],
+            "suspects": [self._suspect_json(number, one) for number, one in enumerate(self.accused, 1)],
             "notRuledOut": [one.table for one in self.others],
             "timeline": [{"at": moment_text(one.at), "table": one.table, "what": one.text} for one in self.timeline],
             "unknown": list(self.unknown),
         }
 
+    def _suspect_json(self, rank: int, one: Suspect) -> Json:
+        return {
+            "rank": rank,
+            "table": one.table,
+            "score": one.score,
+            "tie": one.way.strength,
+            "path": [node_name(node) for node in one.way.nodes],
+            "nodes": [self._node_json(node) for node in one.way.nodes],
+            "ties": list(one.way.ties),
+            "evidence": [
+                {"at": moment_text(e.at), "what": e.text, "weight": e.weight, "columns": list(e.columns)}
+                for e in one.evidence
+            ],
+            "clearedBy": list(one.cleared_by),
+        }
 
-def _suspect_json(rank: int, one: Suspect) -> Json:
-    return {
-        "rank": rank,
-        "table": one.table,
-        "score": one.score,
-        "tie": one.way.strength,
-        "path": [node_name(node) for node in one.way.nodes],
-        "evidence": [{"at": moment_text(e.at), "what": e.text, "weight": e.weight} for e in one.evidence],
-        "clearedBy": list(one.cleared_by),
-    }
+    def _node_json(self, node: ColumnNode) -> Json:
+        """A table with a reference to it, and the path of a column in it; null for its rows as a whole."""
+        return {"entity": self.references.get(node[0]), "column": node[1]}
 
 
 def timeline(symptom: Symptom, facts: UpstreamFacts, tables: frozenset[str]) -> Iterator[TimelineEntry]:
@@ -121,5 +132,7 @@ def node_name(node: ColumnNode) -> str:
 
 
 def moment_text(at: int) -> str:
-    """A time in milliseconds, in UTC to the second."""
+    """A time in milliseconds, in UTC to the second; beyond what a calendar writes the number itself."""
+    if not 0 <= at <= _LAST_DATE:
+        return f"{at} ms"
     return datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="seconds")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
+from connectors.catalog.causes.facts import Incident, IncidentKind
 from connectors.catalog.store.evidence.load_history import StoredLoad
-from workflows.causes.facts import Incident, IncidentKind
 
 _LEAST_LOADS = 3
 """Loads from which a usual size can be told."""

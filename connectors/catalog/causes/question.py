@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from connectors.catalog.causes.facts import TestRecord, TimeRange
 from connectors.catalog.store.queries.window import DAY
 from ingestion.policies.values import ColumnNode
-from workflows.causes.facts import TestRecord, TimeRange
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,17 +8,8 @@ from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection
 
-from connectors.catalog.local_tables import ColumnDependency, dependencies_of
-from connectors.catalog.store.entities.entities import any_rows_of
-from connectors.catalog.store.evidence.load_history import load_history
-from connectors.catalog.store.evidence.load_rhythm import load_rhythm
-from connectors.catalog.store.evidence.quality_results import QualityTest, quality_tests
-from connectors.catalog.store.evidence.table_changes import StoredChange, known_since, table_changes
-from connectors.catalog.store.evidence.writes import WrittenVersion, observed_range, writes_into
-from connectors.catalog.store.lineage import reads
-from connectors.catalog.store.lineage.reads import Moment
-from workflows.causes.definition_changes import definition_changes
-from workflows.causes.facts import (
+from connectors.catalog.causes.definition_changes import definition_changes
+from connectors.catalog.causes.facts import (
     Incident,
     IncidentKind,
     TableKnowledge,
@@ -27,8 +18,18 @@ from workflows.causes.facts import (
     TimeRange,
     UpstreamFacts,
 )
-from workflows.causes.loads import late_loads, missing_loads
-from workflows.causes.volume import by_table, load_incidents
+from connectors.catalog.causes.loads import late_loads, missing_loads
+from connectors.catalog.causes.volume import by_table, load_incidents
+from connectors.catalog.store.entities.entities import any_rows_of, reference_of
+from connectors.catalog.store.evidence.column_dependencies import ColumnDependency, dependencies_of
+from connectors.catalog.store.evidence.load_history import load_history
+from connectors.catalog.store.evidence.load_rhythm import load_rhythm
+from connectors.catalog.store.evidence.quality_results import QualityTest, quality_tests
+from connectors.catalog.store.evidence.table_changes import StoredChange, known_since, table_changes
+from connectors.catalog.store.evidence.writes import WrittenVersion, observed_range, writes_into
+from connectors.catalog.store.lineage import reads
+from connectors.catalog.store.lineage.reads import Moment
+from ingestion.model import Json
 
 MOST_TABLES = 2_000
 _UNKNOWN_TYPE = "unknown"
@@ -44,12 +45,16 @@ _KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class Neighbourhood:
-    """The tables upstream of one, and those that are made of them, by id with their names; and their edges."""
+    """The tables upstream of one, and those that are made of them, by id with their names; and their edges.
+
+    `references` are to the tables upstream, by their names.
+    """
 
     names: Mapping[str, str]
     upstream: frozenset[str]
     edges: tuple[ColumnDependency, ...]
     cut: bool
+    references: Mapping[str, Json]
 
 
 def neighbourhood(connection: Connection, start: str, moments: Iterable[Moment]) -> Neighbourhood:
@@ -58,7 +63,9 @@ def neighbourhood(connection: Connection, start: str, moments: Iterable[Moment])
     chosen = tuple(moments)
     upstream, cut_up = _walk(connection, {start}, chosen, views, upstream=True)
     around, cut_down = _walk(connection, upstream, chosen, views, upstream=False)
-    names = {key: str(row.fqn) for key, row in any_rows_of(connection, upstream | around).items()}
+    rows = any_rows_of(connection, upstream | around)
+    names = {key: str(row.fqn) for key, row in rows.items()}
+    references = {names[key]: reference_of(row) for key, row in rows.items() if key in upstream}
     edges = [
         one
         for (source, target), found in views.items()
@@ -66,7 +73,7 @@ def neighbourhood(connection: Connection, start: str, moments: Iterable[Moment])
         for view in found.values()
         for one in dependencies_of(replace(view, content={**view.content, "sql": ""}), names[source], names[target])
     ]
-    return Neighbourhood(names, frozenset(upstream), tuple(dict.fromkeys(edges)), cut_up or cut_down)
+    return Neighbourhood(names, frozenset(upstream), tuple(dict.fromkeys(edges)), cut_up or cut_down, references)
 
 
 def _walk(
