@@ -14,7 +14,7 @@ from connectors.catalog.api.explore import AtMoment
 from connectors.catalog.api.explore import Name as EntityName
 from connectors.catalog.api.http.conditions import NO_CONDITION
 from connectors.catalog.api.http.context import ERRORS, Store, reply
-from connectors.catalog.contract.errors import not_found
+from connectors.catalog.contract.errors import bad_request, not_found
 from connectors.catalog.contract.models import Model, Name
 from connectors.catalog.explorer import areas, neighbourhood, neighbours
 from connectors.catalog.store.queries import history
@@ -52,7 +52,7 @@ class TablesQuery:
 
     entity: EntityName
     q: Annotated[str, Query(max_length=1_000)] = ""
-    sort: Annotated[str, Query(pattern="^(used|name)$")] = neighbours.USE
+    sort: Annotated[str, Query(pattern="^(used|name|changed)$")] = neighbours.USE
     start: Annotated[int, Query(ge=0, le=1_000_000)] = 0
     limit: Annotated[int, Query(ge=1, le=500)] = 50
 
@@ -90,14 +90,23 @@ def neighbour_page(
     asked: Annotated[TablesQuery, Depends()],
     side: Annotated[str, Query(pattern="^(upstream|downstream)$")],
     when: AtMoment,
+    base: Annotated[int | None, Query(alias="from", ge=0, le=2**53)] = None,
 ) -> Response:
-    """The entities that one reads (`side` upstream) or is read by (downstream), page by page."""
+    """The entities that one reads (`side` upstream) or is read by (downstream), page by page.
+
+    Those of the moment `from` too, where it is given, each that differs with its change; observations of any age count.
+    """
+    if base is not None and when.as_of is not None and when.as_of < base:
+        raise bad_request("asOf must not be before from")
     with store.read() as connection:
         row = history.by_name(connection, asked.entity)
         if row is None:
             raise not_found("entity", asked.entity)
-        span = window(connection, when.as_of, when.days)
-        return reply(neighbours.neighbours(connection, row, asked.page(upstream=side == "upstream"), span))
+        page = asked.page(upstream=side == "upstream")
+        if base is None:
+            return reply(neighbours.neighbours(connection, row, page, window(connection, when.as_of, when.days)))
+        before, after = (window(connection, moment, 0) for moment in (base, when.as_of))
+        return reply(neighbours.neighbours(connection, row, page, after, before))
 
 
 @router.get("/api/v1/headwater/areas")

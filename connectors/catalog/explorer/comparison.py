@@ -51,7 +51,7 @@ def _both(connection: Connection, scope: ExportScope, base: int) -> Json:
         documents = (graph_document(connection, everything, one) | {"roots": []} for one in (before, after))
         return dict(zip(("before", "after"), documents, strict=True))
     try:
-        return difference(connection, scope.steps, MAX_CARDS, (before, after))
+        return difference(connection, scope.steps, (MAX_CARDS, None), (before, after))
     except ApiError as error:
         names = ", ".join(step.entity for step in scope.steps)
         raise ConfigError(f"{names}: not in this catalog; give the name with service, database and schema") from error

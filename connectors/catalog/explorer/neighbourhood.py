@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, func, select
 
 from connectors.catalog.contract.errors import not_found
-from connectors.catalog.store.activity import runs_of
+from connectors.catalog.explorer.both_moments import BothMoments
+from connectors.catalog.store.activity import use_order
 from connectors.catalog.store.entities.entities import any_rows_of
 from connectors.catalog.store.lineage import reads
-from connectors.catalog.store.lineage.reads import Moment
+from connectors.catalog.store.lineage.inserts import Edge
 from connectors.catalog.store.queries import explore, history
 from connectors.catalog.store.queries.window import Window
 from connectors.catalog.store.schema import dated_contributions, entities, intervals, versions
 from ingestion.model import Json
 
 _BEGINNINGS = 12
+_Hop = Callable[[set[str], bool], set[Edge]]
+"""The edges that a hop from some entities takes, upstream (True) or downstream."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,22 +41,45 @@ def picture(
     Of the neighbours of one card on one side it has the `beside` most used ones (None: all).
     Steps whose entity is not there are left out. Raises ApiError (404) when that leaves none.
     """
-    walked = _walk(connection, steps, (limit, beside), window.moment)
+
+    def hop(frontier: set[str], upstream: bool) -> set[Edge]:  # noqa: FBT001 — a hop has a side
+        pairs = reads.neighbours(connection, frontier, upstream=upstream, moment=window.moment)
+        return pairs if beside is None else _first(connection, pairs, (upstream, beside), {})
+
+    walked = _walk(connection, steps, limit, hop)
     return {**graph_document(connection, list(walked.inside), window), "roots": walked.roots, "truncated": walked.cut}
 
 
 def difference(
-    connection: Connection, steps: Sequence[NeighbourhoodStep], limit: int, windows: tuple[Window, Window]
+    connection: Connection,
+    steps: Sequence[NeighbourhoodStep],
+    size: tuple[int, int | None],
+    windows: tuple[Window, Window],
 ) -> Json:
-    """The documents of a picture `before` and `after`: of the same cards, those that are near at either moment.
+    """The documents of a picture `before` and `after`: of the same cards, those that are near by the edges of either.
 
+    `size` is how many cards at most, and of the neighbours of one card on one side how many (None: all): those first
+    that changed, or are reached in another way, then the most used ones. What is hidden counts those that changed.
     Raises ApiError (404) when no step's entity is there.
     """
-    walks = [_walk(connection, steps, (limit, None), window.moment) for window in windows]
-    inside = list(dict.fromkeys(one for walked in walks for one in walked.inside))
-    more = {"roots": walks[1].roots, "truncated": walks[0].cut or walks[1].cut or len(inside) > limit}
-    before, after = (graph_document(connection, inside[:limit], window) | more for window in windows)
-    return {"before": before, "after": after}
+    limit, beside = size
+    both = BothMoments(connection, windows[0].moment, windows[1].moment)
+
+    def hop(frontier: set[str], upstream: bool) -> set[Edge]:  # noqa: FBT001 — a hop has a side
+        pairs = both.neighbours(frontier, upstream=upstream)
+        if beside is None or not _is_too_many(pairs, (upstream, beside)):
+            return pairs
+        return _first(connection, pairs, (upstream, beside), both.changes(pairs, upstream=upstream))
+
+    walked = _walk(connection, steps, limit, hop)
+    hidden = both.hidden_counts(set(walked.inside))
+    documents = []
+    for window in windows:
+        document = graph_document(connection, list(walked.inside), window)
+        for node in document["nodes"]:
+            node["hidden"] = hidden[node["id"]]
+        documents.append(document | {"roots": walked.roots, "truncated": walked.cut})
+    return {"before": documents[0], "after": documents[1]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +91,8 @@ class _Walked:
     cut: bool
 
 
-def _walk(
-    connection: Connection, steps: Sequence[NeighbourhoodStep], size: tuple[int, int | None], moment: Moment
-) -> _Walked:
-    """The cards within reach: as many as `size` says, and beside each as many as it says (None: all)."""
-    limit, beside = size
+def _walk(connection: Connection, steps: Sequence[NeighbourhoodStep], limit: int, hop: _Hop) -> _Walked:
+    """The cards within reach, as many as `limit` says."""
     inside: dict[str, None] = {}
     roots: list[str] = []
     cut = False
@@ -80,7 +103,7 @@ def _walk(
         roots = roots or [row.id]
         inside[row.id] = None
         for upstream, hops in ((True, step.upstream), (False, step.downstream)):
-            for identifier in _reach(connection, row.id, (hops, upstream, beside), moment):
+            for identifier in _reach(row.id, hops, hop, upstream=upstream):
                 cut = cut or (len(inside) >= limit and identifier not in inside)
                 if len(inside) < limit:
                     inside[identifier] = None
@@ -95,17 +118,13 @@ def graph_document(connection: Connection, identifiers: Sequence[str], window: W
     return explore.explore(connection, rows, explore.Reach(0, 0, len(rows)), window)
 
 
-def _reach(connection: Connection, start: str, way: tuple[int, bool, int | None], moment: Moment) -> list[str]:
-    """What lies within so many hops (of `way`) on one side, nearest first, so many beside each."""
-    hops, upstream, beside = way
+def _reach(start: str, hops: int, hop: _Hop, *, upstream: bool) -> list[str]:
+    """What lies within so many hops on one side, nearest first."""
     seen = {start}
     frontier = {start}
     found: list[str] = []
     for _ in range(hops):
-        step = reads.neighbours(connection, frontier, upstream=upstream, moment=moment)
-        if beside is not None:
-            step = _most_used(connection, step, (upstream, beside))
-        frontier = {pair[0 if upstream else 1] for pair in step} - seen
+        frontier = {pair[0 if upstream else 1] for pair in hop(frontier, upstream)} - seen
         if not frontier or len(found) > explore.MAX_CARDS:
             break
         seen |= frontier
@@ -113,19 +132,28 @@ def _reach(connection: Connection, start: str, way: tuple[int, bool, int | None]
     return found
 
 
-def _most_used(connection: Connection, pairs: set[tuple[str, str]], way: tuple[bool, int]) -> set[tuple[str, str]]:
-    """Of the neighbours of each entity so many, those that most runs read."""
-    upstream, most = way
-    here, there = (1, 0) if upstream else (0, 1)
-    of_each: dict[str, list[tuple[str, str]]] = defaultdict(list)
+def _of_each(pairs: set[Edge], *, upstream: bool) -> dict[str, list[Edge]]:
+    of_each: dict[str, list[Edge]] = defaultdict(list)
     for pair in pairs:
-        of_each[pair[here]].append(pair)
-    if all(len(some) <= most for some in of_each.values()):
+        of_each[pair[1 if upstream else 0]].append(pair)
+    return of_each
+
+
+def _is_too_many(pairs: set[Edge], way: tuple[bool, int]) -> bool:
+    upstream, most = way
+    return any(len(some) > most for some in _of_each(pairs, upstream=upstream).values())
+
+
+def _first(connection: Connection, pairs: set[Edge], way: tuple[bool, int], changed: Mapping[Edge, str]) -> set[Edge]:
+    """Of the neighbours of each entity so many: those that `changed`, then those that most runs read."""
+    if not _is_too_many(pairs, way):
         return pairs
-    runs = runs_of(connection, {pair[there] for pair in pairs})
-    kept: set[tuple[str, str]] = set()
-    for some in of_each.values():
-        kept.update(sorted(some, key=lambda pair: (-runs.get(pair[there], 0), pair[there]))[:most])
+    upstream, most = way
+    there = 0 if upstream else 1
+    use = use_order(connection, {pair[there] for pair in pairs})
+    kept: set[Edge] = set()
+    for some in _of_each(pairs, upstream=upstream).values():
+        kept.update(sorted(some, key=lambda pair: (pair not in changed, use[pair[there]]))[:most])
     return kept
 
 

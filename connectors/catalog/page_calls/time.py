@@ -26,6 +26,7 @@ class Difference(Model):
     from_: Annotated[Millis, Field(alias="from")]
     to: Millis | None = None
     limit: Annotated[int, Field(ge=1, le=MAX_CARDS)] = 400
+    beside: Annotated[int | None, Field(ge=1, le=MAX_CARDS)] = None
 
 
 @router.get("/moments")
@@ -43,4 +44,4 @@ def difference(store: Store, request: Difference) -> Response:
     steps = [neighbourhood.NeighbourhoodStep(step.entity, step.upstream, step.downstream) for step in request.steps]
     with store.read() as connection:
         windows = (window(connection, request.from_, 0), window(connection, request.to, 0))
-        return reply(neighbourhood.difference(connection, steps, request.limit, windows))
+        return reply(neighbourhood.difference(connection, steps, (request.limit, request.beside), windows))

@@ -16,6 +16,7 @@ from connectors.catalog.store.schema import (
     contribution_jobs,
     contributions,
     dated_contributions,
+    entities,
     entity_activity,
     entity_labels,
     intervals,
@@ -72,13 +73,14 @@ def add_runs(connection: Connection, news: Mapping[str, int]) -> None:
         connection.execute(adding.on_conflict_do_update(index_elements=["entity_id"], set_=total), rows)
 
 
-def runs_of(connection: Connection, identifiers: Iterable[str]) -> dict[str, int]:
-    """The runs that read each of these entities; those that nothing read are left out."""
-    found: dict[str, int] = {}
+def use_order(connection: Connection, identifiers: Iterable[str]) -> dict[str, tuple[int, int, str]]:
+    """What puts each of these entities in order of use, the most used first: its runs, its readers, its name."""
+    found: dict[str, tuple[int, int, str]] = {}
     for chunk in chunks_of(sorted(set(identifiers))):
-        known = select(entity_activity.c.entity_id, entity_activity.c.runs)
-        rows = connection.execute(known.where(entity_activity.c.entity_id.in_(chunk)))
-        found.update({row[0]: row[1] for row in rows})
+        known = select(entities.c.id, entities.c.fqn, entity_activity.c.runs, entity_activity.c.readers)
+        joined = known.outerjoin(entity_activity, entity_activity.c.entity_id == entities.c.id)
+        for identifier, name, runs, readers in connection.execute(joined.where(entities.c.id.in_(chunk))):
+            found[identifier] = -(runs or 0), -(readers or 0), name
     return found
 
 

@@ -21,6 +21,7 @@ function neighbours(explorer, card, side) {
       choose: (entity) => explorer.go(entity, ""),
       bring: (entities) => explorer.bring(entities),
       has: (entity) => Boolean(cardNamed(explorer.graph, entity)),
+      compares: explorer.view.base !== null,
       failed: (error) => explorer.failed(error),
     }),
   ]);

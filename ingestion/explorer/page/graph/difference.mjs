@@ -87,6 +87,19 @@ export function changeOf(changes) {
   return CHANGED;
 }
 
+/** Of each pair of tables (`from` and `to`, a line each) that differs, how: their links, or else one of them. */
+export function changedPairs(graph, links) {
+  const changes = new Map();
+  for (const link of links) {
+    const key = `${link.fromCard}\n${link.toCard}`;
+    if (changes.has(key)) changes.get(key).push(link.change);
+    else changes.set(key, [link.change]);
+  }
+  const found = new Map();
+  for (const [key, some] of changes) if (changeOf(some)) found.set(key, changeOf(some));
+  return found;
+}
+
 /** The expressions of what was said, for people. */
 export function expressionsOf(said) {
   return [...new Set(said.map(({ column }) => column?.expression).filter(Boolean))];
@@ -103,7 +116,9 @@ export function differenceText(graph, links) {
   ].flatMap(([what, things]) =>
     [ADDED, REMOVED, CHANGED].map((change) => counted(things.filter((one) => one.change === change).length, what, change)),
   );
-  return parts.filter(Boolean).join(", ") || "nothing changed here";
+  const said = parts.filter(Boolean).join(", ") || "nothing changed here";
+  const beyond = cards.reduce((sum, { hidden }) => sum + (hidden.changed?.upstream ?? 0) + (hidden.changed?.downstream ?? 0), 0);
+  return beyond ? `${said}; ${beyond} more changed beside these tables, behind their ±` : said;
 }
 
 function counted(count, what, change) {

@@ -1,5 +1,6 @@
-// A long list of tables in the panel: searched, in order of use or of name, page by page; each can be brought into the picture.
+// A long list of tables in the panel: searched, in order of use, of name or of change, page by page; each can be brought into the picture.
 import { breakable, html } from "../base/dom.mjs";
+import { GLYPHS } from "../graph/difference.mjs";
 import { partsOf, readable } from "../graph/model.mjs";
 import { useText } from "../search/results.mjs";
 
@@ -9,11 +10,11 @@ const PAUSE = 150;
 /**
  * The elements of a list.
  *
- * `ask({q, sort, start, limit})` gives {total, found, entities: [{entity, use}]}; `act` has `choose(entity)`, `failed(error)` and,
- * where tables can be brought into the picture, `bring(entities)` and `has(entity)`.
+ * `ask({q, sort, start, limit})` gives {total, found, changed, entities: [{entity, use, change}]}; `act` has `choose(entity)`, `failed(error)` and,
+ * where tables can be brought into the picture, `bring(entities)` and `has(entity)`; `compares`: two moments are compared.
  */
 export function tableList(name, ask, act) {
-  const asked = { q: "", sort: "used", start: 0, limit: PAGE };
+  const asked = { q: "", sort: act.compares ? "changed" : "used", start: 0, limit: PAGE };
   let turn = 0;
   let timer = 0;
   let shown = [];
@@ -32,7 +33,8 @@ export function tableList(name, ask, act) {
       shown = answer.entities.map((one) => one.entity);
       const last = asked.start + shown.length;
       const of = answer.found === answer.total ? `${answer.total}` : `${answer.found} (of ${answer.total})`;
-      count.textContent = shown.length ? `${asked.start + 1} to ${last} of ${of}` : `none of ${answer.total}`;
+      const changed = act.compares ? `; ${answer.changed} changed` : "";
+      count.textContent = (shown.length ? `${asked.start + 1} to ${last} of ${of}` : `none of ${answer.total}`) + changed;
       earlier.disabled = asked.start === 0;
       later.disabled = last >= answer.found;
       list.start = asked.start + 1;
@@ -64,6 +66,7 @@ export function tableList(name, ask, act) {
   const order = html(
     "select",
     { class: "list-order", "aria-label": "Order", onchange: (event) => change("sort", event.target.value) },
+    act.compares ? html("option", { value: "changed" }, "changed first") : null,
     html("option", { value: "used" }, "most used first"),
     html("option", { value: "name" }, "by name"),
   );
@@ -71,18 +74,19 @@ export function tableList(name, ask, act) {
   return [html("div", { class: "list-tools" }, box, order), count, list, html("div", { class: "actions" }, earlier, later, all)];
 }
 
-function row({ entity, use }, act) {
+function row({ entity, use, change }, act) {
   const parts = partsOf(entity);
   const there = act.has?.(entity);
   return html(
     "li",
     {},
+    change ? html("span", { class: `glyph ${change}`, role: "img", "aria-label": change }, GLYPHS[change]) : null,
     html(
       "button",
       { type: "button", class: "go", onclick: () => act.choose(entity), title: readable(entity) },
       html("b", {}, breakable(readable(parts[parts.length - 1]))),
       html("span", { class: "of" }, breakable(readable(parts.slice(-3, -1).join(".")))),
     ),
-    html("div", { class: "how" }, `${useText(use)}${there ? " · in the picture" : ""}`),
+    html("div", { class: "how" }, `${change ? `${change} · ` : ""}${useText(use)}${there ? " · in the picture" : ""}`),
   );
 }

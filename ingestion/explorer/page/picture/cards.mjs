@@ -189,21 +189,23 @@ function expanders({ card, width }) {
   return ["upstream", "downstream"]
     .filter((side) => card.hidden[side] > 0)
     .map((side) => {
-      const text = `+${card.hidden[side]}`;
+      const changed = card.hidden.changed?.[side] ?? 0;
+      const text = `+${card.hidden[side]}${changed ? ` ±${changed}` : ""}`;
+      const said = changed ? `, of which ${changed} changed` : "";
       const wide = 14 + text.length * 7;
       const x = side === "upstream" ? -wide - 6 : width + 6;
       const group = svg("g", {
-        class: "expand",
+        class: changed ? "expand changed" : "expand",
         "data-expand": side,
         "data-of": card.id,
         transform: `translate(${x} ${HEAD / 2 - 10})`,
         role: "button",
-        "aria-label": `show ${card.hidden[side]} ${side} of ${card.name}`,
+        "aria-label": `show ${card.hidden[side]} ${side} of ${card.name}${said}`,
       });
       group.append(
         svg("rect", { width: wide, height: 20, rx: 10 }),
         svg("text", { x: wide / 2, y: 14 }, text),
-        svg("title", {}, `${card.hidden[side]} ${side}: click for one hop, Shift+click for all`),
+        svg("title", {}, `${card.hidden[side]} ${side}${said}: click for one hop, Shift+click for all`),
       );
       return group;
     });

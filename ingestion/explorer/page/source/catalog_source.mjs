@@ -53,7 +53,7 @@ export class CatalogSource {
 
   async picture(steps, time) {
     if (time.base !== null) {
-      const asked = { steps, from: Math.min(time.base, time.asOf ?? Infinity), to: time.asOf, limit: LIMIT };
+      const asked = { steps, from: earlier(time), to: time.asOf, limit: LIMIT, beside: BESIDE };
       const { before, after } = await this.#ask("picture/difference", asked);
       return difference(readGraph(before), readGraph(after));
     }
@@ -61,9 +61,9 @@ export class CatalogSource {
     return readGraph(await this.#ask("picture", { steps, asOf: time.asOf, days: time.days, ...size }));
   }
 
-  /** A page of the tables that a card reads or is read by: {total, found, entities: [{entity, use}]}. */
+  /** A page of the tables that a card reads or is read by, of two moments at either: {total, found, entities: [{entity, use, change}]}. */
   async neighbours(card, side, asked, time) {
-    return this.#page("neighbours", { entity: card.fqn, side, ...asked, asOf: time.asOf, days: time.days });
+    return this.#page("neighbours", { entity: card.fqn, side, ...asked, asOf: time.asOf, days: time.days, from: earlier(time) });
   }
 
   /** A page of the tables in a schema or service. */
@@ -73,7 +73,7 @@ export class CatalogSource {
 
   async #page(path, asked) {
     const answer = await this.#ask(`${path}?${given(asked)}`);
-    const entities = answer.entities.map((one) => ({ entity: one.entity.fullyQualifiedName, use: one.use }));
+    const entities = answer.entities.map((one) => ({ ...one, entity: one.entity.fullyQualifiedName }));
     return { ...answer, entities };
   }
 
@@ -137,6 +137,11 @@ export class CatalogSource {
     const answer = await this.#ask("beginnings");
     return { tables: answer.tables, columnEdges: answer.columnEdges, beginnings: answer.beginnings };
   }
+}
+
+/** The earlier moment of a view that compares two, null of any other. */
+function earlier({ base, asOf }) {
+  return base === null ? null : Math.min(base, asOf ?? Infinity);
 }
 
 function given(asked) {

@@ -35,8 +35,8 @@ export function factsOf(graph, near) {
   return facts;
 }
 
-/** A page of cards as the catalog lists entities. */
-export function pageOf(cards, facts, { q, sort, start, limit }) {
+/** A page of cards as the catalog lists entities, each with what `changeOf` says of it. */
+export function pageOf(cards, facts, { q, sort, start, limit }, changeOf = () => null) {
   const asked = wordsOf(q);
   const fits = (card) => {
     const words = wordsOf(card.fqn);
@@ -45,9 +45,12 @@ export function pageOf(cards, facts, { q, sort, start, limit }) {
   const found = cards.filter((card) => !q || fits(card) || card.fqn.toLowerCase().includes(q.toLowerCase()));
   const use = (card) => facts.get(card.id);
   const by = (a, b) => use(b).runs - use(a).runs || use(b).readers - use(a).readers;
-  found.sort((a, b) => (sort === "used" ? by(a, b) : 0) || a.fqn.localeCompare(b.fqn));
-  const entities = found.slice(start, start + limit).map((card) => ({ entity: card.fqn, use: use(card) }));
-  return { total: cards.length, found: found.length, entities };
+  const changes = new Map(cards.map((card) => [card.id, changeOf(card)]));
+  const changed = (card) => Boolean(changes.get(card.id));
+  const first = (a, b) => (sort === "changed" ? changed(b) - changed(a) : 0);
+  found.sort((a, b) => first(a, b) || (sort === "name" ? 0 : by(a, b)) || a.fqn.localeCompare(b.fqn));
+  const entities = found.slice(start, start + limit).map((card) => ({ entity: card.fqn, use: use(card), change: changes.get(card.id) }));
+  return { total: cards.length, found: found.length, changed: cards.filter(changed).length, entities };
 }
 
 /** Schemas or services as a graph, as the catalog answers it. */

@@ -1,5 +1,5 @@
 // Lineage from the document that the page carries: everything is here, nothing is asked for.
-import { difference, linksIn, within } from "../graph/difference.mjs";
+import { changedPairs, difference, linksIn, within } from "../graph/difference.mjs";
 import { EVERYTHING, keyOf, linksOf, partsOf, readGraph, readable, restoreTexts } from "../graph/model.mjs";
 import { adjacency, impact } from "../graph/trace.mjs";
 import { rowsOfAnswer, rowsOfList } from "./change_rows.mjs";
@@ -53,7 +53,15 @@ export class DocumentSource {
 
   async neighbours(card, side, asked) {
     const cards = [...(this.near[side].get(card.id) ?? [])].map((id) => this.graph.cards.get(id));
-    return pageOf(cards, this.facts, asked);
+    return pageOf(cards, this.facts, asked, (other) => this.#changeOf(card.id, other.id, side));
+  }
+
+  /** How a table's neighbour differs between two states: what leads to it, or else itself. */
+  #changeOf(card, other, side) {
+    if (!this.graph.before) return null;
+    this.pairs ??= changedPairs(this.graph, linksIn(this.graph, EVERYTHING));
+    const pair = side === "upstream" ? [other, card] : [card, other];
+    return this.pairs.get(pair.join("\n")) ?? this.graph.cards.get(other).change ?? null;
   }
 
   async areaTables(entity, asked) {
@@ -78,9 +86,11 @@ export class DocumentSource {
     if (!inside.size) throw new NotThere(steps[0].entity);
     const cards = new Map();
     for (const id of inside) {
-      const hidden = {};
+      const hidden = { changed: {} };
       for (const side of ["upstream", "downstream"]) {
-        hidden[side] = [...(this.near[side].get(id) ?? [])].filter((other) => !inside.has(other)).length;
+        const others = [...(this.near[side].get(id) ?? [])].filter((other) => !inside.has(other));
+        hidden[side] = others.length;
+        hidden.changed[side] = others.filter((other) => this.#changeOf(id, other, side)).length;
       }
       cards.set(id, { ...this.graph.cards.get(id), hidden });
     }
@@ -109,8 +119,9 @@ export class DocumentSource {
   /** The tables that a page without a chosen one begins with: what changed in it, or all of a small graph. */
   beginning(most) {
     const cards = [...this.graph.cards.values()];
-    const changed = this.compared ? cards.filter((card) => card.change || this.#changedLinks.has(card.id)) : [];
-    const [chosen, hops] = changed.length && changed.length <= most ? [changed, 1] : [cards.length <= most ? this.hubs : [], 0];
+    const links = this.compared ? this.#changedLinks : new Set();
+    const changed = this.hubs.filter((card) => card.change || links.has(card.id));
+    const [chosen, hops] = changed.length ? [changed.slice(0, most), changed.length <= most ? 1 : 0] : [cards.length <= most ? this.hubs : [], 0];
     return chosen.map((card) => ({ entity: card.fqn, upstream: hops, downstream: hops }));
   }
 
@@ -124,16 +135,20 @@ export class DocumentSource {
     const seen = new Set(frontier);
     for (let hop = 0; hop < hops && frontier.length && inside.size < LIMIT; hop++) {
       frontier = frontier
-        .flatMap((id) => this.#mostUsed([...(this.near[side].get(id) ?? [])]))
+        .flatMap((id) => this.#first(id, side))
         .filter((id) => !seen.has(id) && seen.add(id));
       for (const id of frontier) if (inside.size < LIMIT) inside.add(id);
     }
   }
 
-  #mostUsed(ids) {
+  /** The neighbours of a card that are shown: of many those that changed, then those that are used most. */
+  #first(card, side) {
+    const ids = [...(this.near[side].get(card) ?? [])];
     if (ids.length <= BESIDE) return ids;
-    const runs = (id) => this.graph.cards.get(id).reads;
-    return ids.sort((a, b) => runs(b) - runs(a) || a.localeCompare(b)).slice(0, BESIDE);
+    const cards = ids.map((id) => this.graph.cards.get(id));
+    const asked = { q: "", sort: "changed", start: 0, limit: BESIDE };
+    const { entities } = pageOf(cards, this.facts, asked, (other) => this.#changeOf(card, other.id, side));
+    return entities.map((one) => this.byName.get(one.entity).id);
   }
 
   async impact(graph, card, path) {

@@ -12,7 +12,7 @@ from selenium.webdriver.support.select import Select
 from typer.testing import CliRunner
 
 from tests.support.browser import ENTER, ESCAPE, NAMELESS, SMALL, WIDER, Page
-from tests.support.hub_catalog import HUB, READERS, fill
+from tests.support.hub_catalog import CHANGED, HUB, READERS, REWORDED, fill
 from tests.support.served_page import DESK, PHONE, ServedPage, served_page
 from workflows.cli import app
 
@@ -61,6 +61,45 @@ def test_a_hub_shows_its_most_used_readers_and_lists_all_of_them(port: ServedPag
     one(page, ".bring-all").click()
     page.until(lambda: page.tables == 32, "ten more in the picture")
     assert "t=0.0.port.main.quays.quay_125" in page.state()
+
+
+@pytest.mark.parametrize("size", [DESK, PHONE])
+def test_of_two_moments_a_hub_shows_what_changed_and_lists_the_rest(port: ServedPage, size: tuple[int, int]) -> None:
+    page = port.show(f"t=1.1.{HUB}&base={CHANGED - 1}&asof={CHANGED + 1}", 22, size)
+    page.button("zoom-fit")
+    page.until(lambda: len(page.cards()) == 22, "all cards")
+    shown = {name for name in page.cards() if name.startswith("quay")}
+    assert len(shown) == 20 and all(int(name[-3:]) < REWORDED for name in shown)
+    assert f"20 links changed; {REWORDED - 20} more changed beside these tables" in page.status
+    assert page.js("return document.querySelector('.expand.changed').ariaLabel") == (
+        "show 480 downstream of harbour, of which 5 changed"
+    )
+    page.js("document.querySelector('.card.root').focus()")
+    page.press("]")
+    page.until(lambda: page.texts(".entities li"), "the list")
+    assert f"1 to 20 of {READERS}; {REWORDED} changed" in page.text("#panel [role=status]")
+    assert page.texts(".entities .glyph") == ["~"] * 20
+    page.driver.find_element(By.XPATH, "//button[text()='Later']").click()
+    page.until(lambda: len(page.texts(".entities .glyph")) == 5, "the second page: five that changed, then the others")
+    assert page.texts(".entities b")[5] == "quay_499"
+    assert page.js(NAMELESS) == []
+    assert page.js(WIDER) == []
+    one(page, ".bring-all").click()
+    page.until(lambda: page.tables > 22 and "more changed" not in page.status, "those in the picture")
+
+
+def test_a_file_of_two_moments_shows_a_hub_in_the_same_way(port: ServedPage, tmp_path: Path) -> None:
+    file = tmp_path / "changes.html"
+    moments = ["--compare", "2023-11-15T22:13:19", "--as-of", "2023-11-15T22:13:21"]
+    result = CliRunner().invoke(app, ["export", "--catalog", str(port.file), "--html", str(file), *moments])
+    assert result.exit_code == 0, result.output
+    page = port.page
+    page.open(f"{file.as_uri()}#t=1.1.{HUB}", 22)
+    assert f"20 links changed; {REWORDED - 20} more changed beside these tables" in page.status
+    page.js("document.querySelector('.card.root').focus()")
+    page.press("]")
+    page.until(lambda: page.texts(".entities li"), "the list")
+    assert f"1 to 20 of {READERS}; {REWORDED} changed" in page.text("#panel [role=status]")
 
 
 def test_a_key_opens_the_list_where_neighbours_are_many(port: ServedPage) -> None:
