@@ -7,6 +7,7 @@ from fastapi.responses import Response
 
 from connectors.catalog.api.http.conditions import NO_CONDITION
 from connectors.catalog.api.http.context import ERRORS, Store, reply
+from connectors.catalog.api.rejection_warnings import with_warning
 from connectors.catalog.contract import bulk_models
 from connectors.catalog.store.entities import lookup
 from connectors.catalog.store.lineage import bulk_lineage, name_changes
@@ -37,9 +38,10 @@ def register(store: Store, request: bulk_models.Register) -> Response:
 
 @router.post("/lineage")
 def add(store: Store, request: bulk_models.Lineage) -> Response:
-    """Merges contributions into edges, all or nothing, once per batch id."""
+    """Merges contributions into edges, all or nothing, once per batch id; `rejected` is what nobody reads of them."""
     with store.write() as connection:
-        return reply(bulk_lineage.apply(connection, request))
+        answer = bulk_lineage.apply(connection, request)
+    return with_warning(reply(answer), answer.get("rejected", ()))
 
 
 @router.post("/names")

@@ -12,13 +12,14 @@ from sqlalchemy import Connection
 
 from connectors.catalog.api.http.conditions import NO_CONDITION, IfMatch, check, etag, reply_tagged
 from connectors.catalog.api.http.context import ERRORS, PathText, Store, empty_response, reply, unescape_name
+from connectors.catalog.api.rejection_warnings import with_warning
 from connectors.catalog.contract import lineage_models, models
 from connectors.catalog.contract.entity_types import BY_TYPE
 from connectors.catalog.contract.errors import ApiError, not_found
 from connectors.catalog.store.entities import entities
 from connectors.catalog.store.entities.entities import EntityRow
 from connectors.catalog.store.lineage import rest_edges
-from connectors.catalog.store.lineage.rejections import rejected_edges
+from connectors.catalog.store.lineage.rejections import rejected_names
 from connectors.catalog.store.queries import graph, lineage_search
 from connectors.catalog.store.search.search import parse_filter
 from ingestion.model import Json
@@ -27,7 +28,6 @@ router = APIRouter(prefix="/api/v1/lineage", tags=["lineage"], responses=ERRORS)
 Depth = Annotated[int, Query(ge=0, le=graph.MAX_DEPTH)]
 Patch = Annotated[list[models.PatchOperation], Body(media_type="application/json-patch+json", max_length=100_000)]
 Ends = tuple[EntityRow, EntityRow]
-_REJECTED = '299 - "stored, but nobody reads this edge: a person rejected it (headwater/corrections)"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +116,8 @@ def add(store: Store, request: lineage_models.AddLineage, if_match: IfMatch = No
     with store.write() as connection:
         source, target = (_by_id(connection, ref.type, ref.id) for ref in (edge.fromEntity, edge.toEntity))
         _check(connection, (source, target), if_match)
-        rest_edges.put(connection, (source, target), details.model_dump(exclude_none=True), edge.description)
-        return _tell_stored(connection, (source, target))
+        row = rest_edges.put(connection, (source, target), details.model_dump(exclude_none=True), edge.description)
+        return with_warning(empty_response(), rejected_names(connection, [row]))
 
 
 @router.put("/{from_type}/name/{from_name}/{to_type}/name/{to_name}")
@@ -128,17 +128,8 @@ def add_by_name(
     with store.write() as connection:
         ends = names.rows(connection)
         _check(connection, ends, if_match)
-        rest_edges.put(connection, ends, request.model_dump(exclude_none=True), None)
-        return _tell_stored(connection, ends)
-
-
-def _tell_stored(connection: Connection, ends: Ends) -> Response:
-    """The answer to an edge that was written: with a warning where nobody reads it since a person rejected it."""
-    answer = empty_response()
-    ids = ends[0].id, ends[1].id
-    if any(found.edge == ids and found.until is None for found in rejected_edges(connection)):
-        answer.headers["warning"] = _REJECTED
-    return answer
+        row = rest_edges.put(connection, ends, request.model_dump(exclude_none=True), None)
+        return with_warning(empty_response(), rejected_names(connection, [row]))
 
 
 @router.get("/getLineageEdge/{from_id}/{to_id}")
@@ -253,7 +244,8 @@ def _patch(
         documents = [operation.document() for operation in operations]
         ends = edge.rows(connection)
         _check(connection, ends, if_match)
-        return reply_tagged(rest_edges.patch(connection, ends, documents))
+        details, row = rest_edges.patch(connection, ends, documents)
+        return with_warning(reply_tagged(details), rejected_names(connection, [row]))
 
 
 def _check(connection: Connection, ends: Ends, if_match: str | None) -> None:

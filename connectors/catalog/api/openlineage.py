@@ -10,9 +10,12 @@ from pydantic import ValidationError
 
 from connectors.catalog.api.http.conditions import NO_CONDITION
 from connectors.catalog.api.http.context import ERRORS, Store, reply
+from connectors.catalog.api.rejection_warnings import with_warning
 from connectors.catalog.contract.errors import ApiError, bad_request
 from connectors.catalog.contract.openlineage_models import DatasetEvent, JobEvent, RunEvent, event_model
+from connectors.catalog.store.lineage.rejections import rejected_names
 from connectors.catalog.store.runs.run_events import file_event
+from ingestion.model import Json
 
 router = APIRouter(prefix="/api/v1/openlineage", tags=["openlineage"], responses=ERRORS, dependencies=[NO_CONDITION])
 
@@ -39,7 +42,9 @@ def file(store: Store, document: Document) -> Response:
     except ValidationError as error:
         raise bad_request(f"{_place(error)} is not valid") from error
     with store.write() as connection:
-        return reply({"status": "success", "lineageEdgesCreated": file_event(connection, event)})
+        given = file_event(connection, event)
+        rejected = rejected_names(connection, given)
+    return _reply({"status": "success", "lineageEdgesCreated": len(given)}, rejected)
 
 
 @router.post("/lineage/batch")
@@ -47,6 +52,7 @@ def file_many(store: Store, events: Annotated[list[dict[str, Any]], Body(max_len
     """Files many events; each is filed or refused by itself."""
     refused: list[dict[str, Any]] = []
     edges = 0
+    rejected: list[Json] = []
     for number, item in enumerate(events):
         if edges > _MAX_EDGES:
             refused.append({"index": number, "reason": "too many edges in one call", "retriable": True})
@@ -54,14 +60,21 @@ def file_many(store: Store, events: Annotated[list[dict[str, Any]], Body(max_len
         try:
             event = event_model(item).model_validate(item)
             with store.write() as connection:
-                edges += file_event(connection, event)
+                given = file_event(connection, event)
+                rejected += rejected_names(connection, given)
+            edges += len(given)
         except ValidationError as error:
             refused.append({"index": number, "reason": f"{_place(error)} is not valid", "retriable": False})
         except ApiError as error:
             refused.append({"index": number, "reason": error.message, "retriable": False})
     summary = {"received": len(events), "successful": len(events) - len(refused), "failed": len(refused)}
     status = "success" if not refused else "partial_success" if len(refused) < len(events) else "failure"
-    return reply({"status": status, "summary": summary, "failed_events": refused, "lineageEdgesCreated": edges})
+    answer = {"status": status, "summary": summary, "failed_events": refused, "lineageEdgesCreated": edges}
+    return _reply(answer, list({(one["from"], one["to"]): one for one in rejected}.values()))
+
+
+def _reply(answer: Json, rejected: list[Json]) -> Response:
+    return with_warning(reply(answer | ({"rejected": rejected} if rejected else {})), rejected)
 
 
 def _place(error: ValidationError) -> str:

@@ -16,6 +16,7 @@ from connectors.catalog.store.lineage import reads, rest_edges
 from connectors.catalog.store.lineage.column_names import ColumnNames, names_of
 from connectors.catalog.store.lineage.inserts import ContributionRow, count_column_edges, record_digest
 from connectors.catalog.store.lineage.intervals import Retraction
+from connectors.catalog.store.lineage.rejections import rejected_names
 from connectors.catalog.store.lineage.writer import LineageWriter
 from connectors.catalog.store.schema import batches
 from ingestion.model import Json
@@ -51,13 +52,15 @@ def _apply(connection: Connection, request: bulk_models.Lineage, now: int) -> Js
         writer.add(contribution)
     written = writer.finish()
     concerned = {one.edge for one in given}
-    return {
+    answer: Json = {
         "new": len(concerned - existing),
         "merged": len(concerned & existing & written.news),
         "unchanged": len((concerned & existing) - written.news),
         "replaced": written.replaced,
         "columnEdges": sum(count_column_edges(one.content) for one in given),
     }
+    rejected = rejected_names(connection, given)
+    return answer | ({"rejected": rejected} if rejected else {})
 
 
 def _ends(connection: Connection, request: bulk_models.Lineage) -> dict[str, EntityRow]:

@@ -9,7 +9,8 @@ from sqlalchemy import ColumnElement, Connection, and_, select
 
 from connectors.catalog.store.entities import column_events, name_events
 from connectors.catalog.store.entities.column_events import ColumnEvents
-from connectors.catalog.store.lineage.inserts import Edge
+from connectors.catalog.store.entities.entities import any_rows_of
+from connectors.catalog.store.lineage.inserts import ContributionRow, Edge
 from connectors.catalog.store.lineage.intervals import Interval
 from connectors.catalog.store.schema import corrections
 from ingestion.model import Json
@@ -123,6 +124,33 @@ def without_rejected_columns(
         if kept:
             columns.append({**column, "from": kept})
     return {**content, "columns": columns}
+
+
+def rejected_names(connection: Connection, given: Sequence[ContributionRow]) -> list[Json]:
+    """What of these contributions nobody reads now, since it is rejected: `from` and `to` of each, by full names."""
+    edges = {one.edge for one in rejected_edges(connection) if one.until is None}
+    columns = [one for one in rejected_columns(connection) if one.until is None]
+    concerned = [one for one in given if one.edge in edges or any(found.edge == one.edge for found in columns)]
+    if not concerned:
+        return []
+    ids = {end for one in concerned for end in one.edge}
+    events = column_events.column_events_of(connection, ids)
+    names = {identifier: row.fqn for identifier, row in any_rows_of(connection, ids).items()}
+    found: dict[tuple[str, str], None] = {}
+    for one in concerned:
+        source, target = (names[end] for end in one.edge)
+        if one.edge in edges:
+            found[source, target] = None
+            continue
+        content = column_events.rewrite(events, one.edge, one.content, one.last, None)
+        read = _pairs_of(without_rejected_columns(content, one.edge, columns, events, None))
+        for start, end in sorted(_pairs_of(content) - read):
+            found[f"{source}.{start}" if start else source, f"{target}.{end}" if end else target] = None
+    return [{"from": source, "to": target} for source, target in found]
+
+
+def _pairs_of(content: Json) -> set[tuple[str, str]]:
+    return {(path, column.get("to") or "") for column in content.get("columns") or () for path in column["from"]}
 
 
 def _path_at(events: ColumnEvents, column: tuple[str, str], seen: int, until: int | None) -> str | None:

@@ -31,15 +31,17 @@ PATCHABLE = ("/columnsLineage", "/pipeline", "/sqlQuery")
 _OTHER_PATHS = "a lineage patch may only name paths under /columnsLineage, /pipeline and /sqlQuery"
 
 
-def put(connection: Connection, ends: tuple[EntityRow, EntityRow], details: Json, description: str | None) -> None:
-    """Replaces what clients of the contract say of the edge between `ends`, by its `details`.
+def put(
+    connection: Connection, ends: tuple[EntityRow, EntityRow], details: Json, description: str | None
+) -> ContributionRow:
+    """Replaces what clients of the contract say of the edge between `ends`, by its `details`, and answers that.
 
     Raises ApiError (404) when its pipeline is not there.
     """
     content = _content(connection, ends, details)
     if description is not None:
         content.setdefault("description", description)
-    _store(connection, (ends[0].id, ends[1].id), details.get("source") or "Manual", content)
+    return _store(connection, (ends[0].id, ends[1].id), details.get("source") or "Manual", content)
 
 
 def read(connection: Connection, ends: tuple[EntityRow, EntityRow]) -> Json:
@@ -56,10 +58,12 @@ def find(connection: Connection, ends: tuple[EntityRow, EntityRow]) -> Json | No
     return details_of(found, ends) if found else None
 
 
-def patch(connection: Connection, ends: tuple[EntityRow, EntityRow], operations: list[Json]) -> Json:
+def patch(
+    connection: Connection, ends: tuple[EntityRow, EntityRow], operations: list[Json]
+) -> tuple[Json, ContributionRow]:
     """Applies the `operations` of a JSON Patch to the details that `read` gives.
 
-    What it adds or changes becomes what clients of the contract say.
+    What it adds or changes becomes what clients of the contract say; answers the details, and that.
 
     Raises ApiError: 404 without an edge, 400 for a patch that names other paths or does not apply.
     """
@@ -77,8 +81,8 @@ def patch(connection: Connection, ends: tuple[EntityRow, EntityRow], operations:
     _leave_to_others(content, own, [one for one in found if not one.wire])
     if own_words := next((one.content["description"] for one in found if one.content.get("description")), None):
         content["description"] = own_words
-    _store(connection, edge, before["source"], content)
-    return read(connection, ends)
+    stored = _store(connection, edge, before["source"], content)
+    return read(connection, ends), stored
 
 
 def _valid(details: Json) -> Json:
@@ -200,7 +204,7 @@ def _leave_to_others(content: Json, own: Sequence[ContributionView], others: Seq
             content.pop(name, None)
 
 
-def _store(connection: Connection, edge: tuple[str, str], source: str, content: Json) -> None:
+def _store(connection: Connection, edge: tuple[str, str], source: str, content: Json) -> ContributionRow:
     now = tick(connection)
     # a word comes after every end of an earlier one, even where a log with a wrong clock moved that into the future
     latest = connection.scalar(select(func.max(endings.c.at)).where(endings.c.to_id == edge[1])) or 0
@@ -208,8 +212,10 @@ def _store(connection: Connection, edge: tuple[str, str], source: str, content: 
     batch = f"wire:{now}"
     writer = LineageWriter(connection, batch, now)
     writer.end(Retraction(now, now, batch, edge[0], edge[1], kind="wire", manual=True))
-    writer.add(ContributionRow(*edge, "wire", "", source, content, now, now))
+    row = ContributionRow(*edge, "wire", "", source, content, now, now)
+    writer.add(row)
     writer.finish()
+    return row
 
 
 def _end(connection: Connection, found: Sequence[ContributionView], scope: dict[str, Any]) -> None:

@@ -43,8 +43,8 @@ _Key = tuple[str, str]
 _Fields = dict[_Key, list[tuple[str, str | None, Transformation]]]
 
 
-def file_event(connection: Connection, event: Event) -> int:
-    """Files what an event says about datasets; how many edges it speaks of. The same event twice counts once.
+def file_event(connection: Connection, event: Event) -> tuple[ContributionRow, ...]:
+    """Files what an event says about datasets; what it says of each edge. The same event twice counts once.
 
     What is told of a dataset without a job is its columns, and what they are made from by its own word.
     """
@@ -53,9 +53,9 @@ def file_event(connection: Connection, event: Event) -> int:
     if isinstance(event, JobEvent):
         return _file(connection, _static_run(event, event.job, event.inputs, event.outputs))
     file_assertions(connection, event)
-    edges = 0 if event.eventType in WROTE_NOTHING else _file(connection, event)
+    given = () if event.eventType in WROTE_NOTHING else _file(connection, event)
     file_load_outcomes(connection, event)
-    return edges
+    return given
 
 
 def _as_run(event: DatasetEvent) -> RunEvent:
@@ -78,9 +78,9 @@ def _input_fields(facet: ColumnLineage | None) -> Iterator[InputField]:
         yield from facet.dataset or ()
 
 
-def _file(connection: Connection, event: RunEvent) -> int:
+def _file(connection: Connection, event: RunEvent) -> tuple[ContributionRow, ...]:
     if not event.outputs:
-        return 0
+        return ()
     named = _named_fields(event)
     if len({(d.namespace, d.name) for d in event.inputs} | set(named)) * len(event.outputs) > _MAX_EDGES:
         raise ApiError(413, f"the event has more than {_MAX_EDGES} pairs of an input and an output: send smaller ones")
@@ -98,14 +98,16 @@ def _file(connection: Connection, event: RunEvent) -> int:
         targets.append((datasets.entity(output, set(facet.fields) if facet is not None else set()), facet))
     registration.finish()
     writer = LineageWriter(connection, f"openlineage:{event.run.runId}:{at}", now)
-    edges = 0
-    for target, facet in targets:
-        for source, columns in _edges(sources, facet, named_only=len(targets) > 1):
-            if source.id != target.id:
-                writer.add(_contribution(event, (source, target), columns, at))
-                edges += 1
+    given = [
+        _contribution(event, (source, target), columns, at)
+        for target, facet in targets
+        for source, columns in _edges(sources, facet, named_only=len(targets) > 1)
+        if source.id != target.id
+    ]
+    for contribution in given:
+        writer.add(contribution)
     writer.finish()
-    return edges
+    return tuple(given)
 
 
 def _contribution(event: RunEvent, ends: tuple[EntityRow, EntityRow], columns: list[Json], at: int) -> ContributionRow:

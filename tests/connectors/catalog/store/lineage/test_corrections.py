@@ -54,26 +54,84 @@ def links(client: Client, root: Any, **when: Any) -> set[str]:
     return found
 
 
+def openlineage(source: Any, target: Any) -> Any:
+    """An event of a job that makes the column a, and b and c too, of those columns of one table in another."""
+    (namespace, name), (_, made) = (one["fullyQualifiedName"].split(".", 1) for one in (source, target))
+    fields = {
+        column: {"inputFields": [{"namespace": namespace, "name": name, "field": column}]} for column in ("a", "b")
+    }
+    facet = {"_producer": "p", "_schemaURL": "s", "fields": fields}
+    return {
+        "eventType": "COMPLETE",
+        "eventTime": "2026-11-20T08:00:00Z",
+        "producer": "p",
+        "schemaURL": "s",
+        "run": {"runId": "0b9c5d1e-7a53-4a41-9d0e-0d6b1a2c3d4e"},
+        "job": {"namespace": "jobs", "name": "load"},
+        "inputs": [{"namespace": namespace, "name": name}],
+        "outputs": [{"namespace": namespace, "name": made, "facets": {"columnLineage": facet}}],
+    }
+
+
+def writes(client: Client, source: Any, target: Any) -> dict[str, tuple[str, Any]]:
+    """What each call that writes the edge a>a, b>b answers: its warning, and its body."""
+    names = [one["fullyQualifiedName"] for one in (source, target)]
+    mappings = [{"fromColumns": [f"{names[0]}.{column}"], "toColumn": f"{names[1]}.{column}"} for column in ("a", "b")]
+    ends = {name: {"id": one["id"], "type": "table"} for name, one in (("fromEntity", source), ("toEntity", target))}
+    details = {"columnsLineage": mappings}
+    batch = {"batchId": str(now()), "edges": [said(source, target, "a>a b>b")], "replace": []}
+    event = openlineage(source, target)
+    by_name = f"/lineage/table/name/{names[0]}/table/name/{names[1]}"
+    calls = {
+        "put": ("PUT", "/lineage", {"edge": ends | {"lineageDetails": details}}),
+        "put by name": ("PUT", by_name, details),
+        "patch": ("PATCH", by_name, [{"op": "add", "path": "/columnsLineage", "value": mappings}]),
+        "bulk": ("POST", "/headwater/lineage", batch),
+        "bulk again": ("POST", "/headwater/lineage", batch),
+        "event": ("POST", "/openlineage/lineage", event),
+        "events": ("POST", "/openlineage/lineage/batch", [event, event]),
+    }
+    answers = {}
+    for call, (method, path, body) in calls.items():
+        kind = {"Content-Type": "application/json-patch+json"} if method == "PATCH" else None
+        answer = client.session.request(method, client.url + path, json=body, headers=kind, timeout=10)
+        assert answer.status_code in {200, 404 if call == "patch" else 200}, answer.text
+        answers[call] = answer.headers.get("warning", ""), answer.json() if answer.content else None
+    return answers
+
+
 class TestRejection:
-    def test_who_writes_a_rejected_edge_is_warned_that_nobody_reads_it(self, shop: Client) -> None:
+    def test_who_writes_rejected_lineage_by_any_call_is_told_which_of_it_nobody_reads(self, shop: Client) -> None:
         source, target = shop.table("s"), shop.table("t")
-
-        def written() -> str | None:
-            ends = {
-                "fromEntity": {"id": source["id"], "type": "table"},
-                "toEntity": {"id": target["id"], "type": "table"},
-            }
-            answer = shop.session.put(f"{shop.url}/lineage", json={"edge": ends}, timeout=10)
-            assert answer.status_code == 200
-            return answer.headers.get("warning")
-
-        assert written() is None
-        rejection = corrected(shop, "rejected", "s>t")
-        assert "a person rejected it" in (written() or "")
+        assert {warning for warning, _ in writes(shop, source, target).values()} == {""}
+        columns = corrected(shop, "rejected", "s.a>t.a")
+        told = writes(shop, source, target)
+        pair = f"{PREFIX}s.a -> {PREFIX}t.a"
+        expected = f'299 - "stored, but nobody reads {pair}: a person rejected it (headwater/corrections)"'
+        assert {call: warning for call, (warning, _) in told.items()} == dict.fromkeys(told, expected)
+        rejected = [{"from": f"{PREFIX}s.a", "to": f"{PREFIX}t.a"}]
+        assert [told[call][1]["rejected"] for call in ("bulk", "bulk again", "event", "events")] == [rejected] * 4
+        assert pairs(shop.edge(source, target)) == ["b>b"]
+        edge = corrected(shop, "rejected", "s>t")
+        told = writes(shop, source, target)
+        del told["patch"]  # 404: there is no edge that could be patched
+        whole = expected.replace(pair, f"{PREFIX}s -> {PREFIX}t")
+        assert {call: warning for call, (warning, _) in told.items()} == dict.fromkeys(told, whole)
         assert shop.edge(source, target) is None
-        undone(shop, rejection)
-        assert written() is None
-        assert shop.edge(source, target) is not None
+        undone(shop, edge)
+        undone(shop, columns)
+        assert {warning for warning, _ in writes(shop, source, target).values()} == {""}
+        assert pairs(shop.edge(source, target)) == ["a>a", "b>b"]
+
+    def test_a_warning_is_a_header_whatever_the_names(self, shop: Client) -> None:
+        source, target = shop.table("s"), shop.table('"ü\\""\r\nx')
+        shop.lineage(source, target)
+        corrected(shop, "rejected", "s>t", to={"entity": target["fullyQualifiedName"], "column": None})
+        ends = {"fromEntity": {"id": source["id"], "type": "table"}, "toEntity": {"id": target["id"], "type": "table"}}
+        answer = shop.session.put(f"{shop.url}/lineage", json={"edge": ends}, timeout=10)
+        warning = answer.headers["warning"]
+        assert warning.isascii() and warning.isprintable()
+        assert "<U+00FC>" in warning and warning.count('"') - warning.count('\\"') == 2
 
     def test_a_rejected_edge_is_read_nowhere_and_no_later_batch_brings_it_back(self, shop: Client) -> None:
         source, target, after = shop.table("s"), shop.table("t"), shop.table("u")
