@@ -135,15 +135,13 @@ class PlainWriter:
         except (Rejected, ServerFailed) as error:
             logger.warning("%s: its earlier lineage stays: %s", batch.name, error)
             return written
-        finish_view(self._http, batch)
+        if redefinition.finishes_view:
+            _finish_view(self._http, batch)
         return written + WriteReport(counts=EdgeCounts(replaced=deleted))
 
 
-def finish_view(http: Http, batch: TargetBatch) -> None:
-    """Tells the platform that a view's lineage is done, where the target is a view and all of it is known."""
-    redefinition = redefinition_of(batch)
-    if not redefinition.view or not redefinition.whole:
-        return
+def _finish_view(http: Http, batch: TargetBatch) -> None:
+    """Tells the platform that a view's lineage is done."""
     try:
         mark_view_processed(http, batch.target)
     except (Rejected, ServerFailed) as error:

@@ -25,6 +25,11 @@ class Redefinition:
     def __bool__(self) -> bool:
         return self.view or bool(self.routines)
 
+    @property
+    def finishes_view(self) -> bool:
+        """Whether with it the lineage of a view is done."""
+        return self.view and self.whole
+
     def owns(self, details: LineageDetails) -> bool:
         """Whether a stored edge is the word of what was defined anew."""
         return (self.view and of_view(details)) or of_routines(self.routines)(details)

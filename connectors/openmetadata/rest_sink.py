@@ -7,15 +7,16 @@ import json
 import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from connectors.openmetadata.entities import extension
-from connectors.openmetadata.plain_writer import PlainWriter, finish_view
+from connectors.openmetadata.plain_writer import PlainWriter
+from connectors.openmetadata.redefinition import redefinition_of
 from connectors.openmetadata.transport.platform import Platform
 from connectors.openmetadata.transport.responses import ServerFailed
 from connectors.sink import EdgeCounts, Outcome, TargetBatch, WriteReport, WriteResult
 from ingestion.errors import Rejected
-from ingestion.lineage_request import AddLineageRequest
+from ingestion.lineage_request import AddLineageRequest, EdgeSource
+from ingestion.model import Json
 
 logger = logging.getLogger(__name__)
 
@@ -67,8 +68,6 @@ class RestSink:
                 middle = len(batches) // 2
                 return self._write_bulk(batches[:middle]) + self._write_bulk(batches[middle:])
             return self._write_parts(batches[0], str(error))
-        for batch in batches:
-            finish_view(self._platform.http, batch)
         results = tuple(WriteResult(request, Outcome.STORED) for batch in batches for request in batch.requests)
         return WriteReport(results, counts)
 
@@ -87,7 +86,7 @@ class RestSink:
 
     def _send(self, batches: Sequence[TargetBatch]) -> EdgeCounts:
         edges = [edge for batch in batches for request in batch.requests for edge in _bulk_edges(request)]
-        ended = [replacement.to_json() for batch in batches for replacement in batch.replacements]
+        ended = [replacement for batch in batches for replacement in _replacement_orders(batch)]
         # the position keeps a call apart from an equal one before it, when something else was said in between
         self._calls += 1
         content = json.dumps([self._options.run, self._calls, edges, ended], sort_keys=True)
@@ -106,7 +105,15 @@ class DryRunSink:
         return WriteReport(results, EdgeCounts(unchanged=len(results), column_edges=columns))
 
 
-def _bulk_edges(request: AddLineageRequest) -> Iterator[dict[str, Any]]:
+def _replacement_orders(batch: TargetBatch) -> Iterator[Json]:
+    """The replacements of a batch; that of a view whose lineage is whole marks it as processed."""
+    finishes = redefinition_of(batch).finishes_view
+    for replacement in batch.replacements:
+        marks = finishes and replacement.source == EdgeSource.VIEW
+        yield {**replacement.to_json(), **({"processed": True} if marks else {})}
+
+
+def _bulk_edges(request: AddLineageRequest) -> Iterator[Json]:
     ends = {
         name: {"id": end.id, "type": end.type}
         for name, end in (("fromEntity", request.edge.from_entity), ("toEntity", request.edge.to_entity))

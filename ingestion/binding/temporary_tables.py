@@ -102,7 +102,8 @@ def bind_and_fold(
 
 def reachable_relations(start: Iterable[int], hops: Iterable[tuple[int, int]]) -> frozenset[int]:
     """The relations that hops lead to from those of `start`, these among them."""
-    graph: nx.DiGraph[int] = nx.DiGraph(hops)
+    graph: nx.DiGraph[int] = nx.DiGraph()
+    graph.add_edges_from(hops)  # given at its making, hops of no kind that it knows at once have it import others
     found = set(start)
     for relation in tuple(found & set(graph)):
         found |= nx.descendants(graph, relation)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from connectors.sink import TargetBatch
 from ingestion.contribution import Contribution
+from ingestion.model import Json
 from workflows.state.acknowledgements import ContributionDigest, ContributionKey, PublishedState
 
 _SIGHTING = frozenset({"firstSeen", "lastSeen", "records", "count", "jobs"})
@@ -35,35 +36,53 @@ def without_orders(batch: TargetBatch) -> TargetBatch:
 
 def published_state(batch: TargetBatch) -> PublishedState:
     """What to remember of a batch once the target has taken it."""
-    rendered = ([request.to_json(), [one.to_json() for one in request.contributions]] for request in batch.requests)
-    contents = sorted(json.dumps(one, sort_keys=True) for one in rendered)
-    contents += sorted(json.dumps(replacement.to_json(), sort_keys=True) for replacement in batch.replacements)
-    return PublishedState(batch.target.type, _digest(contents), contribution_digests(batch))
-
-
-def contribution_digests(batch: TargetBatch) -> dict[ContributionKey, ContributionDigest]:
-    """What each producer says of the batch's target."""
-    found: dict[ContributionKey, list[tuple[str, Contribution]]] = {}
+    contents: list[str] = []
+    words: dict[ContributionKey, list[_SourcedContribution]] = {}
     for request in batch.requests:
+        # what a request has contributions of says nothing beside them
+        contents_of_request = [_text({} if request.contributions else request.to_json())]
         for contribution in request.contributions:
-            producer = contribution.producer
-            key = ContributionKey(str(producer.kind), producer.key, str(contribution.source))
-            found.setdefault(key, []).append((request.edge.from_entity.id, contribution))
-    return {key: _contribution_digest(contributions) for key, contributions in found.items()}
+            one = _SourcedContribution.of(request.edge.from_entity.id, contribution)
+            words.setdefault(_key_of(contribution), []).append(one)
+            contents_of_request += [one.meaning, one.sightings]
+        contents.append("\0".join((*request.edge.key, *contents_of_request)))
+    contents.sort()
+    contents += sorted(_text(replacement.to_json()) for replacement in batch.replacements)
+    return PublishedState(batch.target.type, _digest(contents), {key: _word(found) for key, found in words.items()})
 
 
-def _contribution_digest(found: Sequence[tuple[str, Contribution]]) -> ContributionDigest:
-    digest = _digest(sorted(source + _meaning(contribution) for source, contribution in found))
-    first = [c.first_seen for _source, c in found if c.first_seen is not None]
-    last = [c.last_seen for _source, c in found if c.last_seen is not None]
+@dataclass(frozen=True, slots=True)
+class _SourcedContribution:
+    """What one contribution says of an edge from `source`, and apart from that how often, when and in which job."""
+
+    source: str
+    meaning: str
+    sightings: str
+    first: float | None
+    last: float | None
+
+    @classmethod
+    def of(cls, source: str, contribution: Contribution) -> _SourcedContribution:
+        contents = contribution.to_json()
+        sightings = {name: contents.pop(name) for name in _SIGHTING}
+        return cls(source, _text(contents), _text(sightings), contribution.first_seen, contribution.last_seen)
+
+
+def _key_of(contribution: Contribution) -> ContributionKey:
+    producer = contribution.producer
+    return ContributionKey(str(producer.kind), producer.key, str(contribution.source))
+
+
+def _word(found: Sequence[_SourcedContribution]) -> ContributionDigest:
+    digest = _digest(sorted(one.source + one.meaning for one in found))
+    first = [one.first for one in found if one.first is not None]
+    last = [one.last for one in found if one.last is not None]
     timed = len(first) == len(last) == len(found)
     return ContributionDigest(digest, min(first) if timed else None, max(last) if timed else None)
 
 
-def _meaning(contribution: Contribution) -> str:
-    """What is said, without how often, when and in which job."""
-    contents = contribution.to_json()
-    return json.dumps({name: contents[name] for name in contents if name not in _SIGHTING}, sort_keys=True)
+def _text(value: Json) -> str:
+    return json.dumps(value, sort_keys=True)
 
 
 def _digest(texts: Iterable[str]) -> str:

@@ -13,7 +13,7 @@ from ingestion.lineage_request import AddLineageRequest, Replacement
 from workflows.control.options import RunOptions
 from workflows.lineage.contributions import EdgeKey
 from workflows.lineage.outcomes import EdgeOutcome
-from workflows.publishing.batches import chunks, contribution_digests, published_state, without_orders
+from workflows.publishing.batches import chunks, published_state, without_orders
 from workflows.state.acknowledgements import CompleteScope, ContributionKey, PublishedState
 
 
@@ -151,7 +151,7 @@ class Publisher:
         known = self.acknowledged.get(batch.target.id)
         if known is None:
             return batch
-        now = contribution_digests(batch)
+        now = published_state(batch).words
         orders = []
         shared = False
         for contribution_key, before in sorted(known.words.items(), key=lambda item: item[0]):

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection, bindparam, delete, insert, select
 
 from workflows.state.schema import acknowledged
+
+_PLACE = ("workflow", "sink", "target")
+_FORGET = delete(acknowledged).where(*(acknowledged.c[name] == bindparam(f"of_{name}") for name in _PLACE))
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -64,14 +67,18 @@ def acknowledgements(connection: Connection, workflow: str, sink: str) -> dict[s
 
 def acknowledge(connection: Connection, workflow: str, sink: str, done: Mapping[str, PublishedState]) -> None:
     """Keeps what `sink` has acknowledged, by the id of the target, in place of what was kept of these."""
-    for target, acknowledgement in sorted(done.items()):
-        where = acknowledged.c.workflow == workflow, acknowledged.c.sink == sink, acknowledged.c.target == target
-        connection.execute(delete(acknowledged).where(*where))
-        words = [
-            [*astuple(contribution_key), *astuple(word)] for contribution_key, word in acknowledgement.words.items()
-        ]
-        values = {"kind": acknowledgement.kind, "digest": acknowledgement.digest, "words": json.dumps(words)}
-        connection.execute(insert(acknowledged).values(workflow=workflow, sink=sink, target=target, **values))
+    rows = [
+        {"workflow": workflow, "sink": sink, "target": target, "kind": one.kind, "digest": one.digest}
+        | {"words": json.dumps([_entry(*word) for word in one.words.items()])}
+        for target, one in sorted(done.items())
+    ]
+    if rows:
+        connection.execute(_FORGET, [{f"of_{name}": row[name] for name in _PLACE} for row in rows])
+        connection.execute(insert(acknowledged), rows)
+
+
+def _entry(key: ContributionKey, word: ContributionDigest) -> list[str | float | None]:
+    return [key.kind, key.key, key.source, word.digest, word.first_seen, word.last_seen]
 
 
 @dataclass(frozen=True, slots=True)

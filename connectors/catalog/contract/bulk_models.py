@@ -110,13 +110,17 @@ class Edge(Model):
 
 
 class Replace(Model):
-    """A scope of which this batch holds the whole truth up to `until`: what it does not hold ends at `at`."""
+    """A scope of which this batch holds the whole truth up to `until`: what it does not hold ends at `at`.
+
+    `processed`: the entity's lineage is done, and it is marked so.
+    """
 
     producer: Producer | None = None
     toEntity: End
     source: lineage_models.Source
     at: Millis | None = None
     until: Millis | None = None
+    processed: bool = False
 
 
 class Lineage(Model):

@@ -320,14 +320,14 @@ def test_a_batch_that_is_too_large_is_halved(bulk: BulkServer, virtual_time: Vir
     assert len(bulk.written) == 64
 
 
-def test_a_view_and_what_it_replaces_are_in_one_batch(bulk: BulkServer, virtual_time: VirtualTime) -> None:
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_view_and_what_it_replaces_are_in_one_batch(bulk: BulkServer, virtual_time: VirtualTime, whole: bool) -> None:
     work = [said(f"s{number}", "v", "x", view=True) for number in range(10)]
-    sink(virtual_time, LINEAGE).write(target_batches(work, [Replacement(reference("v"), at=5.0)]))
+    sink(virtual_time, LINEAGE).write(target_batches(work, [Replacement(reference("v"), at=5.0, whole=whole)]))
     (body,) = bulk.bodies
     assert len(body["edges"]) == 10
-    assert body["replace"] == [
-        {"producer": None, "toEntity": {"id": "v", "type": "table"}, "source": "ViewLineage", "at": 5000, "until": None}
-    ]
+    order = {"producer": None, "toEntity": {"id": "v", "type": "table"}, "source": "ViewLineage", "at": 5000}
+    assert body["replace"] == [{**order, "until": None, **({"processed": True} if whole else {})}]
 
 
 def test_a_view_with_a_rejected_edge_replaces_nothing(bulk: BulkServer, virtual_time: VirtualTime) -> None:

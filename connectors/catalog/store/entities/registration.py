@@ -21,7 +21,7 @@ from connectors.catalog.store.entities.column_events import insert_column_events
 from connectors.catalog.store.entities.documents import complete, place_of, references_to
 from connectors.catalog.store.entities.entities import EntityRow, entity_id, reference_of
 from connectors.catalog.store.entities.tests import suite_document, test_document, tested_table
-from connectors.catalog.store.entities.versions import keep_version
+from connectors.catalog.store.entities.versions import keep_version, next_version
 from connectors.catalog.store.labels import index_labels
 from connectors.catalog.store.name_index import index_names
 from connectors.catalog.store.schema import attributes, entities, query_uses
@@ -93,7 +93,7 @@ class Registration:
         if stored is None:
             self.connection.execute(_ADD, {"id": identifier, "version": 0.1, **values})
         elif stored.document != values["document"] or stored.deleted or stored.processed != values["processed"]:
-            version = round(stored.version + 0.1, 1)
+            version = next_version(stored)
             keep_version(self.connection, stored)
             self.connection.execute(
                 update(entities).where(entities.c.id == identifier).values(version=version, purged=False, **values)

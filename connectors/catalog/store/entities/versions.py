@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import pairwise
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from connectors.catalog.contract.errors import ApiError
+from connectors.catalog.store.chunking import chunks_of
 from connectors.catalog.store.database import dumps, loads
 from connectors.catalog.store.entities.entities import EntityRow, answer
-from connectors.catalog.store.schema import entity_versions
+from connectors.catalog.store.schema import entities, entity_versions
 from ingestion.model import Json
 
 _STAMPS = frozenset({"version", "updatedAt", "updatedBy", "changeDescription"})
@@ -20,6 +22,21 @@ def keep_version(connection: Connection, row: EntityRow) -> None:
     """Files what a client reads of an entity, before another version takes its place."""
     kept = upsert(entity_versions).values(entity_id=row.id, version=row.version, answer=dumps(answer(row)))
     connection.execute(kept.on_conflict_do_nothing())
+
+
+def mark_processed(connection: Connection, identifiers: Iterable[str], now: int) -> None:
+    """Marks the tables of these ids as ones whose lineage is done: a new version of each that was not."""
+    unmarked = entities.c.type == "table", ~entities.c.processed, ~entities.c.deleted
+    for chunk in chunks_of(sorted(identifiers)):
+        for row in connection.execute(select(entities).where(entities.c.id.in_(chunk), *unmarked)).all():
+            keep_version(connection, row)
+            news = {"processed": True, "version": next_version(row), "updated_at": now}
+            connection.execute(update(entities).where(entities.c.id == row.id).values(news))
+
+
+def next_version(row: EntityRow) -> float:
+    """The number of the version that takes the place of this one."""
+    return round(float(row.version) + 0.1, 1)
 
 
 def versions_of(connection: Connection, row: EntityRow) -> list[Json]:

@@ -12,6 +12,7 @@ from connectors.catalog.contract.errors import ApiError, not_found
 from connectors.catalog.store.database import dumps, loads, tick
 from connectors.catalog.store.entities.attributes import known_columns
 from connectors.catalog.store.entities.entities import EntityRow, any_rows_of
+from connectors.catalog.store.entities.versions import mark_processed
 from connectors.catalog.store.lineage import reads, rest_edges
 from connectors.catalog.store.lineage.column_names import ColumnNames, names_of
 from connectors.catalog.store.lineage.inserts import ContributionRow, count_column_edges, record_digest
@@ -51,6 +52,7 @@ def _apply(connection: Connection, request: bulk_models.Lineage, now: int) -> Js
     for contribution in given:
         writer.add(contribution)
     written = writer.finish()
+    mark_processed(connection, {scope.toEntity.id.lower() for scope in request.replace if scope.processed}, now)
     concerned = {one.edge for one in given}
     answer: Json = {
         "new": len(concerned - existing),

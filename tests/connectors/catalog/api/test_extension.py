@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -189,6 +190,21 @@ class TestReplace:
         assert answer["replaced"] == 1
         assert client.edge(source, view) is None
         assert pairs(client.edge(other, view)) == ["b>b"]
+
+    def test_a_batch_marks_views_whose_lineage_is_done_once(self, tables: Tables) -> None:
+        client, source, view = tables
+
+        def versions() -> list[tuple[float, bool]]:
+            documents = (json.loads(one) for one in client.get(f"/tables/{view['id']}/versions")[1]["versions"])
+            return [(one["version"], one.get("processedLineage", False)) for one in documents]
+
+        for processed, expected in (
+            (False, [(0.1, False)]),
+            (True, [(0.2, True), (0.1, False)]),
+            (True, [(0.2, True), (0.1, False)]),
+        ):
+            send(client, said(source, view, "a>a"), replace=[{**redefinition(view), "processed": processed}])
+            assert versions() == expected
 
     def test_other_producers_and_manual_edges_are_not_touched(self, tables: Tables) -> None:
         client, source, view = tables
