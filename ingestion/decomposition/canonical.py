@@ -36,10 +36,14 @@ _BESIDE_THE_TEXT = ("big_int",)
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """How texts are compared: `key` makes digests of literals, `text_addition` says that + may join texts."""
+    """How texts are compared: `key` makes digests of literals, `text_addition` says that + may join texts.
+
+    With `any_literal` all literals are the same.
+    """
 
     key: bytes
     text_addition: bool
+    any_literal: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,8 @@ class Canon:
         kind = type(node)
         if kind is exp.Column:
             return self._column(node)
+        if kind is exp.Literal and self.comparison.any_literal:
+            return "'any'"
         if kind is exp.Literal:
             return f"'{digest(self.comparison.key, ('text' if node.is_string else 'number') + str(node.name))}'"
         if isinstance(node, _COMMUTATIVE):
@@ -70,7 +76,7 @@ class Canon:
             return f"{name}({self.expression(node.args[less])}, {self.expression(node.args[more])})"
         if kind is exp.In and node.expressions:
             options = sorted(set(map(self.expression, node.expressions)))
-            if len(options) == 1:
+            if len(options) == 1 and not self.comparison.any_literal:
                 return f"EQ({', '.join(sorted((options[0], self.expression(node.this))))})"
             return f"In({self.expression(node.this)}, {options})"
         if kind is exp.Count and type(node.this) is exp.Literal:

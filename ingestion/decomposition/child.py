@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 
 from sqlglot import exp
 
-from ingestion.decomposition.decompose import Context, decompose, query_of
-from ingestion.decomposition.folding.queries import Folding, Temporary
+from ingestion.decomposition.canonical import Comparison
+from ingestion.decomposition.decompose import Context, decompose, folding_of, query_of
+from ingestion.decomposition.folding.queries import Temporary
 from ingestion.decomposition.folding.rows import Refusal, Value
 from ingestion.decomposition.process import (
     DecompositionReply,
     DecompositionRequest,
+    NameParts,
     TableColumns,
     TemporaryChange,
     known_table,
@@ -19,7 +22,9 @@ from ingestion.decomposition.process import (
 from ingestion.dialects import Dialect, dialect_of
 from ingestion.errors import Templated, Unparsable
 from ingestion.lexing.templates import template_in_code
+from ingestion.model import NameKind
 from ingestion.parsing.sqlglot_tier.names.identifiers import Names
+from ingestion.parsing.sqlglot_tier.queries.table_functions import is_function
 from ingestion.parsing.sqlglot_tier.tier import syntax_tree
 from ingestion.statements.spellings import plainly_spelled
 
@@ -48,17 +53,24 @@ def _reply(request: DecompositionRequest, rules: Dialect) -> DecompositionReply:
             return DecompositionReply(reason=NO_QUERY)
         context = Context(
             rules,
-            request.key,
+            Comparison(request.key, rules.text_addition, any_literal=request.any_literal),
             lambda table: known_table(known, table),
             temporary,
+            request.places,
         )
     except Refusal as refusal:
         return DecompositionReply(reason=refusal.reason)
-    columns = _columns(query, context)
+    reply = DecompositionReply(columns=_columns(query, context), tables=_tables(query, context))
     try:
-        return DecompositionReply(decompose(query, context), columns=columns)
+        return replace(reply, decomposition=decompose(query, context))
     except Refusal as refusal:
-        return DecompositionReply(reason=refusal.reason, columns=columns)
+        return replace(reply, reason=refusal.reason)
+
+
+def _tables(query: exp.Expr, context: Context) -> tuple[NameParts, ...]:
+    names = Names(context.dialect)
+    found = (names.table(node) for node in query.find_all(exp.Table) if not is_function(node))
+    return tuple(dict.fromkeys(name.parts for name in found if name.kind is NameKind.TABLE))
 
 
 def _tree(text: str, rules: Dialect) -> exp.Expr:
@@ -83,7 +95,7 @@ def _definition(change: TemporaryChange, rules: Dialect) -> Value | None:
 def _columns(query: exp.Expr, context: Context) -> TableColumns | None:
     """The columns that a query gives, None where they are not all known."""
     try:
-        rows = Folding(Names(context.dialect), context.known).fold(query, context.temporary)
+        rows = folding_of(context).fold(query, context.temporary)
     except Refusal:
         return None
     if rows.open or any(name.startswith("#") for name in rows.columns):

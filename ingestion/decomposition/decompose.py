@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
@@ -45,12 +45,16 @@ _WRITES = (exp.Create, exp.Insert)
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a statement is taken apart with: `key` makes digests of literals, `temporary` tables are folded."""
+    """What a statement is taken apart with: `comparison` says which texts are the same, `temporary` tables are folded.
+
+    `places` are the full names of tables by those that stand in the text.
+    """
 
     dialect: Dialect
-    key: bytes
+    comparison: Comparison
     known: KnownColumns
     temporary: Sequence[Temporary]
+    places: Mapping[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)
 
 
 def query_of(tree: exp.Expr) -> exp.Expr | None:
@@ -66,9 +70,14 @@ def query_of(tree: exp.Expr) -> exp.Expr | None:
 
 def decompose(query: exp.Expr, context: Context) -> Decomposition:
     """The query taken apart. Raises Refusal, with the reason, where that cannot be done with certainty."""
-    folding = Folding(Names(context.dialect), context.known)
+    folding = folding_of(context)
     rows = folding.fold(query, context.temporary)
     return _FoldedQuery(rows, folding.leaves, context).decomposition()
+
+
+def folding_of(context: Context) -> Folding:
+    """What folds the queries of a statement."""
+    return Folding(Names(context.dialect), context.known, context.places)
 
 
 class _FoldedQuery:
@@ -79,9 +88,7 @@ class _FoldedQuery:
         self._leaves = leaves
         self._context = context
         self._shown: ShownQuery = shown_query(rows, leaves, context.dialect)
-        self._writers: tuple[Canon, ...] = best_writers(
-            rows, leaves, Comparison(context.key, context.dialect.text_addition)
-        )
+        self._writers: tuple[Canon, ...] = best_writers(rows, leaves, context.comparison)
 
     def decomposition(self) -> Decomposition:
         measured = {
@@ -94,7 +101,12 @@ class _FoldedQuery:
             raise Refusal(reasons[0] if reasons else NO_MEASURE)
         measures = tuple(self._measure(name, value) for name, value in measured.items())
         return Decomposition(
-            self._view(measured.values()), measures, tuple(self._dimensions()), tuple(self._filters()), reasons
+            self._view(measured.values()),
+            measures,
+            tuple(self._dimensions()),
+            tuple(self._filters()),
+            reasons,
+            self._context.comparison.any_literal,
         )
 
     def _is_measure(self, value: exp.Expr) -> bool:
@@ -111,7 +123,7 @@ class _FoldedQuery:
 
     def _expression(self, value: exp.Expr) -> EntityExpression:
         text = min(writer.expression(value) for writer in self._writers)
-        key = digest(self._context.key, text)
+        key = digest(self._context.comparison.key, text)
         return EntityExpression(self._shown.text(value), key, tuple(self._fields(value)), self._is_measure(value))
 
     def _fields(self, value: exp.Expr) -> Iterator[ViewField]:
@@ -175,7 +187,7 @@ class _FoldedQuery:
         first = self._leaves[min(found)] if found else None
         name = "" if first is None else first.alias or (first.table.table if first.table is not None else "query")
         sql = masked_text(f"SELECT * FROM {self._shown.relations(block)}") if block.members else ""
-        return View(name, digest(self._context.key, text), sql, tables)
+        return View(name, digest(self._context.comparison.key, text), sql, tables)
 
     def _tables(self, rows: QueryRows) -> Iterator[str]:
         for leaf in rows.block.leaves():

@@ -33,7 +33,10 @@ class QueryUse:
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A measure over a view, of the rows that `filters` choose. `dimensions` are those of all queries that use it."""
+    """A measure over a view, of the rows that `filters` choose. `dimensions` are those of all queries that use it.
+
+    With `any_literal` the filters stand for all of their form, whatever the literals in them.
+    """
 
     name: str
     view: View
@@ -41,6 +44,7 @@ class Metric:
     filters: tuple[EntityExpression, ...]
     dimensions: tuple[Dimension, ...]
     use: QueryUse
+    any_literal: bool = False
 
     @property
     def identity(self) -> Identity:
@@ -62,7 +66,9 @@ class MetricCollection:
     def add(self, found: Decomposition, use: QueryUse) -> None:
         """Add the measures of a query; of a metric that is known its use and its dimensions grow."""
         for measure in found.measures:
-            metric = Metric(measure.name, found.view, measure, found.filters, found.dimensions, use)
+            metric = Metric(
+                measure.name, found.view, measure, found.filters, found.dimensions, use, any_literal=found.any_literal
+            )
             known = self._metrics.get(metric.identity)
             self._metrics[metric.identity] = metric if known is None else _merge(known, metric)
 
@@ -71,13 +77,21 @@ class MetricCollection:
         known = self.refused.get(reason)
         self.refused[reason] = use if known is None else known.with_more(use)
 
-    def metrics(self) -> tuple[Metric, ...]:
-        """All metrics, each under a name of its own, those of one family side by side, in the order they were met."""
+    def metrics(self, names: Mapping[Identity, str] | None = None) -> tuple[Metric, ...]:
+        """All metrics, each under a name of its own, those of one family side by side, in the order they were met.
+
+        Those that have `names` already keep them.
+        """
+        names = names or {}
         families: dict[tuple[str, str], list[Metric]] = {}
         for metric in self._metrics.values():
             families.setdefault(metric.family, []).append(metric)
-        taken: set[str] = set()
-        return tuple(replace(one, name=free_name(one.name, taken)) for family in families.values() for one in family)
+        taken = {name for identity, name in names.items() if identity in self._metrics}
+        return tuple(
+            replace(one, name=names.get(one.identity) or free_name(one.name, taken))
+            for family in families.values()
+            for one in family
+        )
 
 
 def _merge(known: Metric, other: Metric) -> Metric:
@@ -128,6 +142,7 @@ def _differences(family: list[Metric]) -> list[list[str]]:
             if one.key not in shared:
                 of_text = numbers.setdefault(one.text, {})
                 number = of_text.setdefault(one.key, len(of_text) + 1)
-                shown.append(one.text if number == 1 else f"{one.text} ({number})")
+                mark = "any" if metric.any_literal else str(number)
+                shown.append(one.text if mark == "1" else f"{one.text} ({mark})")
         found.append(shown)
     return found

@@ -84,7 +84,8 @@ class Measure:
 class Decomposition:
     """A query taken apart. `filters` are all conditions that choose its rows or groups, but those that join.
 
-    `left_out` are outputs that are no measure and were not understood, with the reason.
+    `left_out` are outputs that are no measure and were not understood, with the reason. With `any_literal` it stands
+    for queries that differ in their literals.
     """
 
     view: View
@@ -92,3 +93,4 @@ class Decomposition:
     dimensions: tuple[Dimension, ...]
     filters: tuple[EntityExpression, ...] = ()
     left_out: tuple[str, ...] = ()
+    any_literal: bool = False

@@ -14,6 +14,8 @@ from ingestion.parsing.sandbox.sandbox import Limits, Sandbox
 
 TableColumns = Mapping[str, str]
 """A table's columns with their types, "" where a type is not known."""
+NameParts = tuple[str, ...]
+"""A relation's name, folded, outermost first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,8 @@ class DecompositionRequest:
     """A statement to take apart. `key` is a secret under which literals are compared: it goes no further.
 
     `known` are tables by their dotted names, `temporary` what the session has done to temporary tables, in its order.
+    `places` are the full names of tables by those that stand in the text, part by part. With `any_literal` statements
+    that differ in literals alone are the same.
     """
 
     text: str = field(repr=False)
@@ -40,19 +44,22 @@ class DecompositionRequest:
     key: bytes = field(repr=False)
     known: Mapping[str, TableColumns] = field(default_factory=dict)
     temporary: tuple[TemporaryChange, ...] = field(default=(), repr=False)
+    places: Mapping[NameParts, NameParts] = field(default_factory=dict)
+    any_literal: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class DecompositionReply:
     """What became of a statement: taken apart, or the `reason` why not. `unreadable` says that no parser took it.
 
-    `columns` are those of its query, None where they are not all known.
+    `columns` are those of its query, None where they are not all known; `tables` the names that stand where tables do.
     """
 
     decomposition: Decomposition | None = None
     reason: str = ""
     unreadable: bool = False
     columns: TableColumns | None = None
+    tables: tuple[NameParts, ...] = ()
 
 
 class DecompositionProcess:

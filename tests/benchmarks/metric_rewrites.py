@@ -22,6 +22,7 @@ from sqlglot import exp
 from sqlglot.optimizer.eliminate_subqueries import eliminate_subqueries
 from sqlglot.optimizer.qualify import qualify
 
+from ingestion.decomposition.canonical import Comparison
 from ingestion.decomposition.decompose import Context, decompose
 from ingestion.decomposition.folding.rows import Refusal
 from ingestion.decomposition.process import known_table
@@ -81,7 +82,9 @@ def main() -> int:
 
 def identities(tree: exp.Expr, schema: Schema, dialect: str) -> Identities:
     """What the measures of a query are known by. Raises Refusal."""
-    context = Context(dialect_of(dialect), b"benchmark", lambda table: known_table(schema, table), ())
+    rules = dialect_of(dialect)
+    comparison = Comparison(b"benchmark", rules.text_addition)
+    context = Context(rules, comparison, lambda table: known_table(schema, table), ())
     written = sqlglot.parse_one(tree.sql(dialect=dialect), dialect=dialect)  # as a person would have it
     found = decompose(written, context)
     filters = frozenset(one.key for one in found.filters)

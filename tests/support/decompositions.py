@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ingestion.decomposition.canonical import Comparison
 from ingestion.decomposition.decompose import Context, decompose, query_of
 from ingestion.decomposition.folding.rows import Refusal
 from ingestion.decomposition.model import Decomposition
@@ -19,7 +20,8 @@ def decomposed(sql: str, dialect: str = "postgres", known: Mapping[str, TableCol
     rules = dialect_of(dialect)
     query = query_of(syntax_tree(sql, rules))
     assert query is not None
-    return decompose(query, Context(rules, KEY, lambda table: known_table(known or {}, table), ()))
+    comparison = Comparison(KEY, rules.text_addition)
+    return decompose(query, Context(rules, comparison, lambda table: known_table(known or {}, table), ()))
 
 
 def refusal_of(sql: str, dialect: str = "postgres", known: Mapping[str, TableColumns] | None = None) -> str:

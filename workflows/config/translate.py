@@ -171,6 +171,7 @@ def _steps(lineage: LineageConfig) -> Steps:
         override_views=lineage.override_view_lineage,
         temp_tables=lineage.enable_temp_table_lineage,
         incremental=lineage.incremental_lineage_processing,
+        entities=lineage.process_entities,
         cross_services=lineage.cross_database_service_names if crosses else (),
     )
 

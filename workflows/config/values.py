@@ -150,6 +150,7 @@ class Steps:
     temp_tables: bool = True
     incremental: bool = True
     cross_services: tuple[str, ...] = ()  # empty unless cross-database lineage is on
+    entities: bool = False  # SELECTs are taken apart into metrics
 
 
 @dataclass(frozen=True, slots=True)

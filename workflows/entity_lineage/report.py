@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from ingestion.decomposition.metrics import Metric, QueryUse, variants
+from ingestion.decomposition.metrics import Metric, QueryUse, free_name, variants
 from ingestion.decomposition.model import Dimension, ViewField
 from ingestion.model import Json
 
@@ -92,7 +92,8 @@ def metrics_text(metrics: Sequence[Json]) -> Iterator[str]:
         yield f"{one['name']} = {one['expression']}"
         yield f"  view {one['view']['name']}: {one['view']['sql']}"
         yield from (f"  {_dimension_text(dimension)}" for dimension in one["dimensions"])
-        yield from (f"  filter {condition}" for condition in one["filters"])
+        any_literal = ", of any literal" if one.get("any_literal") else ""
+        yield from (f"  filter {condition}{any_literal}" for condition in one["filters"])
         yield f"  {_use_text(one)}"
         if one["variant_of"]:
             own = " and ".join(one["variant"]) or "without a filter of its own"
@@ -111,25 +112,39 @@ def view_names(metrics: tuple[Metric, ...]) -> dict[str, str]:
     return found
 
 
-def _entity_edges(metrics: tuple[Metric, ...]) -> tuple[_EntityEdge, ...]:
-    """Column -> field of a view -> measure, each once, in the order of the metrics."""
-    names = view_names(metrics)
-    found: dict[_EntityEdge, None] = {}
-    fields: dict[tuple[str, ViewField], str] = {}
+def view_fields(metrics: tuple[Metric, ...]) -> dict[str, dict[ViewField, str]]:
+    """The fields of each view (by its key) that its metrics use, each with a name of its own in the view.
+
+    A field is called as the dimension is that it is, else as its column.
+    """
+    called: dict[tuple[str, ViewField], str] = {}
+    used: dict[str, dict[ViewField, None]] = {}
     for one in metrics:
+        fields = used.setdefault(one.view.key, {})
+        fields.update(dict.fromkeys(one.measure.expression.fields))
         for dimension in one.dimensions:
             bases = dimension.expression.fields
+            fields.update(dict.fromkeys(bases))
             if bases and dimension.expression.text == bases[-1].column:
-                fields.setdefault((one.view.key, bases[0]), dimension.name)
+                called.setdefault((one.view.key, bases[0]), dimension.name)
+    found: dict[str, dict[ViewField, str]] = {}
+    for view, fields in used.items():
+        taken: set[str] = set()
+        found[view] = {base: free_name(called.get((view, base), base.column), taken) for base in fields}
+    return found
+
+
+def _entity_edges(metrics: tuple[Metric, ...]) -> tuple[_EntityEdge, ...]:
+    """Column -> field of a view -> measure, each once, in the order of the metrics."""
+    names, fields_of = view_names(metrics), view_fields(metrics)
+    found: dict[_EntityEdge, None] = {}
     for one in metrics:
-        view = names[one.view.key]
+        view, fields = names[one.view.key], fields_of[one.view.key]
         used = [field for dimension in one.dimensions for field in dimension.expression.fields]
         for base in (*one.measure.expression.fields, *used):
-            name = fields.get((one.view.key, base), base.column)
-            found[_EntityEdge(f"{base.table}.{base.column}", f"{view}.{name}", base.column)] = None
+            found[_EntityEdge(f"{base.table}.{base.column}", f"{view}.{fields[base]}", base.column)] = None
         for base in one.measure.expression.fields:
-            name = fields.get((one.view.key, base), base.column)
-            found[_EntityEdge(f"{view}.{name}", one.name, one.measure.expression.text)] = None
+            found[_EntityEdge(f"{view}.{fields[base]}", one.name, one.measure.expression.text)] = None
     return tuple(found)
 
 
@@ -141,6 +156,7 @@ def _metric(one: Metric, names: Mapping[str, str], differing: Mapping[str, tuple
         "view": {"name": names[one.view.key], "sql": one.view.sql, "tables": list(one.view.tables)},
         "dimensions": [_dimension(dimension) for dimension in one.dimensions],
         "filters": [condition.text for condition in one.filters],
+        **({"any_literal": True} if one.any_literal else {}),
         "runs": one.use.runs,
         "users": list(one.use.users),
         "last_run": _moment(one.use.last),

@@ -147,6 +147,16 @@ def digests_with(segments: Iterable[Segment], templates: Iterable[str]) -> Diges
     return np.unique(np.concatenate(found))
 
 
+def digests_of_queries(segments: Iterable[Segment]) -> Digests:
+    """The records of which a SELECT was taken apart, sorted, each once."""
+    found = [none_known()]
+    for segment in segments:
+        if "query" in segment.schema().names:
+            rows = segment.rows(["digest", "query"])
+            found.append(rows.filter(pc.is_valid(rows["query"]))["digest"].to_numpy())
+    return np.unique(np.concatenate(found))
+
+
 def oldest_of(segments: Iterable[Segment]) -> float | None:
     """The oldest time in them; None where none has a time."""
     return min((times[0] for segment in segments if (times := _times(segment, float("inf"))) is not None), default=None)

@@ -222,6 +222,7 @@ def _with_calls(statements: DataFrame, calls: DataFrame, ran: DataFrame) -> Data
                 "step": F.col("step") + F.col("number"),
                 "database": F.coalesce("own_database", "database"),
                 "sets": F.lit(False),
+                "query": F.lit(None).cast("string"),
                 "set_database": F.lit(None).cast("string"),
                 "set_path": F.lit(None).cast("array<string>"),
                 "duration": F.lit(None).cast("double"),

@@ -20,8 +20,8 @@ from workflows.reading.statements import STATEMENT_SCHEMA, segment_row
 from workflows.reading.statistics import OUTSIDE_WINDOW
 from workflows.state.watermark import ReadState
 
-_LEFT_OUT = frozenset({"source_id", "text", "symbolic"})
-"""Texts hold literals; a source id is its file and line."""
+_LEFT_OUT = frozenset({"source_id", "text", "symbolic", "literals"})
+"""Texts hold literals, and their digests are of no use here; a source id is its file and line."""
 JOURNAL_SCHEMA = StructType([f for f in STATEMENT_SCHEMA.fields if f.name not in _LEFT_OUT])
 _ARROW_SCHEMA = to_arrow_schema(JOURNAL_SCHEMA)
 _SEGMENT_SCHEMA = (

@@ -118,7 +118,7 @@ def read_statements(
     source = _source(spark, config, definitions.database, past)
     known = past.known if reach_files(spark, past) else past.known.all_at_hand()
     folder = files_folder(spark, past)
-    work = with_journal(to_statements(dialect, known), folder)
+    work = with_journal(to_statements(dialect, known, past.literal_key), folder)
     kept = _statements_of(source, config.filters.condition, work).persist(StorageLevel.DISK_ONLY)
     journal = _journal(spark, config, past)
     try:
@@ -293,6 +293,7 @@ def _skipping(statements: DataFrame, condition: SparkColumn, reason: str) -> Dat
         {
             "fingerprint": F.when(left_out, None).otherwise(F.col("fingerprint")),
             "dead": F.when(left_out, None).otherwise(F.col("dead")),
+            "query": F.when(left_out, None).otherwise(F.col("query")),
             "skipped": F.when(left_out, reason).otherwise(F.col("skipped")),
             "called": F.when(left_out, None).otherwise(F.col("called")),
         }

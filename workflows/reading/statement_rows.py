@@ -9,6 +9,7 @@ from ingestion.errors import Templated, Unparsable
 from ingestion.lexing.templates import template_in_code
 from ingestion.masking import fingerprint
 from ingestion.masking.fingerprint_cache import FingerprintCache
+from ingestion.masking.seen_queries import SeenQueries
 from ingestion.model import StatementKind
 from ingestion.routines import RoutineStep, block_steps, called_routine
 from ingestion.routines.inline_functions import function_as_view
@@ -48,7 +49,9 @@ class RepeatedTexts:
         if len(self._rows) >= _MOST or self._characters >= _MOST_CHARACTERS:
             self._rows.clear()
             self._characters = 0
-        self._rows[text, dialect] = [_without_text(row) if row.get("fingerprint") else row for row in rows]
+        self._rows[text, dialect] = [
+            _without_text(row) if row.get("fingerprint") or row.get("query") else row for row in rows
+        ]
         self._characters += len(text)
 
 
@@ -58,9 +61,10 @@ def _without_text(row: Row) -> Row:
 
 @dataclass(slots=True)
 class TaskState:
-    """What one task has seen: a template's text leaves it once."""
+    """What one task has seen: a template's text leaves it once. `queries`: the SELECTs, where they are taken apart."""
 
     dialect: str
+    queries: SeenQueries | None = None
     seen: set[tuple[str, str]] = field(default_factory=set)
     shapes: dict[str, FingerprintCache] = field(default_factory=dict)
     repeated: RepeatedTexts = field(default_factory=RepeatedTexts)
@@ -118,6 +122,7 @@ def _statement(text: str, dialect: str, state: TaskState) -> Row:
                 "skipped": found.skip_reason,
                 **_session_change(found),
                 **_of_routine(found.skip_reason, text, dialect),
+                **_of_query(found.skip_reason, text, dialect, state),
             }
         if found.kind is StatementKind.OTHER and not holds_sql(text, dialect):
             return {"dead": NOT_SQL}
@@ -150,6 +155,13 @@ def _of_routine(reason: SkipReason, text: str, dialect: str) -> Row:
         called = called_routine(text, dialect)
         return {"called": list(called)} if called else {}
     return {}
+
+
+def _of_query(reason: SkipReason, text: str, dialect: str, state: TaskState) -> Row:
+    """What a SELECT keeps so that it can be taken apart."""
+    if state.queries is None or reason is not SkipReason.SELECT:
+        return {}
+    return state.queries.row(text, dialect)
 
 
 def _session_change(found: Classification) -> Row:

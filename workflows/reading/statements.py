@@ -24,6 +24,7 @@ from pyspark.sql.types import (
 from connectors.base import CUT, MALFORMED_EDGES, RECORD_SCHEMA, UNSUPPORTED, BatchWork
 from ingestion.dialects import dialect_of, fold
 from ingestion.errors import TooLarge
+from ingestion.masking.seen_queries import SeenQueries
 from ingestion.plans.rendering import plan_fingerprint
 from workflows.journal.known_records import KnownRecords
 from workflows.journal.record_digests import Digests, record_digests, sessions_of, times_of
@@ -53,6 +54,9 @@ STATEMENT_SCHEMA = StructType(
         StructField("dialect", StringType(), False),
         StructField("text", StringType()),  # of a routine's definition, and the first of a template in a task
         StructField("symbolic", BinaryType()),
+        # of a SELECT that is taken apart: its fingerprint, and a digest of its literals
+        StructField("query", StringType()),
+        StructField("literals", StringType()),
         StructField("skipped", StringType()),  # the reason
         StructField("dead", StringType()),  # the reason
         StructField("user", StringType()),
@@ -87,14 +91,15 @@ class _Content(NamedTuple):
     dialect: str
 
 
-def to_statements(dialect: str, known: KnownRecords) -> BatchWork:
+def to_statements(dialect: str, known: KnownRecords, literal_key: bytes | None = None) -> BatchWork:
     """What makes statements (STATEMENT_SCHEMA) of records (RECORD_SCHEMA); `dialect` where a record names none.
 
-    Records that are `known` are not read again: a row that is skipped as READ_BEFORE stands for many.
+    Records that are `known` are not read again: a row that is skipped as READ_BEFORE stands for many. Under the
+    `literal_key` SELECTs are told apart by their literals; without one they are not told apart.
     """
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        state = TaskState(dialect)
+        state = TaskState(dialect, None if literal_key is None else SeenQueries(literal_key))
         for batch in batches:
             digests = record_digests(batch)
             before = known.among(digests, pc.coalesce(times_of(batch), 0.0).to_numpy(zero_copy_only=False))

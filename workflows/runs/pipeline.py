@@ -13,7 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+from pyspark.sql import SparkSession
 
 from connectors.dbt.model_statements import DbtProject
 from connectors.postgres import PostgresDatabase
@@ -45,6 +47,7 @@ from workflows.runs.counting import agreement_counts, name_counts, parse_counts,
 from workflows.runs.dead_letters import check_dead_letters, write_dead_letters
 from workflows.runs.spark_history import history_warnings
 from workflows.runtime.spark import spark_session
+from workflows.state.log_queries import QueryChanges
 from workflows.state.workflow_state import WorkflowState
 from workflows.target import RunTarget
 from workflows.templates.grouping import OccurrenceGroup
@@ -109,8 +112,10 @@ class Pipeline:
             counts = statements.counts + lineage.counts
             warnings = (*ahead_of_time(statements.survey.ahead), *lineage.warnings)
             warnings += tuple(history_warnings(statements, counts.dead))
+            queries, doubts = self._measure(spark, statements, lineage) if self._config.steps.entities else (None, ())
+            warnings += doubts
             if not self._options.dry_run:
-                self._remember(statements, lineage)
+                self._remember(statements, lineage, queries)
         if self._events is not None and counts.statements:
             self._events.conclude(counts)
         return counts, warnings
@@ -206,9 +211,26 @@ class Pipeline:
         unread = unread_routines(statements.frame) if statements.survey.of_routines else frozenset[str]()
         return self._publishing.file_others(lineage, published, names, unread)
 
-    def _remember(self, statements: Statements, lineage: LineageResult) -> None:
+    def _measure(
+        self, spark: SparkSession, statements: Statements, lineage: LineageResult
+    ) -> tuple[QueryChanges, tuple[str, ...]]:
+        """What the SELECTs of the log measure, once all tables are in the catalog."""
+        from workflows.entity_lineage.log.stage import LogMetrics
+
+        with self._progress.stage("metrics") as stage:
+            resolver = self._names.resolver()
+            before = self._binding.schemas_before(statements.live_columns, resolver)
+            parsed = {**{one.fingerprint: one for one in self._memory.templates.values()}, **lineage.templates}
+            symbolic = [one.symbolic for one in parsed.values() if one.symbolic is not None]
+            metrics = LogMetrics(self._config, self._names.settings, self._options, self._target, self._memory)
+            queries, warnings = metrics.carry_out(spark, statements, symbolic, (before, resolver))
+            stage.advance(len(queries.now))
+        return queries, warnings
+
+    def _remember(self, statements: Statements, lineage: LineageResult, queries: QueryChanges | None) -> None:
         with self._progress.stage("remember"):
             checkpoint = checkpoint_of(statements, lineage, self._memory, self._options.run_id)
+            checkpoint = replace(checkpoint, queries=queries)
             self._options.failpoints.reach("commit")
             with self._options.drain.hold():
                 self._memory.commit(checkpoint)

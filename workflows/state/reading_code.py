@@ -70,8 +70,13 @@ _HOME = Path(ingestion.__file__).parents[1]
 @cache
 def parsing_version() -> str:
     """Changes whenever a statement may be read or parsed differently: our own code, or a parser's release."""
+    return code_version(READING_CODE)
+
+
+def code_version(names: Iterable[str]) -> str:
+    """Changes with the code of these rooms and modules, and with a parser's release. Raises FileNotFoundError."""
     parsers = ", ".join(f"{name} {_release(name)}" for name in _PARSERS)
-    return f"headwater {code_digest(source_files(READING_CODE, _HOME), _HOME)}, {parsers}"
+    return f"headwater {code_digest(source_files(names, _HOME), _HOME)}, {parsers}"
 
 
 def source_files(names: Iterable[str], home: Path) -> Iterator[Path]:

@@ -26,7 +26,7 @@ from sqlalchemy import (
 
 from ingestion.errors import ConfigError
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 metadata = MetaData()
 
 meta = Table("headwater_meta", metadata, Column("key", String(64), primary_key=True), Column("value", Text))
@@ -126,12 +126,59 @@ dead_letters = Table(
     Index("headwater_dead_letter_by_template", "workflow", "fingerprint"),
 )
 
+log_queries = Table(
+    "headwater_log_query",
+    metadata,
+    Column("workflow", String(255), primary_key=True),
+    Column("id", String(64), primary_key=True),  # digest of the next five
+    Column("query", String(128), nullable=False),  # fingerprint of the text without its literals
+    Column("dialect", String(64), nullable=False),
+    Column("literals", String(64), nullable=False),  # digest of them, under the key of this store; empty: any
+    Column("database", Text, nullable=False),
+    Column("search_path", Text, nullable=False),  # as JSON
+    Column("version", Text, nullable=False),  # of what took it apart
+    Column("content", Text, nullable=False),  # what it was taken apart into, as JSON; empty where it was not
+    Column("reason", Text, nullable=False),  # why not
+    Column("tables", Text, nullable=False),  # full names, part by part, as JSON
+)
+
+log_query_uses = Table(
+    "headwater_log_query_use",
+    metadata,
+    Column("workflow", String(255), primary_key=True),
+    Column("id", String(64), primary_key=True),
+    Column("user", Text, primary_key=True),  # empty: the log does not say
+    Column("runs", BigInteger, nullable=False),
+    Column("last", Float(53)),  # seconds since the epoch
+)
+
+log_metrics = Table(
+    "headwater_log_metric",
+    metadata,
+    Column("workflow", String(255), primary_key=True),
+    Column("identity", String(64), primary_key=True),  # digest of view, measure and filters
+    Column("name", Text, nullable=False),  # that it was filed under
+    Column("digest", String(64), nullable=False),  # of all that was said of it
+)
+
+_LOG_QUERIES = (
+    "create table headwater_log_query (workflow varchar(255) not null, id varchar(64) not null, "
+    "query varchar(128) not null, dialect varchar(64) not null, literals varchar(64) not null, "
+    "database text not null, search_path text not null, version text not null, content text not null, "
+    "reason text not null, tables text not null, primary key (workflow, id))",
+    'create table headwater_log_query_use (workflow varchar(255) not null, id varchar(64) not null, "user" text '
+    'not null, runs bigint not null, last double precision, primary key (workflow, id, "user"))',
+    "create table headwater_log_metric (workflow varchar(255) not null, identity varchar(64) not null, "
+    "name text not null, digest varchar(64) not null, primary key (workflow, identity))",
+)
+
 MIGRATIONS: Mapping[int, Sequence[str]] = {
     1: (
         "create table headwater_log_file (workflow varchar(255) not null, path text not null, size bigint not null, "
         "modified double precision not null, primary key (workflow, path))",
     ),
     2: ("alter table headwater_journal add column file text",),
+    3: _LOG_QUERIES,
 }
 """The statements that make a store of a version one of the next; every version before this one has an entry."""
 

@@ -56,7 +56,8 @@ class ReadState:
     read. `between` is the window that is asked for, in place of the configured one; `log_may_be_gone`: a log that is
     not there any more is an empty one. No time after `latest` can be right: what has one counts as without a time.
     Into the folder `written` go the segments of this run that are files, None where none are to be; `everywhere`: all
-    hosts of a cluster see it.
+    hosts of a cluster see it. Under `literal_key` the literals of SELECTs are compared, None where these are not taken
+    apart. Whether records before `complete_since` were read is not known.
     """
 
     known: KnownRecords = field(default_factory=KnownRecords)
@@ -69,3 +70,5 @@ class ReadState:
     latest: float = float("inf")
     written: Path | None = None
     everywhere: bool = False
+    literal_key: bytes | None = field(default=None, repr=False)
+    complete_since: float | None = None

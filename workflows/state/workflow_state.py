@@ -19,6 +19,16 @@ from workflows.state.acknowledgements import CompleteScope, PublishedState, ackn
 from workflows.state.dead_letters import DeadLetter, drop_resolved_letters, file_letters, letters_of
 from workflows.state.journal import FileMarks, files_read, journal_of, note_files
 from workflows.state.lease import Lease
+from workflows.state.log_queries import (
+    FiledMetric,
+    LogQuery,
+    QueryChanges,
+    QueryKey,
+    filed_metrics,
+    known_queries,
+    literal_key,
+    store_changes,
+)
 from workflows.state.reading_code import parsing_version
 from workflows.state.store import StateStore
 from workflows.state.templates import ParserSettings, forget_templates, remember_templates, remembered_templates
@@ -32,7 +42,7 @@ class RunCheckpoint:
 
     `succeeded`: templates (by fingerprint) none of whose statements is dead any more; `read_again`: source ids of dead
     letters whose place in the log was read again. `to_retry` counts names and edges to try again. `files_read` are
-    those of the log's `files_there` that need no reading until they change.
+    those of the log's `files_there` that need no reading until they change. `queries` are those that were taken apart.
     """
 
     segments: Sequence[Segment] = ()
@@ -44,6 +54,7 @@ class RunCheckpoint:
     to_retry: int = 0
     files_read: FileMarks = field(default_factory=dict)
     files_there: Collection[str] = ()
+    queries: QueryChanges | None = None
 
 
 class WorkflowState:
@@ -58,6 +69,7 @@ class WorkflowState:
         self._settings = _settings_digest(config)
         self.parsing = ParserSettings(parsing_version(), config.limits, config.parser)
         self._journal = journal_of(store, lease.workflow, lease.run_id, config.state.folder)
+        self.literal_key = literal_key(store) if config.steps.entities else None
         self._latest = time.time() + SECONDS_A_DAY  # clocks differ, and zones are mistaken
         written = self._journal.present_files()
         with store.read() as connection:
@@ -102,6 +114,8 @@ class WorkflowState:
             latest=self._latest,
             written=self._journal.folder,
             everywhere=self._journal.is_everywhere,
+            literal_key=self.literal_key,
+            complete_since=self.position.complete_since,
         )
 
     def _stale_templates(self) -> set[str]:
@@ -127,7 +141,7 @@ class WorkflowState:
     @property
     def window(self) -> float | None:
         """Where the window begins that was read before; None where all of it counts."""
-        return self._horizon(self.past.newest)
+        return self.horizon(self.past.newest)
 
     def acknowledged_states(self, sink: str) -> dict[str, PublishedState]:
         """What the sink has acknowledged, by target; of no content where everything is to be sent again."""
@@ -172,7 +186,14 @@ class WorkflowState:
             )
             store_position(connection, workflow, position)
             note_files(connection, workflow, checkpoint.files_read, checkpoint.files_there)
+            if checkpoint.queries is not None:
+                store_changes(connection, workflow, checkpoint.queries)
         self._journal.remove_unnamed(written, kept)
+
+    def log_queries(self) -> tuple[dict[QueryKey, LogQuery], dict[str, FiledMetric]]:
+        """The queries that earlier runs have taken apart, and the metrics that were filed of them, by identity."""
+        with self._store.read() as connection:
+            return known_queries(connection, self._lease.workflow), filed_metrics(connection, self._lease.workflow)
 
     def open_letters(self) -> list[DeadLetter]:
         """The dead letters as they are now."""
@@ -183,18 +204,18 @@ class WorkflowState:
         segments = self._journal.without_small_files(checkpoint.segments)
         if self.past.rereads:
             self._journal.drop_records(connection, segments)
-        horizon = self._horizon(newest)
+        horizon = self.horizon(newest)
         if horizon is not None:
             self._journal.forget_before(connection, horizon)
         self._journal.append(connection, segments)
         self._journal.compact(connection)
 
-    def _horizon(self, newest: float | None) -> float | None:
-        """Where the window begins that lineage is bound over."""
+    def horizon(self, newest: float | None) -> float | None:
+        """Where the window begins that lineage is bound over; `newest` is the newest time read, since the epoch."""
         return None if newest is None else newest - self._config.query_log.days_kept * SECONDS_A_DAY
 
     def _complete_since(self, newest: float | None) -> float | None:
-        horizon, oldest = self._horizon(newest), oldest_of(self._segments)
+        horizon, oldest = self.horizon(newest), oldest_of(self._segments)
         before = self.position.complete_since
         if horizon is None or oldest is None or oldest >= horizon:
             return before
@@ -205,6 +226,8 @@ def _reading_version(config: RunConfig) -> str:
     """What decides which statements a record has; another version reads a log again."""
     steps, condition, places = config.steps, config.filters.condition, config.places
     read = f"{parsing_version()}; {config.source.dialect}; procedures {steps.procedures}; condition {condition}"
+    if steps.entities:
+        read += "; entities"
     return (
         read if places == EngineNameRules() else f"{read}; places {hashlib.sha256(repr(places).encode()).hexdigest()}"
     )

@@ -1,4 +1,4 @@
-"""What reads tables beside other tables: dashboards and metrics, with the tables that they read."""
+"""What reads tables beside other tables: dashboards, the models behind them, and metrics, with what they read."""
 
 from __future__ import annotations
 
@@ -14,22 +14,16 @@ from ingestion.model import Json
 
 @dataclass(frozen=True, slots=True)
 class Consumer:
-    """An entity of a collection by its create request, and the FQNs of the tables that it reads.
+    """An entity of a collection by its create request, and the FQNs of what it reads: tables, or others of `read_from`.
 
-    Of a metric, `columns` are the FQNs of the columns of each table that it is made of, and `function` is how.
+    `columns`: for each of these, by its FQN, how its columns make those of the entity.
     """
 
     collection: Collection
     request: Json
     reads: tuple[str, ...]
-    columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    function: str | None = None
-
-    def details(self, table: str, fqn: str, source: EdgeSource) -> LineageDetails:
-        """What the edge from a table to the entity, which is called `fqn`, tells."""
-        columns = self.columns.get(table, ())
-        made = (ColumnLineage(columns, fqn, self.function),) if columns else ()
-        return LineageDetails(source=source, columns_lineage=made)
+    columns: Mapping[str, tuple[ColumnLineage, ...]] = field(default_factory=dict)
+    read_from: Collection = Collection.TABLES
 
 
 def file_consumer(http: Http, consumer: Consumer, source: EdgeSource) -> tuple[str, tuple[str, ...]]:
@@ -38,26 +32,29 @@ def file_consumer(http: Http, consumer: Consumer, source: EdgeSource) -> tuple[s
     What `source` said of it before and does not say any more goes.
     """
     entity = put(http, consumer.collection, consumer.request)
-    tables = {name: find_reference(http, Collection.TABLES, name) for name in consumer.reads}
+    tables = {name: find_reference(http, consumer.read_from, name) for name in consumer.reads}
     wanted = {table.id: table for table in tables.values() if table is not None}
     known = _known_sources(http, entity, source)
-    for gone in sorted(known - wanted.keys()):
-        path = path_of("lineage", "table", gone, entity.type, entity.id)
+    for gone in sorted(known.keys() - wanted.keys()):
+        path = path_of("lineage", known[gone], gone, entity.type, entity.id)
         http.send(Call("DELETE", path, answered=False))
     names = {table.id: name for name, table in tables.items() if table is not None}
     fqn = entity.fully_qualified_name or consumer.request["name"]
-    for new in sorted(wanted.keys() if consumer.columns else wanted.keys() - known):
-        edge = EntitiesEdge(wanted[new], entity, consumer.details(names[new], fqn, source))
+    for new in sorted(wanted.keys() if consumer.columns else wanted.keys() - known.keys()):
+        columns = consumer.columns.get(names[new], ())
+        edge = EntitiesEdge(wanted[new], entity, LineageDetails(source=source, columns_lineage=columns))
         http.send(Call("PUT", "lineage", body={"edge": edge.to_json()}, answered=False))
     missing = tuple(name for name, table in tables.items() if table is None)
     return fqn, missing
 
 
-def _known_sources(http: Http, entity: EntityReference, source: EdgeSource) -> set[str]:
+def _known_sources(http: Http, entity: EntityReference, source: EdgeSource) -> dict[str, str]:
+    """The ids of what `source` said that an entity reads, each with its type."""
     path = f"lineage/{path_of(entity.type, entity.id)}"
     graph = http.get(path, {"upstreamDepth": 1, "downstreamDepth": 0}) or {}
+    types = {str(node["id"]): str(node["type"]) for node in graph.get("nodes") or ()}
     return {
-        str(edge["fromEntity"])
+        str(edge["fromEntity"]): types.get(str(edge["fromEntity"]), "table")
         for edge in graph.get("upstreamEdges") or ()
         if edge["toEntity"] == entity.id and (edge.get("lineageDetails") or {}).get("source") == source
     }

@@ -34,6 +34,7 @@ class Collection(StrEnum):
     QUERIES = "queries"
     DASHBOARD_SERVICES = "services/dashboardServices"
     DASHBOARDS = "dashboards"
+    DATA_MODELS = "dashboard/datamodels"
     METRICS = "metrics"
     TEAMS = "teams"
     USERS = "users"
@@ -180,6 +181,7 @@ _TYPES = {
     Collection.QUERIES: "query",
     Collection.DASHBOARD_SERVICES: "dashboardService",
     Collection.DASHBOARDS: "dashboard",
+    Collection.DATA_MODELS: "dashboardDataModel",
     Collection.METRICS: "metric",
     Collection.TEAMS: "team",
     Collection.USERS: "user",

@@ -44,22 +44,32 @@ def catalog(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
-def test_a_metric_is_made_of_columns(catalog: Path) -> None:
+def test_a_metric_is_made_of_columns_through_the_fields_of_its_view(catalog: Path) -> None:
     with platform_of(EmbeddedCatalog(catalog)) as platform:
         metric = platform.http.get("metrics/name/gmv") or {}
-        graph = platform.http.get(f"lineage/metric/{metric['id']}", {"upstreamDepth": 1, "downstreamDepth": 0}) or {}
+        graph = platform.http.get(f"lineage/metric/{metric['id']}", {"upstreamDepth": 2, "downstreamDepth": 0}) or {}
+        view = platform.http.get("dashboard/datamodels/name/queries of -.model.orders") or {}
     assert metric["metricExpression"] == {"language": "SQL", "code": "SUM(amount - discount)"}
     assert [(one["name"], one["type"]) for one in metric["dimensions"]] == [
         ("region", "CATEGORICAL"),
         ("status", "CATEGORICAL"),
     ]
-    (edge,) = graph["upstreamEdges"]
-    assert edge["lineageDetails"]["columnsLineage"] == [
+    assert (view["sql"], view["dataModelType"]) == ("SELECT * FROM shop.orders", "LookMlView")
+    assert [(one["name"], one["dataType"]) for one in view["columns"]] == [
+        (name, "INT") for name in ("amount", "discount", "region", "status")
+    ]
+    into_metric, into_view = sorted(graph["upstreamEdges"], key=lambda edge: edge["toEntity"] != metric["id"])
+    assert (into_metric["fromEntity"], into_view["toEntity"]) == (view["id"], view["id"])
+    assert into_metric["lineageDetails"]["columnsLineage"] == [
         {
-            "fromColumns": ["pg.web.shop.orders.amount", "pg.web.shop.orders.discount"],
+            "fromColumns": ["queries of -.model.orders.amount", "queries of -.model.orders.discount"],
             "toColumn": "gmv",
             "function": "SUM(amount - discount)",
         }
+    ]
+    assert into_view["lineageDetails"]["columnsLineage"] == [
+        {"fromColumns": [f"pg.web.shop.orders.{name}"], "toColumn": f"queries of -.model.orders.{name}"}
+        for name in ("amount", "discount", "region", "status")
     ]
 
 

@@ -71,7 +71,7 @@ def metrics(
     found = file_metrics(sql, dialect, schema, timeout)
     warnings: tuple[str, ...] = ()
     if catalog is not None:
-        from workflows.entity_lineage.filing import file_report
+        from workflows.entity_lineage.catalog_file import file_report
 
         warnings = file_report(catalog, found, origin or _origin_of(sql))
     _print_report(found, output)
@@ -90,7 +90,7 @@ def _print_filed(catalog: Path | None, output: MetricsFormat) -> None:
         raise ConfigError("give SQL to read, or --catalog FILE")
     if output is MetricsFormat.METRICFLOW:
         raise ConfigError("--format metricflow is for SQL")
-    from workflows.entity_lineage.filing import filed_metrics
+    from workflows.entity_lineage.catalog_file import filed_metrics
     from workflows.entity_lineage.report import metrics_text
 
     filed = filed_metrics(catalog)

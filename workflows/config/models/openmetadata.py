@@ -77,6 +77,9 @@ class LineageConfig(Model):
     incremental_lineage_processing: Bool = Field(
         default=True, description="Leave out views and procedures that are done already."
     )
+    process_entities: Bool = Field(
+        default=False, description="Take the log's SELECTs apart into metrics (Headwater's own key)."
+    )
 
 
 class SparkHistoryLineageConfig(LineageConfig):
