@@ -38,6 +38,7 @@ _WORDS = (
 )
 _ASKED = ("ord", "o", "id", "order customer", "ordercustomer", "customer_key", "order.customer", "custmer ordr", "zzzz")
 _NARROWED = (
+    *("order owner:ann.7", "customer -tag:pii"),
     *("tag:pii", "customer tag:pii", "owner:ann", "order owner:ann", "producer:job.17", "order producer:nightly"),
     *("used:>5000", "order used:>100", "readers:>5", "stale:30d", "new:7d", "order sort:used", "sort:stale"),
     *("tag:pii owner:ann producer:nightly used:>10 readers:>1 stale:7d sort:readers", "-tag:pii -owner:ann"),

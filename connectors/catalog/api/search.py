@@ -31,6 +31,7 @@ class SearchQuery:
     deleted: bool | None = None
     query_filter: Text | None = None
     include_source_fields: Annotated[list[str] | None, Query(max_length=100)] = None
+    sort_field: Annotated[str, Query(max_length=1_000)] = "fullyQualifiedName"
     sort_order: Text = "asc"
     search_after: Text | None = None
 
@@ -70,6 +71,7 @@ def query(store: Store, asked: Annotated[SearchQuery, Depends()]) -> Response:
         size=asked.size,
         start=asked.start,
         fields=tuple(asked.include_source_fields or ()),
+        sort=asked.sort_field,
         descending=asked.sort_order.lower() == "desc",
         after=asked.search_after,
     )

@@ -28,12 +28,13 @@ def search(connection: Connection, wanted: str, limit: int) -> Json:
     if not asked.filters and not asked.order:
         hits = name_search.find(connection, asked.words, limit)
         return _answer(connection, hits)
-    condition = admit(connection, asked.filters)
     if not asked.words:
+        admit(connection, asked.filters, named=False)
         return _answer(connection, _tables_and_columns(connection, asked.order or "used", limit))
+    admission = admit(connection, asked.filters) if asked.filters else None
     if not asked.order:
-        return _answer(connection, name_search.find(connection, asked.words, limit, condition))
-    hits = name_search.find(connection, asked.words, _MOST_ORDERED, condition)
+        return _answer(connection, name_search.find(connection, asked.words, limit, admission))
+    hits = name_search.find(connection, asked.words, _MOST_ORDERED, admission)
     known = measures(connection, [hit["entity"]["id"] for hit in hits])
     order = asked.order
 

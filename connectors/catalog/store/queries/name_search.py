@@ -6,10 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, and_, exists, func, or_, select, text, true
+from sqlalchemy import ColumnElement, Connection, Row, Select, and_, func, or_, select, text
 
 from connectors.catalog.contract.entity_types import LINEAGE_TYPES
 from connectors.catalog.store.chunking import chunks_of
+from connectors.catalog.store.filtering.conditions import Admission
 from connectors.catalog.store.name_index import COLUMN, ENTITY, has_words, plain, words
 from connectors.catalog.store.schema import entities
 from connectors.catalog.store.search_tables import search_names, search_spellings, search_vocabulary
@@ -52,13 +53,13 @@ class _Hit:
         return {"kind": "column", "name": row.name, "entity": entity, "column": f"{row.fqn}.{row.column_path}"}
 
 
-def find(connection: Connection, wanted: str, limit: int, condition: ColumnElement[bool] | None = None) -> list[Json]:
+def find(connection: Connection, wanted: str, limit: int, admission: Admission | None = None) -> list[Json]:
     """What lineage can touch and its columns, tables first, by what is `wanted` of their names.
 
     Words may stand in any order and name the schema or the table too. Words that no name has are taken for the ones
-    that are spelled almost alike. `condition` on entities and searched names lets only some of them through.
+    that are spelled almost alike. An `admission` lets only some of them through.
     """
-    search = _NameSearch(connection, wanted, limit, condition)
+    search = _NameSearch(connection, wanted, limit, admission)
     found = search.results(words(wanted), plain(wanted))
     if not found:
         spelled = search.spelling_variants(words(wanted))
@@ -88,15 +89,12 @@ def columns_at(connection: Connection, ends: Sequence[tuple[str, str]]) -> list[
 class _NameSearch:
     """One look through the index of names."""
 
-    def __init__(self, connection: Connection, wanted: str, limit: int, condition: ColumnElement[bool] | None) -> None:
+    def __init__(self, connection: Connection, wanted: str, limit: int, admission: Admission | None) -> None:
         self._connection = connection
-        self._bearers = _BEARERS if condition is None else _BEARERS.where(condition)
-        self._most_matches = _MOST_MATCHES
-        self._borne: ColumnElement[bool] = true()
-        if condition is not None:  # names that nothing bears that is let through would take the place of others
-            self._most_matches = -1
-            same = search_names.c.name == search_vocabulary.c.name
-            self._borne = exists(select(1).select_from(search_names).where(same, condition))
+        self._bearers = _BEARERS if admission is None else _BEARERS.where(admission.condition)
+        self._admission = admission
+        # names that nothing bears that is let through would take the place of others: all are looked at
+        self._most_matches = _MOST_MATCHES if admission is None else -1
         self._wanted = wanted.strip()
         self._limit = limit
 
@@ -150,9 +148,14 @@ class _NameSearch:
             ranks.setdefault(name, rank)
 
     def _shortest(self, *where: ColumnElement[bool]) -> Iterable[str]:
-        query = select(search_vocabulary.c.name).where(*where, self._borne)
         order = func.length(search_vocabulary.c.name), search_vocabulary.c.name
-        return self._connection.scalars(query.order_by(*order).limit(_MOST_NAMES))
+        names = select(search_vocabulary.c.name, search_vocabulary.c.kind).where(*where).order_by(*order)
+        if self._admission is None:
+            return self._connection.scalars(names.limit(_MOST_NAMES))
+        # the limit keeps the order a step of its own: bearers are sought of the shortest names until there are enough
+        sorted_names = names.limit(-1).subquery()
+        borne = self._admission.bears(sorted_names.c.name, sorted_names.c.kind)
+        return self._connection.scalars(select(sorted_names.c.name).where(borne).limit(_MOST_NAMES))
 
     def _bearing(self, kind: str, ranks: dict[str, int], most: int) -> list[_Hit]:
         """What bears these names, as many as are wanted: first the best names, of as good ones the shortest."""

@@ -20,6 +20,11 @@ _COLUMNS: dict[str, ColumnElement[Any]] = {
     "_id": entities.c.id,
     "id": entities.c.id,
 }
+_SORTED_AS_STORED: dict[str, ColumnElement[Any]] = {
+    "fullyQualifiedName": entities.c.fqn,
+    "updatedAt": entities.c.updated_at,
+    "version": entities.c.version,
+}
 _FLAGS: dict[str, ColumnElement[Any]] = {
     "deleted": entities.c.deleted,
     "processedLineage": entities.c.processed,
@@ -101,6 +106,18 @@ def values_of(field: str) -> tuple[Any, Any] | None:
     head, _, _ = name.partition(".")
     tree = func.json_tree(entities.c.document, f"$.{head}").table_valued(*_TREE, name="found")
     return tree, tree.c.atom
+
+
+def sort_value(field: str) -> ColumnElement[Any] | None:
+    """What a search is sorted by for a field, texts whatever their case; None for what is no field."""
+    name = field.removesuffix(".keyword")
+    if name == "_score":
+        return literal(1.0)  # as good as any other: what is found is not weighed
+    if name in _SORTED_AS_STORED:
+        return _SORTED_AS_STORED[name]
+    if name in _COLUMNS or name in _FLAGS:
+        return _COLUMNS.get(name, _FLAGS.get(name))
+    return func.lower(func.json_extract(entities.c.document, f"$.{name}")) if _PATH.fullmatch(name) else None
 
 
 def stands_at(tree: Any, field: str) -> ColumnElement[bool]:

@@ -37,6 +37,7 @@ class Query:
     size: int = 10
     start: int = 0
     fields: tuple[str, ...] = ()
+    sort: str = "fullyQualifiedName"
     descending: bool = False
     after: str | None = None
 
@@ -54,18 +55,42 @@ def field_search(connection: Connection, query: Query, field: str, pattern: str)
 
 
 def search(connection: Connection, query: Query) -> Json:
-    """Entities of an index that a filter admits, in order of fully qualified name, paged by `search_after`."""
+    """Entities of an index that a filter admits, sorted by a field and then by name, paged by `search_after`.
+
+    What has nothing in the field comes last. Raises ApiError (400) for a field that is none.
+    """
     where = scope(query)
     if query.filter is not None:
         where = and_(where, filter_condition(query.filter))
     where = and_(where, condition(query.text))
     total = connection.scalar(select(func.count()).select_from(entities).where(where)) or 0
-    order = entities.c.fqn.desc() if query.descending else entities.c.fqn
+    value = fields.sort_value(query.sort)
+    if value is None:
+        raise bad_request(f"sort_field {query.sort} is no field")
+    order = [one.desc() if query.descending else one.asc() for one in (value, entities.c.fqn)]
     if query.after is not None:
-        where = and_(where, entities.c.fqn < query.after if query.descending else entities.c.fqn > query.after)
+        where = and_(where, _comes_after(connection, query, value))
     size = max(0, min(query.size, MAX_HITS))
-    rows = connection.execute(select(entities).where(where).order_by(order).limit(size).offset(query.start)).all()
+    sorted_rows = select(entities).where(where).order_by(order[0].nulls_last(), order[1])
+    rows = connection.execute(sorted_rows.limit(size).offset(query.start)).all()
     return _hits(connection, list(rows), total, query)
+
+
+def _comes_after(connection: Connection, query: Query, value: ColumnElement[Any]) -> ColumnElement[bool]:
+    """That an entity comes after the one of this name, whose place may have been taken away meanwhile."""
+
+    def later(one: ColumnElement[Any], than: Any) -> ColumnElement[bool]:
+        return one.__lt__(than) if query.descending else one.__gt__(than)
+
+    behind = later(entities.c.fqn, query.after)
+    if query.sort.removesuffix(".keyword") == "fullyQualifiedName":
+        return behind
+    last = connection.execute(select(value).where(scope(query), entities.c.fqn == query.after).limit(1)).one_or_none()
+    if last is None:
+        raise bad_request("search_after names nothing that is found")
+    if last[0] is None:
+        return and_(value.is_(None), behind)
+    return or_(value.is_(None), later(value, last[0]), and_(value == last[0], behind))
 
 
 def filter_condition(given: Json) -> ColumnElement[bool]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 
@@ -104,3 +105,37 @@ def test_suggestions_and_counts(searched: Client) -> None:
     narrowed = searched.get("/search/aggregate", index="table_search_index", field="owners.name", value="sa.*")[1]
     assert narrowed["aggregations"]["sterms#owners.name"]["buckets"] == [{"key": "sales", "doc_count": 1}]
     assert searched.get("/search/aggregate", field="a'b")[1]["aggregations"] == {"sterms#a'b": {"buckets": []}}
+
+
+@pytest.mark.parametrize(
+    ("field", "descending", "ascending"),
+    [
+        ("name.keyword", "d c B a", "a B c d"),
+        ("displayName", "c B a d", "a B c d"),  # what has none comes last
+        ("updatedAt", "a B c d", "d c B a"),
+        ("_score", "d c a B", "B a c d"),  # nothing is found better than another: by their names
+        ("fullyQualifiedName", "d c a B", "B a c d"),
+    ],
+)
+def test_a_search_is_sorted_by_the_field_that_is_asked_for_and_paged_in_that_order(
+    shop: Client, field: str, descending: str, ascending: str
+) -> None:
+    for name, title in (("d", None), ("c", "z"), ("B", "Y"), ("a", "x")):
+        shop.table(name, **({"displayName": title} if title else {}))
+        time.sleep(0.002)
+    for order, expected in (("desc", descending), ("asc", ascending)):
+        asked = {"q": "", "index": "table_search_index", "sort_field": field, "sort_order": order}
+        paged: list[str] = []
+        after: dict[str, str] = {}
+        while hits := shop.get("/search/query", **asked, size=1, **after)[1]["hits"]["hits"]:
+            paged.append(hits[0]["_source"]["name"])
+            after = {"search_after": hits[0]["sort"][0]}
+        assert paged == expected.split()
+        whole = shop.get("/search/query", **asked)[1]["hits"]["hits"]
+        assert [hit["_source"]["name"] for hit in whole] == paged
+
+
+def test_a_search_is_not_sorted_by_what_is_no_field_nor_paged_from_nowhere(shop: Client) -> None:
+    asked = {"q": "", "index": "table_search_index"}
+    assert shop.get("/search/query", **asked, sort_field="a b")[0] == 400
+    assert shop.get("/search/query", **asked, sort_field="updatedAt", search_after="x.y")[0] == 400
