@@ -218,7 +218,7 @@ export class Explorer {
 
   closePanel() {
     this.details.close();
-    this.relight();
+    this.along(null);
   }
 
   openEdge(links) {

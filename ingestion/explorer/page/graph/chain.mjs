@@ -1,5 +1,5 @@
 // Where a column comes from: the chain of expressions back to base columns, as `ingest explain` tells it.
-import { keyOf, originOf } from "./model.mjs";
+import { cardNamed, keyOf, originOf } from "./model.mjs";
 
 const WITHOUT_TEXT = {
   engine: "(no statement: recorded by the engine itself)",
@@ -130,6 +130,18 @@ export function wayLinks({ places }, way) {
     if (!from || !into) return [];
     const [start, end] = [keyOf(from.card, from.path), keyOf(into.card, into.path)];
     return [{ from: start, to: end, direct: hop.direct, keys: [`${start}\t${end}`, `${start}\t${keyOf(into.card, "")}`] }];
+  });
+}
+
+/** The links along the path of a suspect, those of them whose tables are in the graph: as `wayLinks` has them. */
+export function suspectLinks(graph, { nodes, ties }) {
+  const places = nodes.map(({ entity, column }) => ({ card: entity && cardNamed(graph, entity.fullyQualifiedName)?.id, path: column ?? "" }));
+  return ties.flatMap((tie, at) => {
+    const [from, to] = [places[at], places[at + 1]];
+    if (!from.card || !to.card) return [];
+    const [starts, ends] = [from, to].map(({ card, path }) => [...new Set([keyOf(card, path), keyOf(card, "")])]);
+    const keys = starts.flatMap((start) => ends.map((end) => `${start}\t${end}`));
+    return [{ from: starts[0], to: ends[0], direct: tie === "DIRECT", keys }];
   });
 }
 

@@ -1,7 +1,8 @@
 // What the panel at the side shows: an edge with its evidence, or a column with what it comes from and what it reaches.
 import { byId, copy, download } from "../base/dom.mjs";
-import { chainText, explanation, wayLinks } from "../graph/chain.mjs";
-import { cardNamed, label, splitKey } from "../graph/model.mjs";
+import { chainText, explanation, suspectLinks, wayLinks } from "../graph/chain.mjs";
+import { cardNamed, keyOf, label, readable, splitKey } from "../graph/model.mjs";
+import { causesElements, causesPanel, causesText } from "./causes.mjs";
 import { CHANGES_HEAD, changeCells, changesPanel } from "./changes.mjs";
 import { correctionsElement } from "./corrections.mjs";
 import { csv } from "./listing.mjs";
@@ -66,6 +67,53 @@ export class Details {
         go: (entity, path) => this.act.go(entity, path),
       }),
     );
+  }
+
+  /** Why a table or a column is wrong at the view's moment; the path of a suspect that is chosen is lit. */
+  async causes(card, path) {
+    const { view } = this.act;
+    this.list(
+      causesPanel(`${card.fqn}${path ? `.${path}` : ""}`, view, {
+        back: () => this.act.openColumn(keyOf(card.id, path)),
+        at: (moment) => this.#causesAt(card, path, moment),
+      }),
+    );
+    this.act.along(null);
+    byId("causes-back").focus({ preventScroll: true });
+    const turn = this.#turn;
+    try {
+      const answer = await this.source.causes(card, path, view);
+      if (turn !== this.#turn) return;
+      byId("causes").replaceChildren(...causesElements(answer, this.#causesActs(answer)).filter(Boolean));
+      this.act.say(readable(answer.verdict));
+    } catch (error) {
+      if (turn === this.#turn) byId("causes").replaceChildren();
+      this.act.failed(error);
+    }
+  }
+
+  /** The same question of another moment: the picture is of that moment too. */
+  async #causesAt(card, path, moment) {
+    Object.assign(this.act.view, { asOf: moment, base: null });
+    if (await this.act.load({ around: card.id })) await this.causes(card, path);
+  }
+
+  #causesActs(answer) {
+    return {
+      choose: async (suspect) => {
+        const names = (suspect?.nodes ?? []).map(({ entity }) => entity?.fullyQualifiedName).filter(Boolean);
+        const missing = [...new Set(names)].filter((name) => !cardNamed(this.act.graph, name));
+        if (missing.length) await this.act.bring(missing);
+        this.act.along(suspect && suspectLinks(this.act.graph, suspect));
+        if (suspect) this.act.say(`The path of ${readable(suspect.table)} is lit`);
+        const first = suspect && cardNamed(this.act.graph, suspect.table);
+        if (first) this.act.reveal(keyOf(first.id, ""));
+      },
+      copy: async () => {
+        await copy(causesText(answer));
+        this.act.say("The suspects are on the clipboard");
+      },
+    };
   }
 
   async column(graph, key, time) {

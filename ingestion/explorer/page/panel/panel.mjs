@@ -182,6 +182,7 @@ export function columnPanel(graph, key, act) {
       path ? null : button("Find a column", "Look through all its columns (F)", () => act.finder.open(card)),
       button("Start here", "Show only this table's neighbours", () => act.start(card.fqn, path)),
       button("Remove", "Take the card out of the picture (Delete)", () => act.remove(card)),
+      act.live ? button("Why is it wrong?", "Rank what upstream may have made it wrong", () => act.details.causes(card, path)) : null,
       act.live ? button("Add a source …", "Say by hand what this is made of", () => act.correct("added", null, key)) : null,
     ),
     path

@@ -98,6 +98,11 @@ export class CatalogSource {
     }));
   }
 
+  /** What may have made a table or a column wrong at a view's moment. */
+  async causes(card, path, { asOf, days }) {
+    return this.#ask(`causes?${given({ entity: card.fqn, column: path || null, asOf, days })}`);
+  }
+
   /** The moments at which anything changed. */
   async moments() {
     return (await this.#ask("moments")).moments;
