@@ -13,6 +13,7 @@ from ingestion.decomposition.folding.expressions import has_aggregate, is_aggreg
 from ingestion.decomposition.folding.queries import Folding, KnownColumns, Temporary
 from ingestion.decomposition.folding.rows import (
     WHOLE_QUERY,
+    Block,
     Leaf,
     QueryRows,
     Refusal,
@@ -41,6 +42,7 @@ _NAME = re.compile(r"[^a-z0-9]+")
 _FORMULA = "0"
 """The number of no relation: columns of it name the parts of a formula."""
 _WRITES = (exp.Create, exp.Insert)
+_PAIR = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +99,7 @@ class _FoldedQuery:
             if isinstance(value, exp.Expr) and self._is_measure(value)
         }
         reasons = tuple(value.reason for value in self._rows.columns.values() if isinstance(value, Refusal))
-        if not measured:
+        if not measured and (reasons or not any(any(columns_in(key)) for key in self._rows.keys or ())):
             raise Refusal(reasons[0] if reasons else NO_MEASURE)
         measures = tuple(self._measure(name, value) for name, value in measured.items())
         return Decomposition(
@@ -107,7 +109,19 @@ class _FoldedQuery:
             tuple(self._filters()),
             reasons,
             self._context.comparison.any_literal,
+            tuple(dict.fromkeys(self._joins(self._rows.block))),
         )
+
+    def _joins(self, block: Block) -> Iterator[tuple[ViewField, ViewField]]:
+        """The pairs of columns of base tables that conditions of joins have be equal."""
+        conditions = [*block.conditions, *(part for _, on in block.attached for part in on)]
+        for part in conditions:
+            if type(part) is exp.EQ and type(part.this) is exp.Column and type(part.expression) is exp.Column:
+                one, other = (list(self._fields(side)) for side in (part.this, part.expression))
+                if len(numbers_in(part)) == len((*one, *other)) == len({*one, *other}) == _PAIR:
+                    yield one[0], other[0]
+        for inner, _ in block.attached:
+            yield from self._joins(inner)
 
     def _is_measure(self, value: exp.Expr) -> bool:
         """Whether an output has an aggregate, its own or one of a query that it is read from."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from ingestion.decomposition.model import Decomposition, Dimension, EntityExpression, Measure, View
@@ -56,15 +56,36 @@ class Metric:
         return self.identity[:2]
 
 
+@dataclass(frozen=True, slots=True)
+class TableUse:
+    """What queries show of a base table: columns that they group or filter by as they are, and those that join it."""
+
+    table: str
+    dimensions: Mapping[str, Dimension] = field(default_factory=dict)
+    keys: tuple[str, ...] = ()
+
+
 @dataclass(slots=True)
 class MetricCollection:
-    """Gathers metrics, and counts what could not be taken apart by its reason."""
+    """Gathers metrics and what queries show of tables, and counts what could not be taken apart by its reason.
+
+    `without_measure` counts the queries that only group.
+    """
 
     _metrics: dict[Identity, Metric] = field(default_factory=dict)
     refused: dict[str, QueryUse] = field(default_factory=dict)
+    without_measure: int = 0
+    tables: dict[str, TableUse] = field(default_factory=dict)
 
     def add(self, found: Decomposition, use: QueryUse) -> None:
         """Add the measures of a query; of a metric that is known its use and its dimensions grow."""
+        self.without_measure += 0 if found.measures else use.runs
+        for shown in _table_uses(found):
+            before = self.tables.get(shown.table, shown)
+            dimensions = {**shown.dimensions, **before.dimensions}
+            times = {name: one for name, one in shown.dimensions.items() if one.time}
+            keys = tuple(dict.fromkeys((*before.keys, *shown.keys)))
+            self.tables[shown.table] = TableUse(shown.table, {**dimensions, **times}, keys)
         for measure in found.measures:
             metric = Metric(
                 measure.name, found.view, measure, found.filters, found.dimensions, use, any_literal=found.any_literal
@@ -92,6 +113,20 @@ class MetricCollection:
             for family in families.values()
             for one in family
         )
+
+
+def _table_uses(found: Decomposition) -> Iterator[TableUse]:
+    keys: dict[str, dict[str, None]] = {table: {} for table in found.view.tables}
+    for one in (side for pair in found.joins for side in pair):
+        keys.setdefault(one.table, {})[one.column] = None
+    plain: dict[str, dict[str, Dimension]] = {table: {} for table in found.view.tables}
+    for dimension in found.dimensions:
+        bases = dimension.expression.fields
+        if len(bases) == 1 and dimension.column is not None:
+            bare = replace(dimension.expression, masked=dimension.column)
+            shown = replace(dimension, name=bases[0].column, expression=bare)
+            plain.setdefault(bases[0].table, {})[bases[0].column] = shown
+    yield from (TableUse(table, plain.get(table, {}), tuple(keys.get(table, ()))) for table in {**keys, **plain})
 
 
 def _merge(known: Metric, other: Metric) -> Metric:

@@ -61,6 +61,19 @@ class Dimension:
     time: bool = False
     grain: str = ""
 
+    @property
+    def column(self) -> str | None:
+        """The column that it is, as SQL without its relation's name; None where it is an expression."""
+        if len(self.expression.fields) != 1:
+            return None
+        name = self.expression.fields[0].column
+        text = self.expression.text
+        for shown in (name, f'"{name}"', f"`{name}`", f"[{name}]"):
+            alias = text.removesuffix(f".{shown}")
+            if shown in (text, text.removeprefix(f"{alias}.")) and (alias == text or alias.isalnum()):
+                return shown
+        return None
+
 
 @dataclass(frozen=True, slots=True)
 class Measure:
@@ -85,7 +98,8 @@ class Decomposition:
     """A query taken apart. `filters` are all conditions that choose its rows or groups, but those that join.
 
     `left_out` are outputs that are no measure and were not understood, with the reason. With `any_literal` it stands
-    for queries that differ in their literals.
+    for queries that differ in their literals. A query that only groups has no measures. `joins` are pairs of columns of
+    tables that a join has be equal.
     """
 
     view: View
@@ -94,3 +108,4 @@ class Decomposition:
     filters: tuple[EntityExpression, ...] = ()
     left_out: tuple[str, ...] = ()
     any_literal: bool = False
+    joins: tuple[tuple[ViewField, ViewField], ...] = ()

@@ -23,7 +23,7 @@ from ingestion.decomposition.folding.rows import (
     numbers_in,
 )
 from ingestion.decomposition.model import MASK
-from ingestion.dialects import Dialect
+from ingestion.dialects import Dialect, fold_column
 from ingestion.dialects.reserved_words import reserved_words
 from ingestion.parsing.sqlparse_tier.words import DATE_PARTS
 
@@ -91,15 +91,20 @@ class ShownQuery:
     def _column(self, node: exp.Expr, *, qualified: bool) -> exp.Expr:
         leaf = self.leaves.get(leaf_number(node))
         if leaf is None:
-            return exp.Column(this=_identifier(node.name))
+            return exp.Column(this=self._identifier(node.name))
         if leaf.rows is not None and (leaf.number not in self.aliases or not qualified):
             inner = shown_query(leaf.rows, self.leaves, self.dialect)
             value = leaf.rows.columns.get(node.name)
             in_place = leaf.number in self.aliases and isinstance(value, exp.Expr)
             return exp.Var(this=inner.text(value) if in_place else f"({inner.query(leaf.rows)})")  # type: ignore[arg-type]
         if not qualified and node.name not in self.ambiguous:
-            return exp.Column(this=_identifier(node.name))
-        return exp.Column(this=_identifier(node.name), table=_identifier(self.aliases[leaf.number]))
+            return exp.Column(this=self._identifier(node.name))
+        return exp.Column(this=self._identifier(node.name), table=_identifier(self.aliases[leaf.number]))
+
+    def _identifier(self, name: str) -> exp.Identifier:
+        """A column's name, in quotes where without them it would be another's."""
+        folded = fold_column(name, self.dialect, quoted=False)
+        return exp.Identifier(this=name, quoted=folded != name or not _PLAIN.fullmatch(name))
 
     def query(self, rows: QueryRows) -> str:
         """A query inside another, in one line."""

@@ -32,6 +32,7 @@ def _decomposition(given: Mapping[str, Any]) -> Decomposition:
         _expressions(given["filters"]),
         tuple(given["left_out"]),
         given["any_literal"],
+        tuple((ViewField(*one), ViewField(*other)) for one, other in given["joins"]),
     )
 
 

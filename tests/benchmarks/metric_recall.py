@@ -3,7 +3,8 @@
     python tests/benchmarks/metric_recall.py DEFINITIONS QUERIES [--dialect duckdb]
 
 DEFINITIONS is a folder of YAML with semantic models and metrics, QUERIES one of <metric>.sql: what `mf query --metrics
-<metric> --group-by metric_time__month --explain` prints. What is to be found is read from the YAML alone: the
+<metric> --group-by metric_time__month --explain` prints, and of others of any name, of metrics by dimensions of other
+tables and of dimensions alone. What is to be found is read from the YAML alone: the
 aggregates of a metric, as text without literals, the table they are of, and how many filters it has. Prints both lists
 where they differ, recall and precision.
 """
@@ -23,6 +24,7 @@ from sqlglot import exp
 
 from ingestion.decomposition.metrics import Metric
 from workflows.entity_lineage.file_metrics import file_metrics
+from workflows.entity_lineage.metricflow import metricflow_yaml
 
 _AGGREGATES = {
     "average": "AVG({})",
@@ -59,13 +61,15 @@ def main() -> int:
         if fingerprint not in [one for _, one in told]:
             missing.append(f"{name}: {fingerprint}; reasons {[*report.refused, *report.failures]}")
     wrong = [f"{text}: {one}" for text, one in found if one != wanted[text.partition(":")[0]]]
-    tables = {table for one in wanted.values() for table in one.tables}
-    seen = {table for _, one in found for table in one.tables}
+    told = yaml.safe_load(metricflow_yaml(file_metrics(str(given.queries), given.dialect, None, 30)))
+    shown = {_REFERENCE.findall(model["model"])[0] for model in told["semantic_models"]}
+    models = {_REFERENCE.findall(model["model"])[0] for model in _models(given.definitions)}
     print("\n".join([*(f"not found: {one}" for one in missing), *(f"wrong: {one}" for one in wrong)]))
     print(f"recall {len(wanted) - len(missing)} of {len(wanted)}, precision {len(found) - len(wrong)} of {len(found)}")
-    print(f"semantic models that a metric is of: {len(seen & tables)} of {len(tables)} ({', '.join(sorted(tables))})")
-    print(f"semantic models in all: {len(_models(given.definitions))}")
-    return 1 if missing or wrong else 0
+    right = shown & models
+    print(f"semantic models: recall {len(right)} of {len(models)}, precision {len(right)} of {len(shown)}")
+    print("\n".join(f"not shown by any query: {name}" for name in sorted(models - shown)))
+    return 1 if missing or wrong or shown != models else 0
 
 
 def _of_metric(metric: Metric) -> Fingerprint:

@@ -57,7 +57,16 @@ def file_metrics(sql: str, dialect: str | None, schema: Path | None, timeout_sec
     metrics, failures = reportable_metrics(found.metrics())
     failures = (*reading.failures, *failures)
     complete = not (failures or reading.unread or (project is not None and project.failures))
-    return MetricReport(metrics, found.refused, reading.without_query, failures, notes, complete)
+    return MetricReport(
+        metrics,
+        found.refused,
+        reading.without_query,
+        failures,
+        notes,
+        complete,
+        tuple(found.tables.values()),
+        found.without_measure,
+    )
 
 
 @dataclass(slots=True)

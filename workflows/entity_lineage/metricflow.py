@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from ingestion.decomposition.metrics import Metric, free_name
+from ingestion.decomposition.metrics import Metric, TableUse, free_name
 from ingestion.decomposition.model import MASK, Dimension, Measure, ViewField, masked_text
 from ingestion.model import Json
 from workflows.entity_lineage.report import MetricReport, view_names
@@ -73,9 +73,12 @@ def metricflow_yaml(report: MetricReport) -> str:
     comments: list[str] = []
     taken: set[str] = set()
     found = []
+    uses = {use.table: use for use in report.tables}
     for key, name in view_names(report.metrics).items():
         of_view = [one for one in report.metrics if one.view.key == key]
-        found.append(_SemanticModel(free_name(_name_for(name), taken), of_view, variables, taken))
+        model = _SemanticModel(free_name(_name_for(name), taken), of_view, variables, taken)
+        model.use = uses.get(of_view[0].view.tables[0]) if model.is_table() else None
+        found.append(model)
     taken.update(*(model.own_names() for model in found))
     for model in found:
         for one in model.of_view:
@@ -87,9 +90,47 @@ def metricflow_yaml(report: MetricReport) -> str:
             models.append(model.to_json())
             comments += model.view_comments()
     comments += [f"vars: {name}: a literal of {text}" for name, text in variables.found.items()]
+    own = {model.of_view[0].view.tables[0] for model in found if model.measures and model.is_table()}
+    for table in report.tables:
+        if table.table not in own and (table.dimensions or table.keys):
+            models.append(_table_model(table, taken))
+            comments.append(f"{models[-1]['name']}: no query tells its primary entity, what its rows are told apart by")
     document = {"semantic_models": models, "metrics": metrics}
     shown = yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=120)
     return "".join(f"# {_one_line(line)}\n" for line in comments) + shown
+
+
+def _table_model(use: TableUse, taken: set[str]) -> Json:
+    """The semantic model of a table that queries join or group by and of which no metric is: no measures."""
+    name = free_name(_name_for(use.table.rpartition(".")[2]), taken)
+    row = free_name(f"{name}_row", taken)
+    own: set[str] = {name, row}
+    entities = _entities(use, own)
+    dimensions = [
+        _dimension_json(free_name(_name_for(column), own), one)
+        for column, one in use.dimensions.items()
+        if column not in use.keys and not any(mark in column for mark in _TEMPLATE_MARKS)
+    ]
+    found: Json = {"name": name, "model": f"ref('{use.table.rpartition('.')[2]}')", "primary_entity": row}
+    return {**found, **({"entities": entities} if entities else {}), "dimensions": dimensions}
+
+
+def _entities(use: TableUse | None, taken: set[str]) -> list[Json]:
+    """What joins a table to others. Whether it tells the rows of one apart no query says: it is foreign in each."""
+    found = []
+    for key in use.keys if use is not None else ():
+        name = _name_for(key)
+        if name not in taken and not any(mark in key for mark in _TEMPLATE_MARKS):
+            taken.add(name)
+            found.append({"name": name, "type": "foreign", "expr": key})
+    return found
+
+
+def _dimension_json(name: str, one: Dimension) -> Json:
+    found: dict[str, Any] = {"name": name, "type": "time" if one.time else "categorical", "expr": one.expression.text}
+    if one.time:
+        found["type_params"] = {"time_granularity": one.grain or _FINEST}
+    return found
 
 
 def _one_line(text: str) -> str:
@@ -101,22 +142,25 @@ def _one_line(text: str) -> str:
 class _SemanticModel:
     """The semantic model of a view: its dimensions, and the measures that its metrics need.
 
-    `taken` are all names of the document: MetricFlow takes none twice.
+    `taken` are all names of the document: MetricFlow takes none twice. `use` is what queries show of its table.
     """
 
     name: str
     of_view: list[Metric]
     variables: _Variables
     taken: set[str]
+    use: TableUse | None = None
     measures: dict[str, Json] = field(default_factory=dict)
 
     def to_json(self) -> Json:
+        entities = _entities(self.use, {self.name, *self.own_names(), *self.measures})
         return {
             "name": self.name,
             "model": f"ref('{self._relation()}')",
             "defaults": {"agg_time_dimension": self._time()},
             "primary_entity": self._entity(),
-            "dimensions": [self._dimension(name, one) for name, one in self._dimensions().items()],
+            **({"entities": entities} if entities else {}),
+            "dimensions": [_dimension_json(name, one) for name, one in self._dimensions().items()],
             "measures": list(self.measures.values()),
         }
 
@@ -187,24 +231,18 @@ class _SemanticModel:
     def _time(self) -> str | None:
         return next((name for name, one in self._dimensions().items() if one.time), None)
 
-    def _dimension(self, name: str, one: Dimension) -> Json:
-        found: dict[str, Any] = {"name": name, "type": "time" if one.time else "categorical"}
-        found["expr"] = one.expression.text
-        if one.time:
-            found["type_params"] = {"time_granularity": one.grain or _FINEST}
-        return found
-
     def _relation(self) -> str:
         tables = self.of_view[0].view.tables
-        return tables[0].rpartition(".")[2] if self._is_table() else self.name
+        return tables[0].rpartition(".")[2] if self.is_table() else self.name
 
-    def _is_table(self) -> bool:
+    def is_table(self) -> bool:
+        """Whether its view is one table, so that no model of its own is needed."""
         view = self.of_view[0].view
         return len(view.tables) == 1 and "(" not in view.sql and " AS " not in view.sql
 
     def view_comments(self) -> Iterator[str]:
         """The model that a view of several tables needs: a semantic model is of one."""
-        if not self._is_table():
+        if not self.is_table():
             fields: dict[ViewField, None] = {}
             for metric in self.of_view:
                 used = [metric.measure.expression, *(one.expression for one in metric.dimensions)]

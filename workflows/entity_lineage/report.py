@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from ingestion.decomposition.metrics import Metric, QueryUse, free_name, variants
+from ingestion.decomposition.metrics import Metric, QueryUse, TableUse, free_name, variants
 from ingestion.decomposition.model import Dimension, ViewField
 from ingestion.model import Json
 
@@ -26,7 +26,8 @@ class _EntityEdge(NamedTuple):
 class MetricReport:
     """Metrics, and what was not taken apart: by reason, with how often and where.
 
-    `without_query` counts statements that have no query, `failures` are those that no parser could read. Unless it is
+    `without_query` counts statements that have no query, `without_measure` queries that only group; `tables` are what
+    all queries show of base tables; `failures` are those that no parser could read. Unless it is
     `complete`, there may be metrics that are not in it because something could not be read.
     """
 
@@ -36,6 +37,8 @@ class MetricReport:
     failures: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     complete: bool = True
+    tables: tuple[TableUse, ...] = ()
+    without_measure: int = 0
 
     def to_json(self) -> Json:
         """The report as JSON: `version`, `metrics`, `lineage`, `not_taken_apart`, `without_query`, `failures`."""
@@ -50,6 +53,7 @@ class MetricReport:
                 for reason, use in self.refused.items()
             ],
             "without_query": self.without_query,
+            "without_measure": self.without_measure,
             "failures": list(self.failures),
             "notes": list(self.notes),
         }
@@ -68,6 +72,8 @@ class MetricReport:
             yield "no metrics: no query here measures anything that could be taken apart"
         for reason, use in self.refused.items():
             yield f"not taken apart: {use.runs} of {reason}"
+        if self.without_measure:
+            yield f"without a measure: {self.without_measure} that only group"
 
 
 def reportable_metrics(metrics: Iterable[Metric]) -> tuple[tuple[Metric, ...], tuple[str, ...]]:

@@ -58,7 +58,7 @@ def test_no_name_is_taken_twice_in_a_document(awkward: str) -> None:
         "ratio_sum_a_b_2",
     }
     assert orders["primary_entity"] == "orders_row"
-    names = [one["name"] for model in document["semantic_models"] for one in (model, *model["measures"])]
+    names = [one["name"] for model in document["semantic_models"] for one in (model, *model.get("measures", ()))]
     names += [one["name"] for one in orders["dimensions"]]
     assert len(names) == len(set(names))
     assert len({one["name"] for one in document["metrics"]}) == len(document["metrics"])
@@ -136,3 +136,39 @@ def test_what_metricflow_has_no_form_for_is_left_out_with_its_reason(shown: str)
         "# left out: spread: MetricFlow has no aggregation for STDDEV(amount)",
         "# left out: without_time: no query groups or filters its view by a time, which MetricFlow asks for",
     ]
+
+
+JOINED = """
+SELECT p.kind, p."Name", sum(o.amount) AS by_kind FROM shop.orders o LEFT JOIN shop.products p ON o.product = p.id
+GROUP BY p.kind, p."Name";
+SELECT sum(amount) AS gmv FROM shop.orders WHERE placed > DATE '2026-01-01';
+SELECT DISTINCT city, opened FROM shop.stores WHERE opened > DATE '2026-01-01';
+SELECT upper(town), 1 + t.size FROM shop.towns t GROUP BY upper(town), 1 + t.size;
+SELECT a FROM shop.unread;
+"""
+
+
+def test_a_table_that_queries_join_or_only_group_by_has_a_semantic_model_of_what_they_show() -> None:
+    told = CliRunner().invoke(app, ["metrics", "-", "-d", "postgres", "--format", "metricflow"], input=JOINED)
+    assert told.exit_code == 0, told.output
+    models = {one["model"]: one for one in yaml.safe_load(told.stdout)["semantic_models"]}
+    assert models.keys() == {"ref('orders')", "ref('products')", "ref('stores')"}
+    product = [{"name": "product", "type": "foreign", "expr": "product"}]
+    assert models["ref('orders')"]["entities"] == product
+    assert models["ref('products')"] == {
+        "name": "products",
+        "model": "ref('products')",
+        "primary_entity": "products_row",
+        "entities": [{"name": "id", "type": "foreign", "expr": "id"}],
+        "dimensions": [
+            {"name": "kind", "type": "categorical", "expr": "kind"},
+            {"name": "name", "type": "categorical", "expr": '"Name"'},
+        ],
+    }
+    assert models["ref('stores')"]["dimensions"] == [
+        {"name": "city", "type": "categorical", "expr": "city"},
+        {"name": "opened", "type": "time", "expr": "opened", "type_params": {"time_granularity": "day"}},
+    ]
+    assert "# products: no query tells its primary entity, what its rows are told apart by\n" in told.stdout
+    text = CliRunner().invoke(app, ["metrics", "-", "-d", "postgres"], input=JOINED)
+    assert "without a measure: 2 that only group\n" in text.stdout

@@ -137,6 +137,8 @@ def _taken_apart(texts: Mapping[QueryKey, str], decomposing: Decomposing, versio
 
 def _final_reason(reply: DecompositionReply, temporary: frozenset[str]) -> str:
     """Why no query of a template is taken apart, whatever its tables are; "" where they may tell."""
+    if reply.decomposition is not None and not reply.decomposition.measures:
+        return NO_MEASURE
     if reply.unreadable or reply.reason == NO_MEASURE or not (reply.tables or reply.decomposition):
         return reply.reason
     doubtful = any(name[-1] in temporary and may_be_temporary(TableName(name)) for name in reply.tables)
