@@ -22,6 +22,10 @@ class Namespace:
     search_path: tuple[str, ...] = ()
 
 
+Mention = tuple[TableName, Namespace]
+"""A name, and where it was said."""
+
+
 @dataclass(frozen=True, slots=True)
 class NamespaceDefaults:
     """Where a session looks for names of which the log does not say.

@@ -34,9 +34,9 @@ from workflows.lineage.table_entities import RelationEntities, relations_in, res
 from workflows.publishing.query_records import query_records
 from workflows.reading.statements import rows_of
 from workflows.reading.stored_definitions import definition_rows
-from workflows.templates.grouping import OccurrenceGroup, groups_of
 from workflows.templates.meanings import Run, RunTallies
 from workflows.templates.names import names_of
+from workflows.templates.occurrences import OccurrenceGroup, groups_of
 from workflows.templates.parsing import ParsedTemplate, parse_request, parsed_row, template_of
 
 TIMEOUT_SECONDS = 20

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 
@@ -27,7 +27,6 @@ from workflows.publishing.query_records import file_log_queries
 from workflows.state.acknowledgements import CompleteScope
 from workflows.target import RunTarget, open_target
 from workflows.templates.names import names_of
-from workflows.templates.parsing import given_up
 
 MARK = "canary_mark"
 _COLUMNS = ("a", "b", "c", "d")
@@ -95,7 +94,8 @@ def ran(
     templates = templates_of(rows)
     analysis = Isolation[str](options.failpoints.probe)
     names_of(templates.values(), analysis)
-    templates = given_up(templates, analysis.failures)
+    dead = {key: failure.reason for key, failure in analysis.failures.items()}
+    templates |= {key: replace(templates[key], symbolic=None, dead=reason) for key, reason in dead.items()}
     groups = [group_of(number, row) for number, row in enumerate(rows) if row.get("fingerprint")]
     with open_target(config, "run", dry_run=False) as target:
         names = NameResolution(config, warehouse.settings, target, options.failpoints.probe)

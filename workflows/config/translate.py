@@ -74,6 +74,7 @@ def translate(workflow: Workflow, checks: Checks, secrets: Sequence[str]) -> Run
         target=target,
         register=Register(ours.register_tables),
         batch_size=workflow.sink.config.bulk_sink_batch_size,
+        templates_at_once=ours.templates_at_once,
         default_database=ours.defaults.database,
         default_schema=ours.defaults.schema_,
         schema_files=_schema_files(ours, checks),

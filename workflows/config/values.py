@@ -250,6 +250,7 @@ class RunConfig:
     target: EmbeddedCatalog | Server
     register: Register
     batch_size: int
+    templates_at_once: int  # that are bound and published together
     default_database: str | None
     default_schema: str | None
     schema_files: tuple[SchemaFile, ...]

@@ -13,7 +13,7 @@ from ingestion.entities import EntityReference, TableEntity
 from ingestion.isolation import Failure, FailureStage, Isolation, Probe
 from ingestion.lineage_request import AddLineageRequest, EdgeSource, request_of
 from ingestion.model import NameKind
-from workflows.templates.grouping import OccurrenceGroup
+from workflows.templates.occurrences import OccurrenceGroup
 from workflows.templates.parsing import ParsedTemplate
 from workflows.templates.tiers import ENGINE_TIER, PLAN_TIER
 

@@ -2,20 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from connectors.openmetadata.entities.registration import RegistrationResult, register_each
+from connectors.openmetadata.entities.registration import register_each
 from ingestion.dialects.connection_types import OTHER_DATABASE, service_type
 from ingestion.isolation import Isolation, Probe, no_probe
 from ingestion.resolution.resolver import Resolver, SearchScope
 from workflows.config import RunConfig
 from workflows.config.namespaces import SourceSettings
 from workflows.lineage.lineage_source import LineageSource
-from workflows.lineage.registration import Registrar, lacks_schema
+from workflows.lineage.registration import Registrar, RelationFacts, lacks_schema, place_of_request
 from workflows.lineage.routine_entities import RoutineEntities, RoutineResolver
 from workflows.lineage.table_entities import EntityStatus, RelationEntities, relations_in, resolve_relations
 from workflows.target import RunTarget
+
+
+@dataclass(frozen=True, slots=True)
+class NameSurvey:
+    """What a batch names: the entities before anything is registered, and what is known of the relations that may be.
+
+    `failed`: the relations (by number) of which nothing could be told.
+    """
+
+    entities: RelationEntities
+    facts: tuple[RelationFacts, ...] = ()
+    failed: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class RegisteredNames:
+    """How many tables and containers were `made`, and the places that were `refused`; `sent`: any request was made."""
+
+    made: int = 0
+    refused: frozenset[str] = frozenset()
+    sent: bool = False
+
+    def __add__(self, other: RegisteredNames) -> RegisteredNames:
+        return RegisteredNames(self.made + other.made, self.refused | other.refused, self.sent or other.sent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +60,7 @@ class NameResolution:
         self._config = config
         self.settings = settings
         self._target = target
+        self._after: Resolver | None = None
         steps = config.steps
         self._scope = SearchScope(
             config.source.service,
@@ -50,31 +76,63 @@ class NameResolution:
         return Resolver(self._target.search, self._scope, self._probe)
 
     def resolve(self, source: LineageSource, resolver: Resolver) -> ResolvedNames:
-        """The entities of all that the lineage names.
+        """The entities of all that the lineage names, of a log that is one batch.
 
         Raises TargetDown and ConfigError; a name that cannot be looked up or registered has that as its status.
         """
+        survey = self.survey(source, resolver)
+        registration = self.register([survey.facts])
+        return self.resolve_batch(source, survey, registration)
+
+    def survey(self, source: LineageSource, resolver: Resolver) -> NameSurvey:
+        """The entities of a batch before anything is registered, and what is known of those that are to be."""
         wanted = relations_in(source.flows)
         entities = self._entities(source, wanted, resolver)
-        registered = 0
-        if self._registers:
-            entities, registered = self._register(source, wanted, entities)
-        routines = self.routines().resolve(source.routine_statements(), self._config.filters)
-        return ResolvedNames(entities, routines, registered)
-
-    def _register(
-        self, source: LineageSource, wanted: Mapping[int, int], entities: RelationEntities
-    ) -> tuple[RelationEntities, int]:
-        """The entities once what the target lacks was registered there, and how many that were."""
+        if not self._registers:
+            return NameSurvey(entities)
         registrar = self._registrar()
-        requests = registrar.requests(source.log, source.flows, entities, source.view_definitions())
-        done = register_each(self._target.platform, requests, self._probe) if requests else RegistrationResult()
-        if requests:
-            entities = self._entities(source, wanted, self.resolver())
-        relations = {n: source.log.relations[n] for n in wanted if entities.status(n) is EntityStatus.UNRESOLVED}
-        made = {n: relation for n, relation in relations.items() if n not in registrar.isolation.failures}
-        refused = registrar.refused_relations(made, (request for _group, request, _failure in done.refused))
-        return entities.with_status(refused | registrar.isolation.failures.keys(), EntityStatus.REFUSED), done.made
+        facts = registrar.facts(source.log, source.flows, entities, source.view_definitions())
+        return NameSurvey(entities, tuple(facts), frozenset(registrar.isolation.failures))
+
+    def register(self, batches: Sequence[Sequence[RelationFacts]]) -> RegisteredNames:
+        """Registers what the target lacks, once all batches were surveyed."""
+        met = Counter(place for facts in batches for place in {one.place for one in facts})
+        shared = {place for place, count in met.items() if count > 1}
+        later: list[RelationFacts] = []
+        done = RegisteredNames()
+        for facts in batches:
+            later += [one for one in facts if one.place in shared]
+            done += self._send([one for one in facts if one.place not in shared])
+        return done + self._send(later)
+
+    def _send(self, facts: Iterable[RelationFacts]) -> RegisteredNames:
+        isolation = Isolation[str](self._probe)
+        requests = self._registrar().requests_of(facts, isolation)
+        if not requests:
+            return RegisteredNames(refused=frozenset(isolation.failures))
+        done = register_each(self._target.platform, requests, self._probe)
+        refused = {place_of_request(request) for _group, request, _failure in done.refused}
+        return RegisteredNames(done.made, frozenset(isolation.failures) | refused, sent=True)
+
+    def resolve_batch(self, source: LineageSource, survey: NameSurvey, registered: RegisteredNames) -> ResolvedNames:
+        """The entities of a batch once what the target lacks was registered. Raises as `resolve`."""
+        entities = survey.entities
+        if registered.sent:
+            entities = self._entities(source, relations_in(source.flows), self._resolver_after())
+        refused = set(survey.failed)
+        registrar = self._registrar()
+        if registered.refused:
+            unresolved = {n for n, status in entities.statuses.items() if status is EntityStatus.UNRESOLVED} - refused
+            places = {n: registrar.place_of(source.log.relations[n].key) for n in unresolved}
+            refused |= {n for n, place in places.items() if place in registered.refused}
+        routines = self.routines().resolve(source.routine_statements(), self._config.filters)
+        return ResolvedNames(entities.with_status(refused, EntityStatus.REFUSED), routines, registered.made)
+
+    def _resolver_after(self) -> Resolver:
+        """One for all batches, that is made when everything is registered."""
+        if self._after is None:
+            self._after = self.resolver()
+        return self._after
 
     def routines(self) -> RoutineResolver:
         """What finds the entities of stored procedures and functions, and registers them."""

@@ -15,7 +15,7 @@ from ingestion.isolation import Failure, Isolation, Probe, no_probe
 from ingestion.model import ProblemKind
 from workflows.config.namespaces import SourceSettings, namespace_of
 from workflows.lineage.contributions import is_view
-from workflows.templates.grouping import OccurrenceGroup
+from workflows.templates.occurrences import OccurrenceGroup
 from workflows.templates.parsing import ParsedTemplate
 
 

@@ -11,7 +11,7 @@ from workflows.lineage.contributions import EdgeKey, is_view
 from workflows.lineage.lineage_source import LineageSource
 from workflows.lineage.source_lineage import NOT_RESOLVED, FlowLineage, SourceLineage
 from workflows.lineage.table_entities import GIVEN_UP
-from workflows.templates.grouping import OccurrenceGroup
+from workflows.templates.occurrences import OccurrenceGroup
 
 REJECTED_BY_HAND = "rejected_by_hand"
 """The reason to skip a statement all of whose edges a person rejected."""

@@ -16,7 +16,7 @@ from ingestion.isolation import FailureStage, Isolation
 from ingestion.model import ColumnRef, Flow, Reference, StatementLineage
 from ingestion.names.namespaces import RelationKey
 from workflows.lineage.lineage_source import LineageSource
-from workflows.templates.grouping import OccurrenceGroup
+from workflows.templates.occurrences import OccurrenceGroup
 from workflows.templates.parsing import ParsedTemplate
 
 Texts = Callable[[Collection[str]], Mapping[str, str]]

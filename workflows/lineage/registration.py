@@ -10,6 +10,7 @@ from connectors.openmetadata.entities.data_types import column_request
 from ingestion.binding.binder import BoundLog
 from ingestion.binding.composition import FlowSources, RelationColumn
 from ingestion.binding.relations import Relation
+from ingestion.binding.restored_names import Order
 from ingestion.binding.temporary_tables import PersistedFlow
 from ingestion.dialects.connection_types import OTHER_DATABASE
 from ingestion.entities import TableEntity
@@ -17,7 +18,7 @@ from ingestion.isolation import FailureStage, Isolation
 from ingestion.model import Column, Json, NameKind
 from ingestion.names.engine_names import EngineNameRules
 from ingestion.names.fqn import build_fqn, encode_name
-from ingestion.names.namespaces import QUALIFIED_PARTS
+from ingestion.names.namespaces import QUALIFIED_PARTS, RelationKey
 from workflows.lineage.table_entities import EntityStatus, RelationEntities
 
 _STORAGE_SERVICES = {"s3": "S3", "s3a": "S3", "s3n": "S3", "gs": "GCS", "abfs": "ADLS", "abfss": "ADLS"}
@@ -59,50 +60,71 @@ class Registrar:
 
         `views` gives the masked definition of the relations (by number) that are views.
         """
-        observed = _observed_columns(flows)
+        return self.requests_of(self.facts(log, flows, entities, views), Isolation())
+
+    def facts(
+        self, log: BoundLog, flows: Sequence[PersistedFlow], entities: RelationEntities, views: Mapping[int, str]
+    ) -> list[RelationFacts]:
+        """What is known of each relation that has an entity or could have one; `views` as in `requests`."""
+        observed = _observed_columns(log, flows)
         # What is read before it is defined is another relation of the same place.
         definitions = {log.relations[number].key: text for number, text in views.items()}
-        groups: dict[str, dict[str, Json]] = {
-            group: {} for group in ("services", "databases", "schemas", "tables", "containers")
-        }
+        found = []
         for number, status in sorted(entities.statuses.items()):
             relation = log.relations[number]
             known = log.schemas.get(number)
-            columns = known or tuple(observed.get(number, ()))
+            columns = dict.fromkeys(known) if known else observed.get(number, {})
             definition = definitions.get(relation.key)
             entity = entities.resolved.get(number)
             with self.isolation.around(FailureStage.REGISTRATION, number):
                 self.isolation.probe(FailureStage.REGISTRATION, relation)
-                news = entity is not None and _is_news(entity, columns, definition)
-                if news or status is EntityStatus.UNRESOLVED:
-                    self._add(groups, relation, _Shape(columns, known is not None, definition))
+                news = entity is not None and _is_news(entity, [*columns], definition)
+                wanted = news or status is EntityStatus.UNRESOLVED
+                if wanted or (entity is not None and known is None and relation.creator is None):
+                    place = self.place_of(relation.key)
+                    shape = _Shape(columns, known is not None, definition)
+                    found.append(RelationFacts(place, relation.key, shape, wanted, relation.creator is not None))
+        return found
+
+    def requests_of(self, facts: Iterable[RelationFacts], isolation: Isolation[str]) -> dict[str, list[Json]]:
+        """The create requests of the wanted relations, parents first; what is known of one place is put together.
+
+        `isolation` gets the places of which no request can be made.
+        """
+        groups: dict[str, dict[str, Json]] = {
+            group: {} for group in ("services", "databases", "schemas", "tables", "containers")
+        }
+        places: dict[str, RelationFacts] = {}
+        for one in facts:
+            before = places.get(one.place)
+            places[one.place] = one if before is None else before.followed_by(one)
+        for one in places.values():
+            if one.wanted:
+                with isolation.around(FailureStage.REGISTRATION, one.place):
+                    self._add(groups, one.key, one.shape)
         return {group: list(requests.values()) for group, requests in groups.items() if requests}
 
-    def refused_relations(self, relations: Mapping[int, Relation], refused: Iterable[Json]) -> frozenset[int]:
-        """Those of the relations (by number) whose create request is among the `refused`."""
-        places = {_place_of(request) for request in refused}
-        return frozenset(number for number, relation in relations.items() if self._place(relation) in places)
+    def place_of(self, key: RelationKey) -> str:
+        """What a relation in that place is registered as: the FQN of a table, the path of a container."""
+        if key.kind is NameKind.PATH:
+            return key.table
+        service, database, schema = self._parents(key)
+        return build_fqn(service, database, schema, key.table)
 
-    def _place(self, relation: Relation) -> str:
-        if relation.key.kind is NameKind.PATH:
-            return relation.key.table
-        service, database, schema = self._parents(relation)
-        return build_fqn(service, database, schema, relation.key.table)
-
-    def _parents(self, relation: Relation) -> tuple[str, str, str]:
+    def _parents(self, key: RelationKey) -> tuple[str, str, str]:
         """The service, database and schema that a table belongs to."""
-        outside = relation.key.parts[0] if len(relation.key.parts) > QUALIFIED_PARTS else ""
+        outside = key.parts[0] if len(key.parts) > QUALIFIED_PARTS else ""
         service = outside if outside in self.places.services else self.service
-        return service, relation.key.database or self.database, relation.key.schema or self.schema
+        return service, key.database or self.database, key.schema or self.schema
 
-    def _add(self, groups: dict[str, dict[str, Json]], relation: Relation, shape: _Shape) -> None:
-        if relation.key.kind is NameKind.PATH:
-            self._add_container(groups, relation, shape)
+    def _add(self, groups: dict[str, dict[str, Json]], key: RelationKey, shape: _Shape) -> None:
+        if key.kind is NameKind.PATH:
+            self._add_container(groups, key.table, shape)
             return
-        service, database, schema = self._parents(relation)
+        service, database, schema = self._parents(key)
         database_fqn = build_fqn(service, database)
         schema_fqn = build_fqn(service, database, schema)
-        fqn = build_fqn(service, database, schema, relation.key.table)
+        fqn = build_fqn(service, database, schema, key.table)
         groups["services"][service] = {
             "type": "databaseService",
             "name": service,
@@ -112,15 +134,14 @@ class Registrar:
         groups["schemas"][schema_fqn] = {"name": encode_name(schema), "database": database_fqn}
         table = TableDefinition(
             schema_fqn,
-            relation.key.table,
-            shape.columns,
+            key.table,
+            tuple(shape.columns),
             "View" if shape.definition is not None else "Regular",
             shape.definition,
         )
         groups["tables"][fqn] = {**table.to_json(), "extension": {COLUMNS_COMPLETE: shape.complete}}
 
-    def _add_container(self, groups: dict[str, dict[str, Json]], relation: Relation, shape: _Shape) -> None:
-        path = relation.key.table
+    def _add_container(self, groups: dict[str, dict[str, Json]], path: str, shape: _Shape) -> None:
         scheme = path.partition("://")[0] if "://" in path else "files"
         service = self.places.storage_of(path) or scheme
         groups["services"][service] = {
@@ -146,14 +167,43 @@ def lacks_schema(relation: Relation, default_schema: str) -> bool:
     return relation.key.kind is NameKind.TABLE and not (relation.key.schema or default_schema)
 
 
+_Sighting = tuple[Order, int] | None
+"""When a column was first seen: its statement, and its place in that."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Shape:
-    columns: tuple[Column, ...]
+    columns: Mapping[Column, _Sighting]
     complete: bool
     definition: str | None = None
 
 
-def _place_of(request: Json) -> str:
+@dataclass(frozen=True, slots=True)
+class RelationFacts:
+    """What is known of the relation at a `place`; `wanted`: that is to be registered. `made`: the log creates it."""
+
+    place: str
+    key: RelationKey
+    shape: _Shape
+    wanted: bool
+    made: bool
+
+    def followed_by(self, later: RelationFacts) -> RelationFacts:
+        """What is known once a later relation of the same place is: of one that no log creates, the columns of both."""
+        if self.made or later.made or self.shape.complete or later.shape.complete:
+            return later if later.wanted or not self.wanted else self
+        seen = dict(self.shape.columns)
+        for column, sighting in later.shape.columns.items():
+            seen[column] = min(filter(None, (seen.get(column), sighting)), default=None)
+        ordered = sorted(seen.items(), key=lambda pair: pair[1] or _NEVER)
+        shape = _Shape(dict(ordered), complete=False, definition=later.shape.definition or self.shape.definition)
+        return RelationFacts(self.place, self.key, shape, self.wanted or later.wanted, made=False)
+
+
+_NEVER = ((float("inf"), 0), 0)
+
+
+def place_of_request(request: Json) -> str:
     """What `Registrar` calls the place of a table's or container's create request."""
     return request.get("fullPath") or f"{request.get('databaseSchema')}.{build_fqn(request['name'])}"
 
@@ -164,16 +214,17 @@ def _is_news(entity: TableEntity, columns: Sequence[Column], definition: str | N
     return redefined or any(entity.column_fqn(column.name) is None for column in columns)
 
 
-def _observed_columns(flows: Iterable[PersistedFlow]) -> dict[int, tuple[Column, ...]]:
+def _observed_columns(log: BoundLog, flows: Iterable[PersistedFlow]) -> dict[int, dict[Column, _Sighting]]:
     """Columns that flows name for certain, by relation: what is known of a table without a schema."""
-    seen: dict[int, dict[str, None]] = {}
+    seen: dict[int, dict[Column, _Sighting]] = {}
     for flow in flows:
-        for name in flow.content.columns:
-            if name not in flow.content.assumed:
-                seen.setdefault(flow.target, {})[name] = None
-        for source in _certain_sources(flow.content):
-            seen.setdefault(source.relation, {})[source.column] = None
-    return {number: tuple(Column(name) for name in names if name != "*") for number, names in seen.items()}
+        named = [(flow.target, name) for name in flow.content.columns if name not in flow.content.assumed]
+        named += [(source.relation, source.column) for source in _certain_sources(flow.content)]
+        order = log.statements[flow.statement].occurrence.order
+        for number, (relation, name) in enumerate(named):
+            if name != "*":
+                seen.setdefault(relation, {}).setdefault(Column(name), (order, number))
+    return seen
 
 
 def _certain_sources(content: FlowSources) -> list[RelationColumn]:

@@ -6,12 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ingestion.binding.timeline import SchemaProvider
 from ingestion.model import Column, TableName
-from ingestion.names.namespaces import QUALIFIED_PARTS, Namespace, RelationKey, candidates
+from ingestion.names.namespaces import QUALIFIED_PARTS, Mention, Namespace, RelationKey, candidates
 from ingestion.resolution.resolver import PREFETCHED, FoundBy, Resolution, Resolved, Resolver
 from workflows.lineage.schema_files import Schemas
 
 Columns = Sequence[Column] | None
-Mention = tuple[TableName, Namespace]
 
 
 def catalog_schemas(schemas: Sequence[Schemas], resolver: Resolver, *, registers: bool = False) -> SchemaProvider:

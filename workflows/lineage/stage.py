@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from pyspark.sql import DataFrame
-
 from connectors.postgres import PostgresDatabase
 from ingestion.binding.timeline import SchemaProvider
 from ingestion.isolation import Probe
@@ -14,10 +12,10 @@ from ingestion.resolution.resolver import Resolver
 from workflows.config import RunConfig
 from workflows.config.namespaces import SourceSettings, dialect_name
 from workflows.lineage.lineage_source import LineageSource, bind_occurrences
-from workflows.lineage.planner import disambiguated_templates, texts_in
+from workflows.lineage.planner import Texts, disambiguated_templates
 from workflows.lineage.schema_files import Schemas, read_schemas
 from workflows.lineage.schema_provider import catalog_schemas
-from workflows.templates.grouping import OccurrenceGroup
+from workflows.templates.occurrences import OccurrenceGroup
 from workflows.templates.parsing import ParsedTemplate
 
 
@@ -35,30 +33,31 @@ class Binding:
     keep: Callable[[Iterable[ParsedTemplate]], None]
     probe: Probe
 
-    def schemas_before(self, live_columns: Schemas, resolver: Resolver) -> SchemaProvider:
+    def schemas_before(self, live_columns: Schemas, resolver: Resolver) -> Callable[[], SchemaProvider]:
         """What stood before the log: by the schema files, then `live_columns`, then the catalog behind `resolver`.
 
-        Raises ConfigError for a schema file that cannot be read. The provider raises TargetDown.
+        Each provider remembers what it was asked for, and raises TargetDown. Raises ConfigError for a schema file that
+        cannot be read.
         """
         config = self.config
         files = read_schemas(config.schema_files, dialect_name(config), self.settings, config.limits)
-        return catalog_schemas((files, live_columns), resolver, registers=config.registers_tables)
+        return lambda: catalog_schemas((files, live_columns), resolver, registers=config.registers_tables)
 
     def bind(
         self,
         templates: Mapping[str, ParsedTemplate],
         groups: Sequence[OccurrenceGroup],
         before: SchemaProvider,
-        statements: DataFrame,
+        texts: Texts,
     ) -> LineageSource:
-        """The groups bound; `statements` have the texts that the database is asked about.
+        """The groups bound; `texts` are those that the database is asked about.
 
         Raises TargetDown where the catalog does not answer, and what `keep` raises.
         """
         source = bind_occurrences(templates, groups, self.settings, before, self.probe)
         if self.database is None:
             return source
-        disambiguated = disambiguated_templates(source, templates, texts_in(statements), self.database)
+        disambiguated = disambiguated_templates(source, templates, texts, self.database)
         if not disambiguated:
             return source
         self.keep(disambiguated.values())

@@ -21,21 +21,35 @@ from workflows.target import RunTarget
 def publish_ddl_events(
     target: RunTarget, events: Sequence[NameEvent], resolver: Resolver, probe: Probe
 ) -> tuple[str, ...]:
-    """Files the events where the catalog remembers names: after the lineage, which names its ends as they were.
+    """Files the events of a log that is one batch; what to warn of where some could not be."""
+    return publish_events_of_batches(target, [events], resolver, probe)
 
-    A new name that the catalog lacks is registered with the columns of the old one. What to warn of where some events
-    could not be filed.
+
+def publish_events_of_batches(
+    target: RunTarget, batches: Sequence[Sequence[NameEvent]], resolver: Resolver, probe: Probe
+) -> tuple[str, ...]:
+    """Files the events of all batches where the catalog remembers names.
+
+    After the lineage, which names its ends as they were. A new name that the catalog lacks is registered with the
+    columns of the old one, before any event is filed. What to warn of where some events could not be filed.
     """
     platform = target.platform
-    if NAMES not in platform.capabilities or not events:
+    if NAMES not in platform.capabilities or not any(batches):
         return ()
-    renamed, failed = _renamed_tables(events, resolver, probe)
+    renamed: list[Json] = []
+    failed: list[Failure] = []
+    for events in batches:
+        tables, failures = _renamed_tables(events, resolver, probe)
+        renamed += tables
+        failed += failures
     if renamed:
         failed += [failure for _group, _request, failure in register_each(platform, {"tables": renamed}, probe).refused]
         resolver = resolver.without_memory()
-    bodies = name_events(events, resolver)
-    left = in_parts(bodies, lambda chosen: file_name_events(platform.http, chosen), FailureStage.NAMES, probe)
-    return loss_warnings("changes of names could not be filed", [*failed, *(failure for _event, failure in left)])
+    for events in batches:
+        bodies = name_events(events, resolver)
+        left = in_parts(bodies, lambda chosen: file_name_events(platform.http, chosen), FailureStage.NAMES, probe)
+        failed += [failure for _event, failure in left]
+    return loss_warnings("changes of names could not be filed", failed)
 
 
 def _renamed_tables(events: Sequence[NameEvent], resolver: Resolver, probe: Probe) -> tuple[list[Json], list[Failure]]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 
 from ingestion.binding.binder import BoundLog
 from ingestion.model import NameKind
-from ingestion.names.namespaces import RelationKey
 from workflows.config.namespaces import SourceSettings
 from workflows.lineage.entity_resolution import ResolvedNames
 from workflows.lineage.table_entities import EntityStatus, RelationEntities
@@ -18,20 +19,41 @@ _NAMES_SHOWN = 5
 _OPEN = frozenset({EntityStatus.UNPLACED, EntityStatus.UNRESOLVED, EntityStatus.AMBIGUOUS})
 
 
+@dataclass(frozen=True, slots=True)
+class DoubtfulNames:
+    """Such names of all batches of a log."""
+
+    settings: SourceSettings
+    _schemaless: set[str] = field(default_factory=set)
+    _missing: set[str] = field(default_factory=set)
+    _places: set[_TablePath] = field(default_factory=set)
+
+    def add(self, names: ResolvedNames, log: BoundLog) -> None:
+        """Takes in those of a batch."""
+        entities, settings = names.entities, self.settings
+        open_keys = [log.relations[number].key for number, status in entities.statuses.items() if status in _OPEN]
+        tables = [key for key in open_keys if key.kind is NameKind.TABLE]
+        self._schemaless.update(key.table for key in tables if not (key.schema or settings.default_schema))
+        self._schemaless.update(names.routines.unplaced)
+        missing = [key for key in tables if key.schema and key.database == settings.guessed_database != ""]
+        self._missing.update(f"{key.schema}.{key.table}" for key in missing)
+        self._places.update(_places(entities, log))
+
+    def warnings(self) -> tuple[str, ...]:
+        """A warning for each kind of such names, none where there are none."""
+        return (
+            *_without_schema(self._schemaless, self.settings),
+            *_without_database(self._missing),
+            *_alike_but_for_case(self._places),
+            *_alike_but_for_database(self._places, self.settings),
+        )
+
+
 def name_warnings(names: ResolvedNames, log: BoundLog, settings: SourceSettings) -> tuple[str, ...]:
-    """A warning for each kind of such names, none where there are none."""
-    entities = names.entities
-    open_keys = [log.relations[number].key for number, status in entities.statuses.items() if status in _OPEN]
-    tables = [key for key in open_keys if key.kind is NameKind.TABLE]
-    schemaless = [key for key in tables if not (key.schema or settings.default_schema)]
-    missing = [key for key in tables if key.schema and key.database == settings.guessed_database != ""]
-    places = _places(entities, log)
-    return (
-        *_without_schema([*(key.table for key in schemaless), *names.routines.unplaced], settings),
-        *_without_database(missing),
-        *_alike_but_for_case(places),
-        *_alike_but_for_database(places, settings),
-    )
+    """The warnings of a log that is one batch."""
+    found = DoubtfulNames(settings)
+    found.add(names, log)
+    return found.warnings()
 
 
 def _without_schema(names: Iterable[str], settings: SourceSettings) -> Iterator[str]:
@@ -44,8 +66,8 @@ def _without_schema(names: Iterable[str], settings: SourceSettings) -> Iterator[
         )
 
 
-def _without_database(keys: Iterable[RelationKey]) -> Iterator[str]:
-    found = sorted({f"{key.schema}.{key.table}" for key in keys})
+def _without_database(names: Iterable[str]) -> Iterator[str]:
+    found = sorted(names)
     if found:
         yield (
             f"nothing tells the database of {len(found)} names that were not found ({_some(found)}): "
@@ -88,9 +110,9 @@ def _places(entities: RelationEntities, log: BoundLog) -> frozenset[_TablePath]:
     for number in entities.statuses:
         key, entity = log.relations[number].key, entities.resolved.get(number)
         if entity is not None and entity.type == "table":
-            found.add((entity.database, entity.schema, entity.name))
+            found.add((sys.intern(entity.database), sys.intern(entity.schema), entity.name))
         elif entity is None and key.kind is NameKind.TABLE and key.session is None:
-            found.add((key.database, key.schema, key.table))
+            found.add((sys.intern(key.database), sys.intern(key.schema), key.table))
     return frozenset(found)
 
 

@@ -59,9 +59,9 @@ class EventSink:
 
         Raises TargetDown and ConfigError.
         """
-        known = self.memory.acknowledged_states(self._name)
         isolation = Isolation[Producer](self.options.failpoints.probe)
         jobs = list(job_runs(requests, entities, self.origin, isolation))
+        known = self.memory.acknowledged_states(self._name, [job.key for job in jobs])
         news = [job for job in jobs if not _is_known(job.digest, known.get(job.key))]
         failures = list(isolation.failures.values())
         for start in range(0, len(news), _EVENTS_AT_ONCE):

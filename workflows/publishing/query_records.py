@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from connectors.openmetadata.entities.crud import QueryRecord
 from connectors.openmetadata.entities.queries import file_queries
 from ingestion.entities import EntityReference
-from ingestion.isolation import FailureStage, in_parts
+from ingestion.isolation import FailureStage, Probe, in_parts
+from workflows.control.shelf import Shelf
 from workflows.lineage.outcomes import EdgeOutcomes, published_flows
 from workflows.lineage.source_lineage import SourceLineage
 from workflows.lineage.table_entities import RelationEntities
 from workflows.report.losses import loss_warnings
 from workflows.target import RunTarget
-from workflows.templates.grouping import OccurrenceGroup
+from workflows.templates.occurrences import OccurrenceGroup
+
+_PARTS = 64
+"""Of the texts of a log, one of which is held at a time."""
 
 
 @dataclass(slots=True)
@@ -25,6 +30,52 @@ class _Query:
     seconds: float = 0.0
     last: float = 0.0
 
+    def add(self, other: _Query) -> None:
+        """Takes in other runs of the same text."""
+        self.used_in |= other.used_in
+        self.users |= other.users
+        self.runs += other.runs
+        self.seconds += other.seconds
+        self.last = max(self.last, other.last)
+
+
+class LogQueries:
+    """The queries behind the edges that stand, of all batches of a log."""
+
+    def __init__(self, batches: int) -> None:
+        held = 1 if batches == 1 else 0
+        self._parts: list[Shelf[dict[str, _Query]]] = [Shelf(held) for _ in range(min(batches, _PARTS))]
+
+    def add(self, lineage: SourceLineage, entities: RelationEntities, edges: EdgeOutcomes) -> None:
+        """Takes in those behind the `edges` of a batch that stand."""
+        parts: list[dict[str, _Query]] = [{} for _ in self._parts]
+        for masked, group, relations in _published_flows(lineage, edges):
+            part = parts[zlib.crc32(masked.encode("utf-8", "surrogatepass")) % len(parts)]
+            query = part.setdefault(masked, _Query())
+            used = [entity.reference for n in relations if (entity := entities.resolved.get(n)) is not None]
+            used_in = {one.id: one for one in used}
+            query.add(_Query(used_in, {*group.users}, group.count, group.duration, group.last_seen))
+        for shelf, part in zip(self._parts, parts, strict=True):
+            shelf.append(part)
+
+    def records(self, service: str) -> Iterator[tuple[QueryRecord, ...]]:
+        """One record for each masked text, some at a time."""
+        for shelf in self._parts:
+            queries: dict[str, _Query] = {}
+            for part in shelf:
+                for masked, query in part.items():
+                    queries.setdefault(masked, _Query()).add(query)
+            yield tuple(_record(masked, query, service) for masked, query in sorted(queries.items()))
+
+    def file(self, target: RunTarget, service: str, probe: Probe) -> tuple[str, ...]:
+        """Files them below the `service`; what to warn of where some could not be."""
+
+        def work(queries: Sequence[QueryRecord]) -> None:
+            file_queries(target.platform, service, queries)
+
+        failed = [one for some in self.records(service) for one in in_parts(some, work, FailureStage.QUERIES, probe)]
+        return loss_warnings("queries of published edges could not be filed", (failure for _query, failure in failed))
+
 
 def file_log_queries(
     target: RunTarget,
@@ -33,41 +84,30 @@ def file_log_queries(
     edges: EdgeOutcomes,
     service: str,
 ) -> tuple[str, ...]:
-    """Files the queries behind the edges that stand; what to warn of where some could not be."""
-
-    def work(queries: Sequence[QueryRecord]) -> None:
-        file_queries(target.platform, service, queries)
-
-    records = query_records(lineage, entities, edges, service)
-    failed = in_parts(records, work, FailureStage.QUERIES, lineage.source.probe)
-    return loss_warnings("queries of published edges could not be filed", (failure for _query, failure in failed))
+    """Files the queries behind the `edges` of a log that is one batch; what to warn of where some could not be."""
+    queries = LogQueries(1)
+    queries.add(lineage, entities, edges)
+    return queries.file(target, service, lineage.source.probe)
 
 
 def query_records(
     lineage: SourceLineage, entities: RelationEntities, edges: EdgeOutcomes, service: str
 ) -> tuple[QueryRecord, ...]:
-    """One record for each masked text whose edges stand. `duration` is the mean of its runs, in seconds."""
-    queries: dict[str, _Query] = {}
-    for masked, group, relations in _published_flows(lineage, edges):
-        query = queries.setdefault(masked, _Query())
-        for relation in relations:
-            entity = entities.resolved.get(relation)
-            if entity is not None:
-                query.used_in[entity.id] = entity.reference
-        query.users.update(group.users)
-        query.runs += group.count
-        query.seconds += group.duration
-        query.last = max(query.last, group.last_seen)
-    return tuple(
-        QueryRecord(
-            query=masked,
-            service=service,
-            used_in=tuple(query.used_in[key] for key in sorted(query.used_in)),
-            duration=query.seconds / query.runs if query.seconds else None,
-            date=query.last or None,
-            users=tuple(sorted(user for user in query.users if user)),
-        )
-        for masked, query in sorted(queries.items())
+    """The records behind the `edges` of a log that is one batch."""
+    queries = LogQueries(1)
+    queries.add(lineage, entities, edges)
+    return next(queries.records(service))
+
+
+def _record(masked: str, query: _Query, service: str) -> QueryRecord:
+    """One masked text, with the mean duration of its runs in seconds."""
+    return QueryRecord(
+        query=masked,
+        service=service,
+        used_in=tuple(query.used_in[key] for key in sorted(query.used_in)),
+        duration=query.seconds / query.runs if query.seconds else None,
+        date=query.last or None,
+        users=tuple(sorted(user for user in query.users if user)),
     )
 
 

@@ -2,40 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from connectors.openmetadata.entities.corrections import rejected_edges
-from connectors.sink import EdgeCounts, target_batches
+from connectors.sink import EdgeCounts, TargetBatch, target_batches
+from ingestion.binding.name_events import NameEvent
 from ingestion.isolation import Probe
 from ingestion.lineage_request import AddLineageRequest
 from workflows.config import RunConfig
 from workflows.control.options import RunOptions
-from workflows.lineage.entity_resolution import NameResolution, ResolvedNames
+from workflows.lineage.entity_resolution import NameResolution
+from workflows.lineage.lineage_source import LineageSource
 from workflows.lineage.outcomes import (
     EdgeOutcome,
     EdgeOutcomes,
     StatementOutcome,
     overruled_outcomes,
-    processed_routines,
     statement_outcomes,
 )
 from workflows.lineage.source_lineage import SourceLineage
 from workflows.publishing.dbt.project import DbtPublishing
-from workflows.publishing.ddl_events import publish_ddl_events
-from workflows.publishing.delivery import Publisher
-from workflows.publishing.query_records import file_log_queries
+from workflows.publishing.ddl_events import publish_events_of_batches
+from workflows.publishing.delivery import Publisher, PublishResult
+from workflows.publishing.query_records import LogQueries
+from workflows.publishing.shared_targets import SharedLineage, merged_batches
+from workflows.state.acknowledgements import CompleteScope
 from workflows.state.workflow_state import WorkflowState
 from workflows.target import RunTarget, sink_name
+
+_WITHDRAWN_AT_ONCE = 2_000
+"""Targets whose acknowledged state is looked at together."""
 
 
 @dataclass(frozen=True, slots=True)
 class PublishedLineage:
-    """What became of the edges of a lineage, by their ends, and of its statements."""
+    """What became of the edges of a batch, by their ends, and of its statements.
+
+    `requests` are those into targets of which no other batch says anything.
+    """
 
     edges: EdgeOutcomes
     outcomes: tuple[StatementOutcome, ...]
     counts: EdgeCounts
+    requests: tuple[AddLineageRequest, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,54 +62,93 @@ class Publishing:
     names: NameResolution
     dbt: DbtPublishing | None = None
 
-    def publish(
-        self, lineage: SourceLineage, replaced: Mapping[str, frozenset[str]], advance: Callable[[int], None]
-    ) -> PublishedLineage:
-        """Sends what the target has not acknowledged; `advance` is told of every so many requests.
+    def scope(self, complete: frozenset[str], replaced: Mapping[str, frozenset[str]]) -> CompleteScope:
+        """What the run knows the whole of: the templates and routines that are `complete` in all its batches.
 
-        `replaced`: the templates (by fingerprint) that are no more, each with those of its records now. Raises
-        TargetDown, ConfigError, LeaseHeld and Interrupted; what was acknowledged until then is remembered.
+        `replaced`: the templates (by fingerprint) that are no more, each with those of its records now.
         """
-        self._show(lineage.requests)
-        sink, memory = sink_name(self.config.target, self.target.platform), self.memory
-        publisher = Publisher(
+        removed = frozenset[str]()
+        if self.dbt is not None:
+            removed = self.dbt.removed_models(self.memory.acknowledged_states(self._sink_name))
+        return self.memory.complete_scope(complete | removed, replaced)
+
+    def publish_shared(
+        self, lineages: Iterable[SourceLineage], shared: frozenset[str], scope: CompleteScope
+    ) -> SharedLineage:
+        """Sends what several batches say of `shared` targets (by id), put together. Raises as `publish`."""
+        if not shared:
+            return SharedLineage()
+        batches, given_up = merged_batches(lineages, shared)
+        requests = tuple(request for batch in batches for request in batch.requests)
+        self._show(requests)
+        result = self._deliver(batches, scope, lambda _count: None)
+        outcomes = {key: EdgeOutcome(failure.reason) for key, failure in given_up.items()}
+        return SharedLineage(shared, {**result.edges, **outcomes}, result.counts, requests)
+
+    def publish(
+        self, lineage: SourceLineage, scope: CompleteScope, advance: Callable[[int], None], shared: SharedLineage
+    ) -> PublishedLineage:
+        """Sends what the target has not acknowledged of a batch; `advance` is told of every so many requests.
+
+        Raises TargetDown, ConfigError, LeaseHeld and Interrupted; what was acknowledged until then is remembered.
+        """
+        batches = target_batches(lineage.requests, lineage.replacements)
+        own = [batch for batch in batches if batch.target.id not in shared.targets]
+        requests = tuple(request for batch in own for request in batch.requests)
+        self._show(requests)
+        result = self._deliver(own, scope, advance)
+        given_up = {key: EdgeOutcome(failure.reason) for key, failure in lineage.given_up.items()}
+        found = {**shared.edges, **result.edges, **given_up}
+        edges = overruled_outcomes(found, rejected_edges(self.target.platform))
+        return PublishedLineage(edges, statement_outcomes(lineage, edges), result.counts, requests)
+
+    def withdraw(self, published: Collection[str], scope: CompleteScope) -> EdgeCounts:
+        """Ends what was said of targets of which nothing is said any more: all but those `published` (by id)."""
+        here = set(published)
+        others = [target for target in self.memory.acknowledged_targets(self._sink_name) if target not in here]
+        counts = EdgeCounts()
+        for start in range(0, len(others), _WITHDRAWN_AT_ONCE):
+            some = others[start : start + _WITHDRAWN_AT_ONCE]
+            counts += self._publisher(some).deliver((), scope, lambda _count: None).counts
+        return counts
+
+    def _deliver(
+        self, batches: Sequence[TargetBatch], scope: CompleteScope, advance: Callable[[int], None]
+    ) -> PublishResult:
+        return self._publisher([batch.target.id for batch in batches]).deliver(batches, scope, advance)
+
+    def _publisher(self, targets: Collection[str]) -> Publisher:
+        sink, memory = self._sink_name, self.memory
+        return Publisher(
             self.target.sink,
-            memory.acknowledged_states(sink),
+            memory.acknowledged_states(sink, targets),
             lambda done: memory.acknowledge(sink, done),
             self.config.batch_size,
             self.options,
         )
-        batches = target_batches(lineage.requests, lineage.replacements)
-        removed = self.dbt.removed_models(publisher.acknowledged) if self.dbt is not None else frozenset[str]()
-        result = publisher.deliver(batches, memory.complete_scope(lineage.complete | removed, replaced), advance)
-        given_up = {key: EdgeOutcome(failure.reason) for key, failure in lineage.given_up.items()}
-        edges = overruled_outcomes({**result.edges, **given_up}, rejected_edges(self.target.platform))
-        return PublishedLineage(edges, statement_outcomes(lineage, edges), result.counts)
 
-    def file_others(
-        self, lineage: SourceLineage, published: PublishedLineage, names: ResolvedNames, unread: frozenset[str]
-    ) -> tuple[str, ...]:
-        """Files changes of names and the queries behind the edges, and marks the routines that are done.
+    def file_events(self, batches: Sequence[Sequence[NameEvent]]) -> tuple[str, ...]:
+        """Files changes of names, of all batches; what to warn of where some could not be filed."""
+        return publish_events_of_batches(self.target, batches, self.names.resolver(), self._probe)
 
-        `unread`: routines (by key) of which not every statement could be read. What to warn of where something could
-        not be filed. Raises TargetDown and ConfigError.
-        """
-        warnings = publish_ddl_events(self.target, lineage.source.log.events, self.names.resolver(), self._probe)
-        processed = processed_routines(lineage, published.outcomes, published.edges) - unread
-        self.names.routines().mark_processed(names.routines, processed)
-        service = self.config.source.service
-        if self.dbt is not None:
-            warnings = (
-                *warnings,
-                *self.dbt.warnings(lineage.source),
-                *self.dbt.describe(self.target.platform, self._probe),
-            )
-        return (*warnings, *file_log_queries(self.target, lineage, names.entities, published.edges, service))
+    def file_project(self, source: LineageSource) -> tuple[str, ...]:
+        """Files what a dbt project says beside its lineage; what to warn of. Raises TargetDown and ConfigError."""
+        if self.dbt is None:
+            return ()
+        return (*self.dbt.warnings(source), *self.dbt.describe(self.target.platform, self._probe))
 
-    def _show(self, requests: tuple[AddLineageRequest, ...]) -> None:
+    def file_queries(self, queries: LogQueries) -> tuple[str, ...]:
+        """Files the queries behind the edges; what to warn of where some could not be filed."""
+        return queries.file(self.target, self.config.source.service, self._probe)
+
+    def _show(self, requests: Iterable[AddLineageRequest]) -> None:
         if self.options.show is not None:
             for request in requests:
                 self.options.show(request.to_json())
+
+    @property
+    def _sink_name(self) -> str:
+        return sink_name(self.config.target, self.target.platform)
 
     @property
     def _probe(self) -> Probe:

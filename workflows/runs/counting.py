@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 
 from ingestion.lineage_request import AddLineageRequest
 from workflows.lineage.outcomes import StatementOutcome, StatementStatus
 from workflows.lineage.table_entities import GIVEN_UP, EntityStatus, RelationEntities
 from workflows.publishing.agreement import compared_columns, compared_edges
 from workflows.report.counts import RunCounts
-from workflows.templates.parsing import ParsedTemplate
+from workflows.templates.stage import Templates
 
 
-def parse_counts(templates: Mapping[str, ParsedTemplate], met: Collection[str], parsed: Collection[str]) -> RunCounts:
-    """Of the templates that this run's statements have (`met`) and those that it had to parse, by fingerprint."""
-    new = [templates[fingerprint] for fingerprint in parsed]
-    return RunCounts(
-        templates=len(met),
-        templates_known=len(set(met) - set(parsed)),
-        parsed_by_tier=dict(Counter(template.tier for template in new if template.symbolic is not None)),
-        timed_out=sum(template.timed_out for template in new),
-    )
+def parse_counts(templates: Templates, met: Collection[str]) -> RunCounts:
+    """Of the templates (by fingerprint) that this run's statements have, and those that it had to parse."""
+    known = len(set(met) - templates.parsed)
+    return RunCounts(templates=len(met), templates_known=known) + templates.counts
 
 
 def statement_counts(outcomes: Iterable[StatementOutcome]) -> RunCounts:
@@ -43,9 +38,9 @@ def agreement_counts(requests: Collection[AddLineageRequest]) -> RunCounts:
     return RunCounts(engine_edges=compared_edges(requests), engine_columns=compared_columns(requests))
 
 
-def name_counts(entities: RelationEntities, registered: int) -> RunCounts:
-    """Of the names by what they resolved to."""
-    by_status = Counter(entities.statuses.values())
+def name_counts(entities: RelationEntities, statuses: Iterable[EntityStatus]) -> RunCounts:
+    """Of the names by what they resolved to; `statuses` are those of the relations that were not counted before."""
+    by_status = Counter(statuses)
     unresolved = [EntityStatus.UNRESOLVED, EntityStatus.UNPLACED, *sorted(GIVEN_UP)]
     return RunCounts(
         resolved=by_status[EntityStatus.RESOLVED],
@@ -53,5 +48,4 @@ def name_counts(entities: RelationEntities, registered: int) -> RunCounts:
         ambiguous=by_status[EntityStatus.AMBIGUOUS],
         unresolved_names=dict(sum((Counter(entities.names.get(status, {})) for status in unresolved), start=Counter())),
         ambiguous_names=dict(entities.names.get(EntityStatus.AMBIGUOUS, {})),
-        tables_registered=registered,
     )

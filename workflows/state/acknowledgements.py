@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, bindparam, delete, insert, select
 
 from workflows.state.schema import acknowledged
 
+_AT_ONCE = 500
 _PLACE = ("workflow", "sink", "target")
 _FORGET = delete(acknowledged).where(*(acknowledged.c[name] == bindparam(f"of_{name}") for name in _PLACE))
 
@@ -52,17 +53,32 @@ class PublishedState:
     words: Mapping[ContributionKey, ContributionDigest]
 
 
-def acknowledgements(connection: Connection, workflow: str, sink: str) -> dict[str, PublishedState]:
-    """What `sink` has acknowledged, by the id of the target."""
+def acknowledgements(
+    connection: Connection, workflow: str, sink: str, targets: Collection[str] | None = None
+) -> dict[str, PublishedState]:
+    """What `sink` has acknowledged, by the id of the target; of these `targets`, None for all."""
     where = acknowledged.c.workflow == workflow, acknowledged.c.sink == sink
+    if targets is None:
+        queries = [select(acknowledged).where(*where)]
+    else:
+        ordered = sorted(targets)
+        some = (ordered[start : start + _AT_ONCE] for start in range(0, len(ordered), _AT_ONCE))
+        queries = [select(acknowledged).where(*where, acknowledged.c.target.in_(part)) for part in some]
     return {
         row.target: PublishedState(
             row.kind,
             row.digest,
             {ContributionKey(*entry[:3]): ContributionDigest(*entry[3:]) for entry in json.loads(row.words)},
         )
-        for row in connection.execute(select(acknowledged).where(*where))
+        for query in queries
+        for row in connection.execute(query)
     }
+
+
+def acknowledged_targets(connection: Connection, workflow: str, sink: str) -> list[str]:
+    """The ids of the targets of which `sink` has acknowledged anything, in order."""
+    where = acknowledged.c.workflow == workflow, acknowledged.c.sink == sink
+    return sorted(connection.scalars(select(acknowledged.c.target).where(*where)))
 
 
 def acknowledge(connection: Connection, workflow: str, sink: str, done: Mapping[str, PublishedState]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, Row, and_, delete, insert, select
@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Row, and_, delete, insert, select
 from ingestion.errors import Unparsable
 from ingestion.parsing.parser_pool import Limits, Parser
 from ingestion.symbolic import dumps, loads
+from workflows.control.shelf import ShelvedMapping
 from workflows.state.schema import templates
 from workflows.templates.parsing import ParsedTemplate, TemplateKey
 
@@ -45,15 +46,16 @@ def remember_templates(
 
 
 def remembered_templates(
-    connection: Connection, workflow: str, settings: ParserSettings
-) -> dict[TemplateKey, ParsedTemplate]:
-    """The templates whose lineage these settings would give again."""
+    connection: Connection, workflow: str, settings: ParserSettings, held: int
+) -> Mapping[TemplateKey, ParsedTemplate]:
+    """The templates whose lineage these settings would give again; of more than are to be `held`, only the keys are."""
     where = and_(templates.c.workflow == workflow, templates.c.version == settings.version)
-    found = {}
-    for row in connection.execute(select(templates).where(where)):
+    found: ShelvedMapping[TemplateKey, ParsedTemplate] = ShelvedMapping(held)
+    some_at_a_time = select(templates).where(where).execution_options(stream_results=True, yield_per=_AT_ONCE)
+    for row in connection.execute(some_at_a_time):
         template = _template(row, settings)
         if template is not None:
-            found[row.fingerprint, row.dialect] = template
+            found.put((row.fingerprint, row.dialect), template)
     return found
 
 

@@ -15,7 +15,13 @@ from workflows.config import RunConfig
 from workflows.control.options import Backfill
 from workflows.journal.known_records import KnownRecords, known_records
 from workflows.journal.segments import Segment, digests_with, fingerprints_of, newest_of, oldest_of
-from workflows.state.acknowledgements import CompleteScope, PublishedState, acknowledge, acknowledgements
+from workflows.state.acknowledgements import (
+    CompleteScope,
+    PublishedState,
+    acknowledge,
+    acknowledged_targets,
+    acknowledgements,
+)
 from workflows.state.dead_letters import DeadLetter, drop_resolved_letters, file_letters, letters_of
 from workflows.state.journal import FileMarks, files_read, journal_of, note_files
 from workflows.state.lease import Lease
@@ -75,7 +81,7 @@ class WorkflowState:
         with store.read() as connection:
             self._segments = self._journal.segments(connection)
             self.position = self._possible(position_of(connection, lease.workflow) or Watermark())
-            self.templates = remembered_templates(connection, lease.workflow, self.parsing)
+            self.templates = remembered_templates(connection, lease.workflow, self.parsing, config.templates_at_once)
             self.letters = tuple(letters_of(connection, lease.workflow))
             self._files = files_read(connection, lease.workflow)
         self._journal.remove_unnamed(written, self._segments)
@@ -143,10 +149,18 @@ class WorkflowState:
         """Where the window begins that was read before; None where all of it counts."""
         return self.horizon(self.past.newest)
 
-    def acknowledged_states(self, sink: str) -> dict[str, PublishedState]:
-        """What the sink has acknowledged, by target; of no content where everything is to be sent again."""
+    def acknowledged_targets(self, sink: str) -> list[str]:
+        """The targets of which the sink has acknowledged anything, in order."""
         with self._store.read() as connection:
-            found = acknowledgements(connection, self._lease.workflow, sink)
+            return acknowledged_targets(connection, self._lease.workflow, sink)
+
+    def acknowledged_states(self, sink: str, targets: Collection[str] | None = None) -> dict[str, PublishedState]:
+        """What the sink has acknowledged of these `targets` (None: of all), by target.
+
+        Of no content where everything is to be sent again.
+        """
+        with self._store.read() as connection:
+            found = acknowledgements(connection, self._lease.workflow, sink, targets)
         return {target: replace(known, digest="") for target, known in found.items()} if self._extent.full else found
 
     def acknowledge(self, sink: str, done: Mapping[str, PublishedState]) -> None:

@@ -1,4 +1,4 @@
-"""Which statements ran where and when, grouped so that the driver sees templates and not rows.
+"""Which statements ran where and when, tallied so that the driver sees templates and not rows.
 
 Runs of one template in one namespace are one occurrence, as long as the same stands under the names that it mentions
 (`meanings`): what is defined again as it was is no change, and what sessions did alike with temporary tables of their
@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import pickle
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 
+from pyspark import StorageLevel
 from pyspark.sql import Column, DataFrame, Row, Window
 from pyspark.sql import functions as F
 
-from ingestion.binding.name_states import ANY_SESSION, Meaning
-from ingestion.binding.restored_names import NameStates
+from ingestion.binding.name_states import Meaning
 from ingestion.contribution import JOBS_KEPT
 from ingestion.names.namespaces import NamespaceDefaults
 from workflows.templates.meanings import DIGESTS_KEPT, RUN_COLUMNS, Run, RunTallies, StatementRuns, Tally, tally_task
@@ -28,34 +27,6 @@ _LOOKED_UP = 10_000
 """Changes of what sessions have set that are looked up for each statement, and those of one session."""
 _LOOKED_UP_IN_A_SESSION = 100
 _RUNS = ("fingerprint", "namespace_database", "namespace_path", "routine", "standing")
-
-
-@dataclass(frozen=True, slots=True)
-class OccurrenceGroup:
-    """Runs that mean the same: one occurrence for binding. Times are seconds since the epoch, `duration` their sum.
-
-    `fresh` of the `count` runs were read by this run of the workflow, the others by earlier ones. `jobs` are at most
-    JOBS_KEPT names of what ran them. `routine` is the routine (database.schema.name) that they are part of;
-    `already_published` marks a definition whose lineage an earlier run published. `states`: what stood under its
-    names, where that changes.
-    """
-
-    template: str
-    database: str
-    search_path: tuple[str, ...]
-    session: str | None
-    order: tuple[float, int]
-    first_seen: float
-    last_seen: float
-    count: int
-    users: tuple[str, ...]
-    digests: tuple[int, ...]
-    duration: float
-    jobs: tuple[str, ...] = ()
-    routine: str | None = None
-    already_published: bool = False
-    fresh: int = 0
-    states: NameStates | None = None
 
 
 def with_namespace(statements: DataFrame, *, session_changes: bool) -> DataFrame:
@@ -137,73 +108,48 @@ def _is_guessed(session: Column) -> Column:
     return F.lower(session) == F.lower(F.concat(user, F.lit("@"), database))
 
 
-def groups(statements: DataFrame, templates: TemplateNames, defaults: NamespaceDefaults) -> Iterator[OccurrenceGroup]:
-    """The occurrences of all lineage-bearing statements, in the order of time.
+def groups(statements: DataFrame, templates: TemplateNames, defaults: NamespaceDefaults) -> Iterator[Tally]:
+    """A tally for all runs that mean the same, of all lineage-bearing statements; of a chain's, there may be several.
 
     `statements` have a namespace, and `fresh`: whether this run read them.
     """
-    tallies: dict[object, Tally] = {}
-    for tally in _tallies(statements.where(F.col("fingerprint").isNotNull()), templates, defaults):
-        known = tallies.setdefault(tally.key, tally)
-        if known is not tally:
-            known.merge(tally)
-    return groups_of(tallies.values())
+    return _tallies(statements.where(F.col("fingerprint").isNotNull()), templates, defaults)
 
 
-def small_groups(
-    statements: DataFrame, templates: TemplateNames, defaults: NamespaceDefaults
-) -> Iterator[OccurrenceGroup]:
+def small_groups(statements: DataFrame, templates: TemplateNames, defaults: NamespaceDefaults) -> Iterator[Tally]:
     """The same as `groups`, without a shuffle: of statements that are few enough to be brought here."""
     bearing = statements.where(F.col("fingerprint").isNotNull())
     runs = sorted((Run._make(row) for row in bearing.select(*RUN_COLUMNS).collect()), key=lambda run: run.moment)
     tallies = RunTallies(templates, defaults)
     for run in runs:
         tallies.add(run)
-    return groups_of(tallies.tallies())
-
-
-def groups_of(tallies: Iterable[Tally]) -> Iterator[OccurrenceGroup]:
-    """An occurrence for each tally, in the order of time."""
-    ordered = sorted(tallies, key=lambda tally: (tally.at, tally.runs.fingerprint))
-    ranks = {id(tally): rank for rank, tally in enumerate(sorted(ordered, key=lambda tally: tally.last))}
-    for position, tally in enumerate(ordered):
-        runs, meaning = tally.runs, tally.meaning
-        # Only what finds or leaves something under a changing name has states to be put back.
-        follows = bool(meaning.before or meaning.after)
-        yield OccurrenceGroup(
-            template=runs.fingerprint,
-            database=runs.database,
-            search_path=runs.search_path,
-            session=ANY_SESSION if follows else None,
-            order=(tally.at[0], position),
-            first_seen=tally.at[0],
-            last_seen=tally.last[0],
-            count=tally.count,
-            fresh=tally.fresh,
-            users=tuple(sorted(tally.users)),
-            digests=tuple(sorted(tally.digests)),
-            duration=tally.duration,
-            jobs=tuple(sorted(tally.jobs)),
-            routine=runs.routine,
-            already_published=runs.already_published,
-            states=NameStates(meaning.before, meaning.after, (tally.last[0], ranks[id(tally)])) if follows else None,
-        )
+    yield from tallies.tallies()
 
 
 def _tallies(bearing: DataFrame, templates: TemplateNames, defaults: NamespaceDefaults) -> Iterator[Tally]:
     spark = bearing.sparkSession
     if not templates.chains:
-        yield from (_tally(row) for row in _plain_tallies(bearing).collect())
+        yield from (_tally(row) for row in _rows(_plain_tallies(bearing)))
         return
     rows = [(template, chain.number, chain.in_session) for template, chain in templates.chains.items()]
     chains = spark.createDataFrame(rows, "fingerprint string, chain int, in_session boolean")
     marked = bearing.join(F.broadcast(chains), "fingerprint", "left")
-    yield from (_tally(row) for row in _plain_tallies(marked.where(F.col("chain").isNull())).collect())
+    yield from (_tally(row) for row in _rows(_plain_tallies(marked.where(F.col("chain").isNull()))))
     stream = F.struct("chain", F.when(F.col("in_session"), F.col("session")).alias("session"))
     streams = marked.where(F.col("chain").isNotNull()).select(stream.alias("stream"), *RUN_COLUMNS)
     ordered = streams.repartition("stream").sortWithinPartitions("stream", *ORDER)
-    for row in ordered.mapInArrow(tally_task(templates, defaults), "tally binary").collect():
+    for row in _rows(ordered.mapInArrow(tally_task(templates, defaults), "tally binary")):
         yield pickle.loads(row["tally"])
+
+
+def _rows(found: DataFrame) -> Iterator[Row]:
+    """The rows, a partition at a time: they are never here all at once, and Spark makes them all at once."""
+    kept = found.persist(StorageLevel.DISK_ONLY)
+    try:
+        kept.count()
+        yield from kept.toLocalIterator()
+    finally:
+        kept.unpersist()
 
 
 def _plain_tallies(bearing: DataFrame) -> DataFrame:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import networkx as nx
@@ -12,8 +13,10 @@ from ingestion.binding.name_states import ChangingNames, own_name
 from ingestion.binding.statement_names import CREATING_KINDS, TableUsageNames, mentions
 from ingestion.isolation import FailureStage, Isolation
 from ingestion.model import StatementKind
+from workflows.control.shelf import ShelvedMapping
 from workflows.templates.parsing import ParsedTemplate
 
+_HELD = 5_000
 _MOVING_KINDS = frozenset({StatementKind.ALTER_TABLE, StatementKind.RENAME, StatementKind.SWAP})
 
 
@@ -37,18 +40,25 @@ class TemplateNames:
     chains: Mapping[str, Chain] = field(default_factory=dict)
 
 
-def names_of(templates: Collection[ParsedTemplate], isolation: Isolation[str]) -> TemplateNames:
-    """The changing names of all templates that were parsed.
+def names_of(templates: Iterable[ParsedTemplate], isolation: Isolation[str]) -> TemplateNames:
+    """The changing names of all templates that were parsed; `isolation` as in `names_by_template`."""
+    return changing_names(names_by_template(templates, isolation, _HELD))
+
+
+def names_by_template(
+    templates: Iterable[ParsedTemplate], isolation: Isolation[str], held: int
+) -> Mapping[str, TableUsageNames]:
+    """The names of each template that was parsed, by fingerprint; more than are to be `held` are in a file.
 
     `isolation` gets the templates (by fingerprint) whose names cannot be read off.
     """
-    mentioned: dict[str, TableUsageNames] = {}
+    mentioned: ShelvedMapping[str, TableUsageNames] = ShelvedMapping(held)
     for template in templates:
         if template.symbolic is not None:
             with isolation.around(FailureStage.ANALYSIS, template.fingerprint):
                 isolation.probe(FailureStage.ANALYSIS, template)
-                mentioned[template.fingerprint] = mentions(template.symbolic)
-    return changing_names(mentioned)
+                mentioned.put(template.fingerprint, mentions(template.symbolic))
+    return mentioned
 
 
 def changing_names(mentioned: Mapping[str, TableUsageNames]) -> TemplateNames:
@@ -56,10 +66,11 @@ def changing_names(mentioned: Mapping[str, TableUsageNames]) -> TemplateNames:
 
     Such a name is temporary, or altered, or made and ended in several ways, or made from another such name.
     """
-    own = {key: frozenset(map(own_name, names.names())) for key, names in mentioned.items()}
+    own: dict[str, tuple[str, ...]] = {}
     made: defaultdict[str, set[str]] = defaultdict(set)
     temporary, changing = set[str](), set[str]()
     for key, names in mentioned.items():
+        own[key] = tuple(dict.fromkeys(sys.intern(own_name(name)) for name in names.names()))
         temporary.update(own_name(name) for name, is_temporary in names.created if is_temporary)
         for name, altered in _definitions(names):
             made[name].add(key)
@@ -67,8 +78,8 @@ def changing_names(mentioned: Mapping[str, TableUsageNames]) -> TemplateNames:
                 changing.add(name)
     changing |= temporary | {name for name, by in made.items() if len(by) > 1}
     changing |= _dependents(changing, made, own)
-    found = {key: names for key, names in mentioned.items() if not own[key].isdisjoint(changing)}
-    chains = _chains({key: own[key] & changing for key in found}, _shared_names(found, temporary))
+    found = {key: mentioned[key] for key, names_of_one in own.items() if not changing.isdisjoint(names_of_one)}
+    chains = _chains({key: changing.intersection(own[key]) for key in found}, _shared_names(found, temporary))
     return TemplateNames(found, ChangingNames(frozenset(changing), frozenset(temporary)), chains)
 
 
@@ -82,12 +93,19 @@ def _definitions(names: TableUsageNames) -> Iterator[tuple[str, bool]]:
                 yield own_name(change.other), False
 
 
-def _dependents(changing: set[str], made: Mapping[str, set[str]], own: Mapping[str, frozenset[str]]) -> set[str]:
+def _dependents(changing: Iterable[str], made: Mapping[str, set[str]], own: Mapping[str, Iterable[str]]) -> set[str]:
     """The names that are made from these, directly or through others."""
-    graph: nx.DiGraph[str] = nx.DiGraph()
-    graph.add_nodes_from(changing)
-    graph.add_edges_from((source, name) for name, by in made.items() for key in by for source in own[key])
-    return {name for start in [*changing] for name in nx.descendants(graph, start)}
+    made_from: defaultdict[str, list[str]] = defaultdict(list)
+    for name, by in made.items():
+        for source in {source for key in by for source in own[key]} - {name}:
+            made_from[source].append(name)
+    found = set[str]()
+    waiting = [*changing]
+    while waiting:
+        news = set(made_from.get(waiting.pop(), ())) - found
+        found |= news
+        waiting += news
+    return found
 
 
 def _shared_names(mentioned: Mapping[str, TableUsageNames], temporary: set[str]) -> set[str]:
@@ -103,7 +121,7 @@ def _shared_names(mentioned: Mapping[str, TableUsageNames], temporary: set[str])
     return shared
 
 
-def _chains(changing: Mapping[str, frozenset[str]], shared: set[str]) -> dict[str, Chain]:
+def _chains(changing: Mapping[str, set[str]], shared: set[str]) -> dict[str, Chain]:
     graph: nx.Graph[str] = nx.Graph()
     for names in changing.values():
         first, *others = sorted(names)

@@ -94,12 +94,6 @@ def parse_templates(
             yield template_of(row.asDict())
 
 
-def given_up(templates: Mapping[str, ParsedTemplate], failures: Mapping[str, Failure]) -> dict[str, ParsedTemplate]:
-    """The templates, with those that `failures` (by fingerprint) names dead."""
-    dead = {key: replace(templates[key], symbolic=None, dead=failure.reason) for key, failure in failures.items()}
-    return {**templates, **dead}
-
-
 def _slices(templates: DataFrame, slices: int) -> Iterator[DataFrame]:
     """The templates in so many parts, each of which is kept before the next is begun."""
     if slices == 1:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from pyspark.sql import DataFrame
 
+from ingestion.binding.statement_names import TableUsageNames
 from ingestion.isolation import Failure, Isolation, Probe
+from ingestion.model import StatementLineage
 from ingestion.names.namespaces import NamespaceDefaults
-from workflows.templates.grouping import OccurrenceGroup, groups, small_groups, with_namespace, with_namespaces
-from workflows.templates.names import names_of
-from workflows.templates.parsing import ParsedTemplate, Parsing, TemplateKey, given_up, parse_templates
+from workflows.control.shelf import ShelvedMapping
+from workflows.report.counts import RunCounts
+from workflows.templates.grouping import groups, small_groups, with_namespace, with_namespaces
+from workflows.templates.names import changing_names, names_by_template
+from workflows.templates.occurrences import GroupedRuns
+from workflows.templates.parsing import ParsedTemplate, Parsing, TemplateKey, parse_templates
 
 _TEMPLATES_AT_ONCE = 500
 """Kept together: what a run that is killed parses again."""
@@ -19,15 +25,49 @@ _FEW = 20_000
 """Statements that are grouped without a shuffle."""
 
 
+class TemplatesByFingerprint(Mapping[str, ParsedTemplate]):
+    """The templates of several mappings, the last of which counts, as one by fingerprint.
+
+    Those that `failures` (by fingerprint) names are dead.
+    """
+
+    def __init__(
+        self, found: Sequence[Mapping[TemplateKey, ParsedTemplate]], failures: Mapping[str, Failure] | None = None
+    ) -> None:
+        self._found = found
+        self._failures = failures or {}
+        self._places = {key[0]: (number, key) for number, templates in enumerate(found) for key in templates}
+
+    def __getitem__(self, fingerprint: str) -> ParsedTemplate:
+        number, key = self._places[fingerprint]
+        template = self._found[number][key]
+        failure = self._failures.get(fingerprint)
+        return template if failure is None else replace(template, symbolic=None, dead=failure.reason)
+
+    def __contains__(self, fingerprint: object) -> bool:
+        return fingerprint in self._places
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def without(self, failures: Mapping[str, Failure]) -> TemplatesByFingerprint:
+        """The same templates, with those that `failures` names dead."""
+        return TemplatesByFingerprint(self._found, {**self._failures, **failures})
+
+
 @dataclass(frozen=True, slots=True)
 class Templates:
-    """Distinct statements by fingerprint; `parsed` are those that this run parsed.
+    """Distinct statements by fingerprint; `parsed` are those that this run parsed, with what it counted of them.
 
     `failures` (by fingerprint): why some were given up on after they had been parsed.
     """
 
-    by_fingerprint: Mapping[str, ParsedTemplate] = field(default_factory=dict)
+    by_fingerprint: TemplatesByFingerprint
     parsed: frozenset[str] = frozenset()
+    counts: RunCounts = field(default_factory=RunCounts)
     failures: Mapping[str, Failure] = field(default_factory=dict)
 
 
@@ -35,12 +75,14 @@ class Templates:
 class TemplateParsing:
     """Takes statements, gives their templates: those that are `known`, and the others parsed.
 
-    `keep` is told of what was parsed, some at a time, so that no later run need parse it again.
+    `keep` is told of what was parsed, some at a time, so that no later run need parse it again. Of more than are to be
+    `held`, the others are in a file.
     """
 
     parsing: Parsing
     known: Mapping[TemplateKey, ParsedTemplate]
     keep: Callable[[Sequence[ParsedTemplate]], None]
+    held: int
 
     def parse(
         self,
@@ -56,11 +98,15 @@ class TemplateParsing:
         `known_too` parses those that are known as well. `advance` is called for each.
         Raises what `keep` raises, and SparkLost.
         """
-        parsed: dict[str, ParsedTemplate] = {}
+        parsed: ShelvedMapping[TemplateKey, ParsedTemplate] = ShelvedMapping(self.held)
+        tiers: Counter[str] = Counter()
+        timed_out = 0
         waiting: list[ParsedTemplate] = []
         known = () if known_too else self.known.keys()
         for template in parse_templates(statements, self.parsing, expected, known, texts):
-            parsed[template.fingerprint] = template
+            parsed.put((template.fingerprint, template.dialect), template)
+            tiers.update([template.tier] if template.symbolic is not None else [])
+            timed_out += template.timed_out
             waiting.append(template)
             if len(waiting) == _TEMPLATES_AT_ONCE:
                 self.keep(waiting)
@@ -68,8 +114,9 @@ class TemplateParsing:
             advance()
         if waiting:
             self.keep(waiting)
-        before = {template.fingerprint: template for template in self.known.values()}
-        return Templates({**before, **parsed}, frozenset(parsed))
+        counts = RunCounts(parsed_by_tier=dict(tiers), timed_out=timed_out)
+        fingerprints = frozenset(fingerprint for fingerprint, _dialect in parsed)
+        return Templates(TemplatesByFingerprint((self.known, parsed)), fingerprints, counts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,19 +131,45 @@ class Sessions:
     statements: int
 
 
+@dataclass(frozen=True, slots=True)
+class Occurrences:
+    """The `runs` of templates, and the `names` of each template (by fingerprint) that was parsed.
+
+    `plans`: the templates that show columns that a table has once it is written.
+    """
+
+    templates: Templates
+    runs: GroupedRuns
+    names: Mapping[str, TableUsageNames]
+    plans: frozenset[str]
+
+
 def occurrences(
-    statements: DataFrame, templates: Templates, probe: Probe, sessions: Sessions
-) -> tuple[Templates, tuple[OccurrenceGroup, ...]]:
-    """The runs of all statements, grouped, and the templates without those whose names could not be read off."""
+    statements: DataFrame, templates: Templates, probe: Probe, sessions: Sessions, held: int
+) -> Occurrences:
+    """The runs of all statements, grouped, and the templates without those whose names could not be read off.
+
+    Of more than are to be `held`, the others are in a file.
+    """
     isolation = Isolation[str](probe)
-    names = names_of(templates.by_fingerprint.values(), isolation)
+    known = templates.by_fingerprint
+    plans = set[str]()
+
+    def note_plans() -> Iterator[ParsedTemplate]:
+        for template in known.values():
+            if isinstance(template.symbolic, StatementLineage):
+                plans.add(template.fingerprint)
+            yield template
+
+    mentioned = names_by_template(note_plans(), isolation, held)
+    names = changing_names(mentioned)
     few = sessions.statements <= _FEW
     if few or not sessions.change:
         # In one partition nothing is to be shuffled.
         placed = with_namespace(statements.coalesce(1) if few else statements, session_changes=sessions.change)
     else:
         placed = with_namespaces(statements)
-    grouped = (small_groups if few else groups)(placed, names, sessions.defaults)
-    found = tuple(group for group in grouped if group.template in templates.by_fingerprint)
-    left = given_up(templates.by_fingerprint, isolation.failures)
-    return replace(templates, by_fingerprint=left, failures=isolation.failures), found
+    tallies = (small_groups if few else groups)(placed, names, sessions.defaults)
+    runs = GroupedRuns((tally for tally in tallies if tally.runs.fingerprint in known), held)
+    left = replace(templates, by_fingerprint=known.without(isolation.failures), failures=isolation.failures)
+    return Occurrences(left, runs, mentioned, frozenset(plans))

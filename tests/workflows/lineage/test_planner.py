@@ -17,7 +17,7 @@ from tests.support.live_postgres import server  # noqa: E402
 from workflows.config.namespaces import SourceSettings  # noqa: E402
 from workflows.lineage.lineage_source import LineageSource, bind_occurrences  # noqa: E402
 from workflows.lineage.planner import disambiguated_templates  # noqa: E402
-from workflows.templates.grouping import OccurrenceGroup  # noqa: E402
+from workflows.templates.occurrences import OccurrenceGroup  # noqa: E402
 from workflows.templates.parsing import ParsedTemplate  # noqa: E402
 
 LOG = (

@@ -18,7 +18,7 @@ from workflows.lineage.lineage_source import LineageSource, bind_occurrences
 from workflows.lineage.outcomes import EdgeOutcome, processed_routines, statement_outcomes
 from workflows.lineage.source_lineage import SourceLineage, lineage_of
 from workflows.lineage.table_entities import EntityStatus, RelationEntities
-from workflows.templates.grouping import OccurrenceGroup
+from workflows.templates.occurrences import OccurrenceGroup
 from workflows.templates.parsing import ParsedTemplate
 
 LOAD = "db.public.load"

@@ -11,9 +11,10 @@ from ingestion.model import StatementKind, TableChange, TableName, WriteMode
 from ingestion.names.namespaces import NamespaceDefaults
 from workflows.reading.statements import STATEMENT_SCHEMA
 from workflows.templates import grouping
-from workflows.templates.grouping import OccurrenceGroup, groups, small_groups, with_namespace, with_namespaces
+from workflows.templates.grouping import groups, small_groups, with_namespace, with_namespaces
 from workflows.templates.meanings import DIGESTS_KEPT
 from workflows.templates.names import changing_names
+from workflows.templates.occurrences import OccurrenceGroup, groups_of
 
 pytestmark = pytest.mark.spark
 DEFAULTS = NamespaceDefaults("db", "public")
@@ -46,8 +47,8 @@ def names(*mentioned: str, defined: str = "", ended: str = "", temporary: bool =
 def grouped(statements: DataFrame, templates: dict[str, TableUsageNames]) -> list[OccurrenceGroup]:
     """The groups, which do not depend on where they are made."""
     fresh = with_namespace(statements.withColumn("fresh", F.lit(True)), session_changes=True)
-    found = list(groups(fresh, changing_names(templates), DEFAULTS))
-    assert list(small_groups(fresh, changing_names(templates), DEFAULTS)) == found
+    found = list(groups_of(groups(fresh, changing_names(templates), DEFAULTS)))
+    assert list(groups_of(small_groups(fresh, changing_names(templates), DEFAULTS))) == found
     return sorted(found, key=lambda group: (group.order, group.template))
 
 
@@ -77,7 +78,7 @@ def test_a_year_of_runs_is_as_many_occurrences_as_it_has_templates(spark: SparkS
     )
     templates = changing_names({f"t{n}": names(f"x{n}") for n in range(3)})
     placed = with_namespace(year.withColumn("fresh", F.lit(True)), session_changes=True)
-    found = list(groups(placed, templates, DEFAULTS))
+    found = list(groups_of(groups(placed, templates, DEFAULTS)))
     assert [(group.template, group.count) for group in found] == [("t0", 20_000), ("t1", 20_000), ("t2", 20_000)]
     assert {len(group.digests) for group in found} == {DIGESTS_KEPT}
     assert max(group.last_seen for group in found) > 364 * 86_400

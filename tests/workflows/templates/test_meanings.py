@@ -14,7 +14,7 @@ from ingestion.model import Column
 from ingestion.names.namespaces import RelationKey
 from tests.behaviour.harness import Record, Warehouse, group_of, merged_groups, statement_rows, templates_of
 from workflows.lineage.lineage_source import LineageSource, bind_occurrences
-from workflows.templates.grouping import OccurrenceGroup
+from workflows.templates.occurrences import OccurrenceGroup
 from workflows.templates.parsing import ParsedTemplate
 
 BASES = {"orders": "abcd", "customers": "abce", "items": "afg"}

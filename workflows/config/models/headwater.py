@@ -217,6 +217,10 @@ class Headwater(Model):
     parser_memory_limit: Positive = Field(
         default=100, description="Megabytes for one parser above its idle size; its process is killed then."
     )
+    templates_at_once: Positive = Field(
+        default=5_000,
+        description="Distinct statements that are bound and published together: what a run's memory follows.",
+    )
     dead_letters: Text = Field(
         default=".headwater/dead_letters.jsonl",
         description="Where statements that were given up on are kept, masked, with the reason.",

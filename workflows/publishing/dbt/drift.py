@@ -18,7 +18,7 @@ from ingestion.binding.temporary_tables import PersistedFlow
 from ingestion.model import LineageType, StatementKind
 from workflows.lineage.lineage_source import LineageSource
 from workflows.sql_files.dbt_models import declared_names
-from workflows.templates.grouping import OccurrenceGroup
+from workflows.templates.occurrences import OccurrenceGroup
 
 _JOB = "dbt "
 _PASSING = "__dbt_"

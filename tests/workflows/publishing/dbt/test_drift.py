@@ -26,7 +26,7 @@ from workflows.lineage.lineage_source import LineageSource, bind_occurrences
 from workflows.publishing.dbt.drift import LogDrift
 from workflows.publishing.dbt.project import DbtPublishing
 from workflows.reading.dbt_definitions import columns_by_place, model_definitions
-from workflows.templates.grouping import OccurrenceGroup
+from workflows.templates.occurrences import OccurrenceGroup
 from workflows.templates.parsing import ParsedTemplate
 
 Record = tuple[str, float]

@@ -1,0 +1,215 @@
+"""Random logs of tables that hang together in every way, and runs over them without Spark, in batches of any size."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from ingestion.isolation import Isolation
+from ingestion.model import StatementLineage
+from tests.behaviour.harness import Record, Warehouse, statement_rows, templates_of
+from tests.support.growing_log import configuration, contributions_in, write_log
+from workflows.config import RunConfig, load_config
+from workflows.control.failpoints import Failpoints
+from workflows.control.options import Backfill, RunOptions
+from workflows.control.progress import LoggedProgress
+from workflows.lineage.entity_resolution import NameResolution
+from workflows.lineage.stage import Binding
+from workflows.publishing.stage import Publishing
+from workflows.report.counts import RunCounts
+from workflows.runs.batches import LineageStages, LogFacts
+from workflows.state.lease import hold_lease
+from workflows.state.store import open_state
+from workflows.state.workflow_state import WorkflowState
+from workflows.target import RunTarget, open_target
+from workflows.templates.meanings import Run, RunTallies
+from workflows.templates.names import changing_names, names_by_template
+from workflows.templates.occurrences import GroupedRuns
+from workflows.templates.parsing import ParsedTemplate
+from workflows.templates.stage import Occurrences, Templates, TemplatesByFingerprint
+
+_STARTS = (
+    "CREATE TABLE {new} AS",
+    "CREATE VIEW {new} AS",
+    "CREATE TEMP TABLE {new} AS",
+    "CREATE OR REPLACE VIEW {old} AS",
+    "INSERT INTO {old}",
+    "INSERT INTO mart.{old}",
+    "INSERT INTO {other} (a, b)",
+    "INSERT INTO {other} (b)",
+)
+_CHANGES = (
+    "ALTER TABLE {old} ADD COLUMN e int",
+    "ALTER TABLE {old} RENAME TO {new}",
+    "DROP TABLE {old}",
+    "CREATE TABLE {new} (LIKE {old})",
+)
+_SCHEMAS = ("public", "mart", "stage")
+
+
+def tangled_log(seed: int, statements: int) -> list[Record]:
+    """Statements a second apart: some alone, some joined by what they make, alter, move, end or write together.
+
+    Bases are read with a schema and without one, from sessions of several schemas; what a run knows of their columns is
+    what it sees of them.
+    """
+    random = Random(seed)
+    made = ["base0"]
+    records = []
+    for number in range(statements):
+        base = f"base{random.randrange(5)}"
+        names = {"new": f"t{number}", "old": random.choice(made), "other": f"sink{random.randrange(3)}"}
+        if random.random() < 0.15:
+            text = random.choice(_CHANGES).format(**names)
+        else:
+            read = random.choice([base, f"public.{base}", f"mart.{base}", random.choice(made)])
+            wanted = random.choice(["x.a, x.b", "x.a, x.c AS b", "x.d AS a, upper(x.b) AS b", "*"])
+            joined = random.choice(["", f" JOIN {random.choice(made)} y ON x.a = y.a"]) if wanted != "*" else ""
+            text = (
+                f"{random.choice(_STARTS).format(**names)} SELECT {wanted} FROM {read} x{joined} WHERE x.a > {number}"
+            )
+        if "{new}".format(**names) in text.split() and not text.startswith("ALTER"):
+            made.append(names["new"])
+        at = 1000.0 + number
+        records.append(Record(text, f"s{random.randrange(4)}", at, schema=random.choice(_SCHEMAS)))
+    return records
+
+
+@dataclass(frozen=True)
+class BatchedRun:
+    """What runs, one after the other, leave: counts and deaths, warnings, and all that the catalog has."""
+
+    counts: tuple[RunCounts, ...]
+    dead: Mapping[str, str]
+    warnings: tuple[str, ...]
+    catalog: Mapping[str, Any]
+    batches: int
+
+
+def batched_run(
+    folder: Path,
+    logs: Sequence[Sequence[Record]],
+    templates_at_once: int,
+    failpoint: str | None = None,
+    **ours: object,
+) -> BatchedRun:
+    """Runs over each of the logs, into one catalog: the journal is what the last one has."""
+    write_log(folder / "log" / "all.csv", ())
+    config = load_config(configuration(folder, None, templatesAtOnce=templates_at_once, **ours))
+    with closing(open_state(config.state.url)) as store, open_target(config, "run", dry_run=False) as target:
+        counts: list[RunCounts] = []
+        dead: dict[str, str] = {}
+        warnings: tuple[str, ...] = ()
+        batches = 0
+        for number, log in enumerate(logs):
+            with hold_lease(store, "w", f"run{number}") as lease:
+                memory = WorkflowState(store, lease, config, Backfill())
+                options = RunOptions(f"run{number}", failpoints=Failpoints(failpoint))
+                progress = _Counted()
+                result = _stages(config, options, target, memory, progress).carry_out(
+                    occurrences_of(log, config), _FACTS
+                )
+                counts.append(result.counts)
+                dead.update(result.dead)
+                warnings += result.warnings
+                batches = max(batches, progress.begun["publish"] - 2)
+        catalog = _contents(target, folder)
+    return BatchedRun(tuple(counts), dead, warnings, catalog, batches)
+
+
+class _Counted(LoggedProgress):
+    """Counts how often each stage is begun."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.begun: dict[str, int] = {}
+
+    def stage(self, name: str) -> Any:
+        self.begun[name] = self.begun.get(name, 0) + 1
+        return super().stage(name)
+
+
+_FACTS = LogFacts({}, lambda _wanted: {}, lambda _current: {}, frozenset)
+
+
+def _stages(
+    config: RunConfig, options: RunOptions, target: RunTarget, memory: WorkflowState, progress: LoggedProgress
+) -> LineageStages:
+    probe, settings = options.failpoints.probe, Warehouse(database="db").settings
+    names = NameResolution(config, settings, target, probe)
+    binding = Binding(config, settings, None, memory.remember, probe)
+    publishing = Publishing(config, options, target, memory, names)
+    return LineageStages(config, progress, names, binding, publishing, None)
+
+
+_PARSED: dict[str, ParsedTemplate] = {}
+
+
+def occurrences_of(log: Sequence[Record], config: RunConfig) -> Occurrences:
+    """The runs of a log as Spark groups them."""
+    warehouse = Warehouse(database="db")
+    rows: list[dict[str, Any]] = [row for row in statement_rows(log, warehouse) if row.get("fingerprint")]
+    new = [row for row in rows if row["fingerprint"] not in _PARSED]
+    _PARSED.update(templates_of(new))
+    found = {str(row["fingerprint"]): _PARSED[str(row["fingerprint"])] for row in rows}
+    names = names_by_template(found.values(), Isolation(), config.templates_at_once)
+    tallies = RunTallies(changing_names(names), warehouse.settings.defaults)
+    for row in rows:
+        path = (row["schema"],) if row["schema"] else ()
+        given: dict[str, Any] = {
+            **row,
+            "search_path": path,
+            "fresh": True,
+            "routine": None,
+            "already_published": row["standing"],
+        }
+        tallies.add(Run._make(given[name] for name in Run._fields))
+    by_key = {(key, template.dialect): template for key, template in found.items()}
+    plans = frozenset(key for key, one in found.items() if isinstance(one.symbolic, StatementLineage))
+    runs = GroupedRuns(tallies.tallies(), config.templates_at_once)
+    return Occurrences(Templates(TemplatesByFingerprint([by_key]), frozenset(found)), runs, names, plans)
+
+
+def _contents(target: RunTarget, folder: Path) -> dict[str, Any]:
+    """Tables with their columns in order, edges by who says them, and queries with what they touch."""
+    http = target.platform.http
+
+    def listed(collection: str, **given: str) -> list[Any]:
+        answer = http.get(collection, {"limit": "1000", **given})
+        assert isinstance(answer, dict)
+        assert len(answer["data"]) == answer["paging"]["total"]
+        return list(answer["data"])
+
+    tables = listed("tables", fields="columns", include="all")
+    names = {table["id"]: table["fullyQualifiedName"] for table in tables}
+    said = contributions_in(folder / "catalog.db")
+    return {
+        "tables": {
+            table["fullyQualifiedName"]: (
+                table.get("tableType"),
+                table.get("deleted"),
+                [column["name"] for column in table["columns"]],
+            )
+            for table in tables
+        },
+        "edges": {
+            (one.source, one.target, one.producer, one.records, one.first, one.last, _named(one.text, names))
+            for one in said
+        },
+        "queries": {
+            one["query"]: sorted(names.get(used["id"], "") for used in one.get("queryUsedIn") or ())
+            for one in listed("queries", fields="queryUsedIn")
+        },
+    }
+
+
+def _named(text: str, names: Mapping[str, str]) -> str:
+    """A contribution without the ids that a catalog gave to its tables."""
+    for identifier, name in names.items():
+        text = text.replace(identifier, name)
+    return json.dumps(json.loads(text), sort_keys=True)

@@ -1,0 +1,39 @@
+"""Values that are too many to be held."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from workflows.control.shelf import Shelf, ShelvedMapping
+
+
+def test_what_is_not_held_is_read_again_as_it_was() -> None:
+    shelf: Shelf[dict[str, int]] = Shelf(held=1)
+    values = [{"a": 1}, {"b": 2}, {"c": 3}]
+    assert [shelf.append(value) for value in values] == [0, 1, 2]
+    assert list(shelf) == values
+    assert shelf[1:] == values[1:]
+    assert (shelf[0] is values[0], shelf[2] is values[2]) == (True, False)
+    with pytest.raises(IndexError):
+        shelf[3]
+
+
+def test_what_is_too_deep_for_a_file_is_held() -> None:
+    deep: list[object] = []
+    for _ in range(2 * sys.getrecursionlimit()):
+        deep = [deep]
+    shelf: Shelf[list[object]] = Shelf(held=0)
+    shelf.append(deep)
+    shelf.append([])
+    assert shelf[0] is deep
+    assert shelf[1] == []
+
+
+def test_the_value_that_was_put_last_counts() -> None:
+    found: ShelvedMapping[str, int] = ShelvedMapping(held=0)
+    for key, value in (("a", 1), ("b", 2), ("a", 3)):
+        found.put(key, value)
+    assert dict(found) == {"a": 3, "b": 2}
+    assert ("a" in found, "c" in found, len(found)) == (True, False, 2)

@@ -1,0 +1,97 @@
+"""Values that are too many to be held: beyond the first ones they are in a file, and read when they are asked for."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import tempfile
+import zlib
+from array import array
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from typing import IO, Generic, TypeVar, cast, overload
+
+Value = TypeVar("Value")
+Key = TypeVar("Key", bound=Hashable)
+
+_QUICKLY = 1
+"""How hard zlib tries."""
+
+
+class Shelf(Sequence[Value], Generic[Value]):
+    """A list of values of which the first so many are `held` in memory and the others in a file.
+
+    The file has no name: nothing is left of it however the process ends. A value that cannot be pickled is held.
+    """
+
+    def __init__(self, held: int) -> None:
+        self._most = held
+        self._held: dict[int, Value] = {}
+        self._ends = array("q")
+        self._file: IO[bytes] | None = None
+
+    def append(self, value: Value) -> int:
+        """Adds a value; its number."""
+        number, end = len(self._ends), self._end
+        if number >= self._most and (packed := _pack(value)) is not None:
+            if self._file is None:
+                self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115  it lives as long as the shelf
+            end += os.pwrite(self._file.fileno(), packed, end)
+        else:
+            self._held[number] = value
+        self._ends.append(end)
+        return number
+
+    @overload
+    def __getitem__(self, index: int) -> Value: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Value]: ...
+
+    def __getitem__(self, index: int | slice) -> Value | Sequence[Value]:
+        if isinstance(index, slice):
+            return [self[number] for number in range(*index.indices(len(self)))]
+        if not 0 <= index < len(self._ends):
+            raise IndexError(index)
+        if index in self._held or self._file is None:
+            return self._held[index]
+        start = self._ends[index - 1] if index else 0
+        packed = os.pread(self._file.fileno(), self._ends[index] - start, start)
+        return cast(Value, pickle.loads(zlib.decompress(packed)))
+
+    def __len__(self) -> int:
+        return len(self._ends)
+
+    @property
+    def _end(self) -> int:
+        return self._ends[-1] if self._ends else 0
+
+
+class ShelvedMapping(Mapping[Key, Value], Generic[Key, Value]):
+    """A mapping whose values stand on a shelf; its keys are held."""
+
+    def __init__(self, held: int) -> None:
+        self._shelf: Shelf[Value] = Shelf(held)
+        self._numbers: dict[Key, int] = {}
+
+    def put(self, key: Key, value: Value) -> None:
+        """Sets the value of a key, in place of the one that it had."""
+        self._numbers[key] = self._shelf.append(value)
+
+    def __getitem__(self, key: Key) -> Value:
+        return self._shelf[self._numbers[key]]
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._numbers
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self._numbers)
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+
+def _pack(value: object) -> bytes | None:
+    """A value as bytes; None where it is too deep for that."""
+    try:
+        return zlib.compress(pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL), _QUICKLY)
+    except RecursionError:
+        return None

@@ -1,0 +1,143 @@
+"""Occurrences: the runs of a log that mean the same, in the order of time."""
+
+from __future__ import annotations
+
+import hashlib
+from array import array
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from ingestion.binding.name_states import ANY_SESSION
+from ingestion.binding.restored_names import NameStates
+from workflows.control.shelf import ShelvedMapping
+from workflows.templates.meanings import Tally
+
+
+@dataclass(frozen=True, slots=True)
+class OccurrenceGroup:
+    """Runs that mean the same: one occurrence for binding. Times are seconds since the epoch, `duration` their sum.
+
+    `fresh` of the `count` runs were read by this run of the workflow, the others by earlier ones. `jobs` are at most
+    JOBS_KEPT names of what ran them. `routine` is the routine (database.schema.name) that they are part of;
+    `already_published` marks a definition whose lineage an earlier run published. `states`: what stood under its
+    names, where that changes.
+    """
+
+    template: str
+    database: str
+    search_path: tuple[str, ...]
+    session: str | None
+    order: tuple[float, int]
+    first_seen: float
+    last_seen: float
+    count: int
+    users: tuple[str, ...]
+    digests: tuple[int, ...]
+    duration: float
+    jobs: tuple[str, ...] = ()
+    routine: str | None = None
+    already_published: bool = False
+    fresh: int = 0
+    states: NameStates | None = None
+
+
+class GroupedRuns:
+    """The runs of a log by what they mean, each occurrence a number; of more than are to be `held`, most are in a file.
+
+    `templates`: the fingerprint of each; `namespaces`: its database and search path; `routines`: the routine that it
+    is part of.
+    """
+
+    def __init__(self, tallies: Iterable[Tally], held: int) -> None:
+        found: ShelvedMapping[object, Tally] = ShelvedMapping(held)
+        for tally in tallies:
+            key = _key_of(tally)
+            if key in found:
+                known = found[key]
+                known.merge(tally)
+                tally = known
+            found.put(key, tally)
+        self._tallies = found
+        moments, ends = [], []
+        self.templates: list[str] = []
+        self.namespaces: list[tuple[str, tuple[str, ...]]] = []
+        self.routines: dict[int, str] = {}
+        self._keys = list(found)
+        shared: dict[object, Any] = {}
+        for number, key in enumerate(self._keys):
+            tally = found[key]
+            runs = tally.runs
+            moments.append((tally.at, runs.fingerprint, number))
+            ends.append((tally.last, number))
+            self.templates.append(shared.setdefault(runs.fingerprint, runs.fingerprint))
+            place = runs.database, runs.search_path
+            self.namespaces.append(shared.setdefault(place, place))
+            if runs.routine is not None:
+                self.routines[number] = shared.setdefault(runs.routine, runs.routine)
+        self._positions = _ranks([number for *_moment, number in sorted(moments)])
+        moments.clear()
+        # Of those that ended at once, in the order of their beginning.
+        self._last = _ranks(
+            [number for _last, number in sorted(ends, key=lambda end: (end[0], self._positions[end[1]]))]
+        )
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def in_time_order(self) -> list[int]:
+        """The numbers of all occurrences, in the order of time."""
+        return sorted(range(len(self)), key=self._positions.__getitem__)
+
+    def occurrences(self, numbers: Iterable[int]) -> tuple[OccurrenceGroup, ...]:
+        """The occurrences of these numbers, in the order of time."""
+        ordered = sorted(numbers, key=self._positions.__getitem__)
+        return tuple(
+            _occurrence(self._tallies[self._keys[number]], self._positions[number], self._last[number])
+            for number in ordered
+        )
+
+
+def _key_of(tally: Tally) -> object:
+    """What two tallies of the same runs have in common, in few bytes."""
+    return hashlib.blake2b(repr(tally.key).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def _ranks(ordered: Iterable[int]) -> array[int]:
+    """The position of each number."""
+    numbers = list(ordered)
+    ranks = array("q", bytes(8 * len(numbers)))
+    for position, number in enumerate(numbers):
+        ranks[number] = position
+    return ranks
+
+
+def _occurrence(tally: Tally, position: int, rank: int) -> OccurrenceGroup:
+    runs, meaning = tally.runs, tally.meaning
+    # Only what finds or leaves something under a changing name has states to be put back.
+    follows = bool(meaning.before or meaning.after)
+    return OccurrenceGroup(
+        template=runs.fingerprint,
+        database=runs.database,
+        search_path=runs.search_path,
+        session=ANY_SESSION if follows else None,
+        order=(tally.at[0], position),
+        first_seen=tally.at[0],
+        last_seen=tally.last[0],
+        count=tally.count,
+        fresh=tally.fresh,
+        users=tuple(sorted(tally.users)),
+        digests=tuple(sorted(tally.digests)),
+        duration=tally.duration,
+        jobs=tuple(sorted(tally.jobs)),
+        routine=runs.routine,
+        already_published=runs.already_published,
+        states=NameStates(meaning.before, meaning.after, (tally.last[0], rank)) if follows else None,
+    )
+
+
+def groups_of(tallies: Iterable[Tally]) -> tuple[OccurrenceGroup, ...]:
+    """An occurrence for each tally, in the order of time."""
+    found = [*tallies]
+    runs = GroupedRuns(found, len(found))
+    return runs.occurrences(range(len(runs)))
