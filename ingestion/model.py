@@ -226,6 +226,7 @@ class TableChange:
     temporary: bool = False
     dropped_columns: tuple[str, ...] = ()
     renamed_columns: tuple[tuple[str, str], ...] = ()
+    retyped_columns: tuple[Column, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,14 +7,14 @@ the dependency order of the definitions that were in force; a definition that de
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
 import networkx as nx
 
 from ingestion.analysis.analyzer import analyze
-from ingestion.binding.name_events import NameEvent
+from ingestion.binding.name_events import DdlEvents, NameEvent, TypeEvent
 from ingestion.binding.relations import Relation
 from ingestion.binding.restored_names import Order
 from ingestion.binding.timeline import Occurrence, SchemaProvider, Timeline, read_timeline
@@ -47,7 +47,13 @@ class BoundLog:
     statements: tuple[BoundStatement, ...]
     schemas: dict[int, Schema]
     events: tuple[NameEvent, ...] = ()
+    type_events: tuple[TypeEvent, ...] = ()
     failures: dict[Order, Failure] = field(default_factory=dict)
+
+    @property
+    def ddl_events(self) -> DdlEvents:
+        """What the log did to names and types."""
+        return DdlEvents(self.events, self.type_events)
 
     def lost_columns(self) -> dict[int, Callable[[str], bool]]:
         """For each relation that was defined anew: whether what stands under its name now lacks a column.
@@ -96,7 +102,14 @@ def _bind(occurrences: Sequence[Occurrence], before: SchemaProvider, isolation: 
         binder.bind(number)
     bound = [binder.bind(number) for number in range(len(occurrences))]
     statements = tuple(statement for statement in bound if statement is not None)
-    return BoundLog(timeline.relations, statements, binder.latest_schemas(), timeline.events, dict(isolation.failures))
+    return BoundLog(
+        timeline.relations,
+        statements,
+        binder.latest_schemas(),
+        timeline.events,
+        binder.type_events(),
+        dict(isolation.failures),
+    )
 
 
 class _Binder:
@@ -186,6 +199,27 @@ class _Binder:
                 schema = _widen(schema, change) if isinstance(change, tuple) else _alter(schema, change)
         return schema
 
+    def type_events(self) -> tuple[TypeEvent, ...]:
+        """The types that the log gives to columns of relations that are not temporary, in time order."""
+        found: list[TypeEvent] = []
+        for relation in self._timeline.relations:
+            if relation.key.session is not None or relation.temporary:
+                continue
+            orders = [order for order, change in relation.alterations if change.retyped_columns]
+            for order in orders:
+                with self._isolation.around(FailureStage.BINDING, order):
+                    found += self._type_events(relation, order)
+        return tuple(sorted(found, key=lambda event: event.time))
+
+    def _type_events(self, relation: Relation, order: Order) -> Iterator[TypeEvent]:
+        before = {when for when, _change in relation.alterations if when < order}
+        known = {column.name: column.type for column in self.schema_at(relation.number, order, before) or ()}
+        for change in (change for when, change in relation.alterations if when == order):
+            old_names = {new: old for old, new in change.renamed_columns}
+            for column in change.retyped_columns:
+                old = known.get(old_names.get(column.name, column.name), "")
+                yield TypeEvent(relation.key, column, order[0], old)
+
     def _schema_at_creation(self, relation: Relation, order: Order) -> Schema | None:
         if relation.declared is not None and relation.declared.columns:
             return relation.declared.columns
@@ -220,7 +254,9 @@ class _Binder:
 
 def _alter(schema: Schema, change: TableChange) -> Schema:
     dropped, renamed = set(change.dropped_columns), dict(change.renamed_columns)
+    types = {column.name: column.type for column in change.retyped_columns}
     kept = [Column(renamed.get(c.name, c.name), c.type) for c in schema if c.name not in dropped]
+    kept = [Column(c.name, types.get(c.name, c.type)) for c in kept]
     return (*kept, *(c for c in change.columns if c.name not in {k.name for k in kept}))
 
 

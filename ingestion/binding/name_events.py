@@ -1,7 +1,7 @@
-"""What happened to the names of relations that are not temporary, for a catalog that remembers.
+"""What happened to relations that are not temporary, for a catalog that remembers: their names, and columns' types.
 
-What counts is what stands in the end: a table that is set aside for another and dropped under the name that it got was
-replaced, and that name never was anybody's for longer than it took.
+Of names what counts is what stands in the end: a table that is set aside for another and dropped under the name that
+it got was replaced, and that name never was anybody's for longer than it took.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from ingestion.binding.restored_names import FinalState
+from ingestion.model import Column
 from ingestion.names.namespaces import RelationKey
 
 
@@ -31,6 +32,24 @@ class NameEvent:
     key: RelationKey
     time: float
     other: RelationKey | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TypeEvent:
+    """A column has another type from a time (seconds since the epoch) on; `before` is the one it had, "" if unknown."""
+
+    key: RelationKey
+    column: Column
+    time: float
+    before: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DdlEvents:
+    """What the DDL of a log did to names and to the types of columns."""
+
+    names: tuple[NameEvent, ...] = ()
+    types: tuple[TypeEvent, ...] = ()
 
 
 def with_final_events(events: Iterable[NameEvent], final: Iterable[FinalState]) -> tuple[NameEvent, ...]:

@@ -46,6 +46,14 @@ def standard_type(written: str, dialect: str = "ansi") -> str:
     return base
 
 
+def is_same_type(one: str, other: str) -> bool:
+    """Whether two types as they are written are one, in whatever words."""
+    if " ".join(one.split()).casefold() == " ".join(other.split()).casefold():
+        return True
+    standard = standard_type(one)
+    return bool(standard) and standard == standard_type(other)
+
+
 def _taken_apart(text: str) -> tuple[str, str, str]:
     """A type's name in lower case, its bracketed part, and what follows (`with time zone`, `unsigned`)."""
     for number, character in enumerate(text):

@@ -117,6 +117,7 @@ def _change(change: TableChange) -> Json:
         temporary=change.temporary,
         dropped_columns=list(change.dropped_columns),
         renamed_columns=_pairs(change.renamed_columns),
+        retyped_columns=[[column.name, column.type] for column in change.retyped_columns],
     )
 
 

@@ -65,7 +65,7 @@ def run(shop: Shop, log: Sequence[Record]) -> None:
     lineage = lineage_of(source, resolve_relations(source.log, wanted, resolver(), Filters(), registers=True))
     RestSink(platform, SinkOptions(uuid4().hex)).write(target_batches(lineage.requests, lineage.replacements))
     target = RunTarget(platform, CatalogSearch(platform), RestSink(platform, SinkOptions(uuid4().hex)), ())
-    assert publish_ddl_events(target, source.log.events, resolver(), no_probe) == ()
+    assert publish_ddl_events(target, source.log.ddl_events, resolver(), no_probe) == ()
 
 
 def standing(shop: Shop, include: str = "non-deleted") -> set[str]:

@@ -118,7 +118,7 @@ def _published(
     given_up = {key: EdgeOutcome(failure.reason) for key, failure in lineage.given_up.items()}
     published = {**delivery.edges, **given_up}
     warnings = name_warnings(ResolvedNames(entities), source.log, names.settings)
-    warnings += publish_ddl_events(target, source.log.events, names.resolver(), options.failpoints.probe)
+    warnings += publish_ddl_events(target, source.log.ddl_events, names.resolver(), options.failpoints.probe)
     warnings += file_log_queries(target, lineage, entities, published, "shop")
     outcomes = statement_outcomes(lineage, published)
     assert Counter(outcome.group.order for outcome in outcomes).most_common(1)[0][1] == 1

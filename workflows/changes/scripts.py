@@ -9,12 +9,13 @@ from connectors.catalog.local_tables import CatalogTable, LocalTables
 from ingestion.binding.binder import BoundLog, BoundStatement, bind
 from ingestion.binding.timeline import Occurrence, SchemaProvider
 from ingestion.dialects import Dialect
+from ingestion.lexing.altered_types import altered_types
 from ingestion.model import Column, NameKind, TableName
 from ingestion.names.fqn import decode_name
 from ingestion.names.namespaces import Namespace, RelationKey
 from ingestion.parsing.parser_pool import ParseOutcome
-from ingestion.scripts.altered_types import altered_types, dropped_namespace, unfollowed_change
 from ingestion.scripts.pieces import Piece, parse_pieces, pieces
+from ingestion.scripts.unfollowed_changes import dropped_namespace, unfollowed_change
 from ingestion.statements import classify
 from ingestion.symbolic import loads
 from workflows.sql_files.sql_files import Script

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from connectors.openmetadata.entities.crud import COLUMNS_COMPLETE, TableDefinition
-from connectors.openmetadata.entities.extension import NAMES, file_name_events
+from connectors.openmetadata.entities.data_types import column_request
+from connectors.openmetadata.entities.extension import NAMES, TYPES, file_name_events
 from connectors.openmetadata.entities.registration import register_each
-from ingestion.binding.name_events import NameEvent, NameEventKind
+from ingestion.binding.name_events import DdlEvents, NameEvent, NameEventKind, TypeEvent
+from ingestion.dialects.types import is_same_type
 from ingestion.entities import TableEntity
 from ingestion.isolation import Failure, FailureStage, Isolation, Probe, in_parts
 from ingestion.model import Json
@@ -18,15 +20,13 @@ from workflows.report.losses import loss_warnings
 from workflows.target import RunTarget
 
 
-def publish_ddl_events(
-    target: RunTarget, events: Sequence[NameEvent], resolver: Resolver, probe: Probe
-) -> tuple[str, ...]:
+def publish_ddl_events(target: RunTarget, events: DdlEvents, resolver: Resolver, probe: Probe) -> tuple[str, ...]:
     """Files the events of a log that is one batch; what to warn of where some could not be."""
     return publish_events_of_batches(target, [events], resolver, probe)
 
 
 def publish_events_of_batches(
-    target: RunTarget, batches: Sequence[Sequence[NameEvent]], resolver: Resolver, probe: Probe
+    target: RunTarget, batches: Sequence[DdlEvents], resolver: Resolver, probe: Probe
 ) -> tuple[str, ...]:
     """Files the events of all batches where the catalog remembers names.
 
@@ -34,19 +34,21 @@ def publish_events_of_batches(
     columns of the old one, before any event is filed. What to warn of where some events could not be filed.
     """
     platform = target.platform
-    if NAMES not in platform.capabilities or not any(batches):
+    if NAMES not in platform.capabilities or not any(one.names or one.types for one in batches):
         return ()
     renamed: list[Json] = []
     failed: list[Failure] = []
     for events in batches:
-        tables, failures = _renamed_tables(events, resolver, probe)
+        tables, failures = _renamed_tables(events.names, resolver, probe)
         renamed += tables
         failed += failures
     if renamed:
         failed += [failure for _group, _request, failure in register_each(platform, {"tables": renamed}, probe).refused]
         resolver = resolver.without_memory()
     for events in batches:
-        bodies = name_events(events, resolver)
+        bodies = name_events(events.names, resolver)
+        if TYPES in platform.capabilities:
+            bodies += type_events(events.types, resolver)
         left = in_parts(bodies, lambda chosen: file_name_events(platform.http, chosen), FailureStage.NAMES, probe)
         failed += [failure for _event, failure in left]
     return loss_warnings("changes of names could not be filed", failed)
@@ -105,6 +107,26 @@ def name_events(events: Sequence[NameEvent], resolver: Resolver) -> list[Json]:
     return bodies
 
 
+def type_events(events: Sequence[TypeEvent], resolver: Resolver) -> list[Json]:
+    """The columns that got another type, of entities that the catalog has, as its call for DDL takes them."""
+    timed = [event for event in events if event.time > 0]
+    found = _entities_at([event.key for event in timed], resolver)
+    bodies = []
+    for event in timed:
+        entity = found.get(event.key)
+        if entity is None or is_same_type(event.before, event.column.type):
+            continue
+        definition = column_request(event.column)
+        body = {
+            "kind": "retypeColumn",
+            "entity": _end(entity),
+            "definition": definition,
+            "at": round(event.time * 1000),
+        }
+        bodies.append({**body, "before": event.before} if event.before else body)
+    return bodies
+
+
 def _made_under_other_names(
     events: Sequence[NameEvent], found: Mapping[RelationKey, TableEntity]
 ) -> dict[tuple[RelationKey, float], float]:
@@ -133,7 +155,11 @@ def _made_under_other_names(
 
 
 def _entities(events: Iterable[NameEvent], resolver: Resolver) -> dict[RelationKey, TableEntity]:
-    keys = list(dict.fromkeys(key for event in events for key in (event.key, event.other) if key is not None))
+    return _entities_at([key for event in events for key in (event.key, event.other) if key is not None], resolver)
+
+
+def _entities_at(mentioned: Iterable[RelationKey], resolver: Resolver) -> dict[RelationKey, TableEntity]:
+    keys = list(dict.fromkeys(mentioned))
     resolved = resolver.resolve_all(key.mention for key in keys)
     return {key: found.entity for key, found in zip(keys, resolved, strict=True) if isinstance(found, Resolved)}
 

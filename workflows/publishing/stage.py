@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from connectors.openmetadata.entities.corrections import rejected_edges
 from connectors.sink import EdgeCounts, TargetBatch, target_batches
-from ingestion.binding.name_events import NameEvent
+from ingestion.binding.name_events import DdlEvents
 from ingestion.isolation import Probe
 from ingestion.lineage_request import AddLineageRequest
 from workflows.config import RunConfig
@@ -127,8 +127,8 @@ class Publishing:
             self.options,
         )
 
-    def file_events(self, batches: Sequence[Sequence[NameEvent]]) -> tuple[str, ...]:
-        """Files changes of names, of all batches; what to warn of where some could not be filed."""
+    def file_events(self, batches: Sequence[DdlEvents]) -> tuple[str, ...]:
+        """Files changes of names and types, of all batches; what to warn of where some could not be filed."""
         return publish_events_of_batches(self.target, batches, self.names.resolver(), self._probe)
 
     def file_project(self, source: LineageSource) -> tuple[str, ...]:

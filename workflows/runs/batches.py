@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from connectors.spark_history import TRUNCATION_ADVICE
-from ingestion.binding.name_events import NameEvent
+from ingestion.binding.name_events import DdlEvents
 from workflows.config import RunConfig
 from workflows.control.progress import Progress
 from workflows.control.shelf import Shelf
@@ -82,7 +82,7 @@ class _LineageRun:
         lineages = self._resolve(sources)
         del sources
         queries = LogQueries(len(self._batches))
-        events: Shelf[tuple[NameEvent, ...]] = self._shelf()
+        events: Shelf[DdlEvents] = self._shelf()
         self._publish(lineages, queries, events)
         return self._result(self._file_others(lineages, queries, events))
 
@@ -135,9 +135,7 @@ class _LineageRun:
             lineages.append((lineage, resolved))
         return lineages
 
-    def _publish(
-        self, lineages: Shelf[ResolvedLineage], queries: LogQueries, events: Shelf[tuple[NameEvent, ...]]
-    ) -> None:
+    def _publish(self, lineages: Shelf[ResolvedLineage], queries: LogQueries, events: Shelf[DdlEvents]) -> None:
         publishing, sums = self._stages.publishing, self._sums
         replaced = self._log.replaced(self._found.templates.by_fingerprint.keys())
         with self._stages.progress.stage("publish") as stage:
@@ -151,7 +149,7 @@ class _LineageRun:
             sums.add_published(lineage, published)
             self._send_events(lineage, published, names)
             queries.add(lineage, names.entities, published.edges)
-            events.append(lineage.source.log.events)
+            events.append(lineage.source.log.ddl_events)
         with self._stages.progress.stage("publish"):
             sums.add_withdrawn(publishing.withdraw(sums.targets.keys(), scope))
 
@@ -171,7 +169,7 @@ class _LineageRun:
             self._sums.event_failures += failures
 
     def _file_others(
-        self, lineages: Shelf[ResolvedLineage], queries: LogQueries, events: Shelf[tuple[NameEvent, ...]]
+        self, lineages: Shelf[ResolvedLineage], queries: LogQueries, events: Shelf[DdlEvents]
     ) -> tuple[str, ...]:
         """Files what stands beside the edges; what to warn of where something could not be filed."""
         publishing, sums = self._stages.publishing, self._sums

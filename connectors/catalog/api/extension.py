@@ -13,7 +13,17 @@ from connectors.catalog.store.entities import lookup
 from connectors.catalog.store.lineage import bulk_lineage, name_changes
 
 router = APIRouter(prefix="/api/v1/headwater", tags=["headwater"], responses=ERRORS, dependencies=[NO_CONDITION])
-CAPABILITIES = ("bulkLineage", "bulkLookup", "bulkTables", "corrections", "impact", "names", "openLineage", "usage")
+CAPABILITIES = (
+    "bulkLineage",
+    "bulkLookup",
+    "bulkTables",
+    "corrections",
+    "impact",
+    "names",
+    "openLineage",
+    "types",
+    "usage",
+)
 
 
 @router.get("")

@@ -19,7 +19,7 @@ from connectors.catalog.causes.facts import (
     UpstreamFacts,
 )
 from connectors.catalog.causes.loads import late_loads, missing_loads
-from connectors.catalog.causes.volume import by_table, load_incidents
+from connectors.catalog.causes.volume import by_table, has_usual_size, load_incidents
 from connectors.catalog.store.entities.entities import any_rows_of, reference_of
 from connectors.catalog.store.evidence.column_dependencies import ColumnDependency, dependencies_of
 from connectors.catalog.store.evidence.load_history import load_history
@@ -128,14 +128,16 @@ def upstream_facts(
     incidents = [_incident(change, names) for change in table_changes(connection, upstream, earliest, window.end)]
     for table in sorted(wanted):
         incidents += definition_changes(table, writes.get(table, ()), within)
-    for identifier, loads in by_table(load_history(connection, upstream, window.end)).items():
+    loads_of = by_table(load_history(connection, upstream, window.end))
+    usual = {names[identifier] for identifier, loads in loads_of.items() if has_usual_size(loads, window)}
+    for identifier, loads in loads_of.items():
         incidents += [one for one in load_incidents(names[identifier], loads) if within.holds(one.at)]
     of_rhythms = late_loads(rhythms, _readers(around.edges), window)
     of_rhythms += missing_loads(rhythms, seen[1], within) if seen is not None else []
     incidents += [one for one in of_rhythms if one.table in wanted]
     tested = [test.node[0] for test in tests if test.outcomes]
     due = {table: rhythm.due for table, rhythm in rhythms.items()}
-    tables = {t: TableKnowledge(bool(writes.get(t)), tested.count(t), due.get(t)) for t in sorted(wanted)}
+    tables = {t: TableKnowledge(bool(writes.get(t)), tested.count(t), due.get(t), t in usual) for t in sorted(wanted)}
     since = [moment for moment in (known_since(connection), seen[0] if seen else None) if moment is not None]
     read_until = seen[1] if seen else None
     return UpstreamFacts(around.edges, tuple(incidents), tests, tables, min(since, default=window.end), read_until)

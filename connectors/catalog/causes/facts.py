@@ -30,6 +30,11 @@ class IncidentKind(StrEnum):
 CONSEQUENCES = frozenset({IncidentKind.LOAD_MISSING, IncidentKind.FEWER_ROWS, IncidentKind.MORE_ROWS})
 """What most often follows from something further upstream, where something happened there."""
 
+SHAPES = frozenset(
+    {IncidentKind.TYPE, IncidentKind.COLUMN_DROPPED, IncidentKind.COLUMN_RENAMED, IncidentKind.TABLE_DROPPED}
+)
+"""After which a statement that is as it was may fail."""
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Incident:
@@ -115,12 +120,14 @@ class TestRecord:
 class TableKnowledge:
     """What tells of a table: whether something is seen to write it, and how many tests have results.
 
-    `due` is when its next load after the last that is known of is to come (milliseconds).
+    `due` is when its next load after the last that is known of is to come (milliseconds); `usual_size` whether the last
+    that is told of had as many rows as those before it.
     """
 
     written: bool
     tests: int
     due: int | None = None
+    usual_size: bool = False
 
 
 @dataclass(frozen=True, slots=True)

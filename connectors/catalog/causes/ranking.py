@@ -2,49 +2,37 @@
 
 A suspect is a table upstream. What happened to it counts by its kind, by how it is tied to what went wrong, and by
 whether it happened between the last pass and the first failure. What is the consequence of something further upstream
-counts less, and so does all of it where tests downstream of the suspect passed after it.
+counts less, and so does all of it where tests downstream of the suspect passed after it. A statement that is as it was
+and ran in time made something else of what it read: what speaks against its table speaks, less, against those that it
+reads, where nothing tells that they are as they were.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 
 from connectors.catalog.causes.column_paths import DIRECT, INDIRECT, TABLE, ColumnWay, UpstreamPaths
-from connectors.catalog.causes.facts import CONSEQUENCES, Incident, IncidentKind, TestRecord, UpstreamFacts
+from connectors.catalog.causes.facts import CONSEQUENCES, SHAPES, Incident, IncidentKind, TestRecord, UpstreamFacts
 from connectors.catalog.causes.question import Symptom
+from connectors.catalog.causes.weights import (
+    BEFORE_THE_LAST_PASS,
+    CLEARED,
+    CONSEQUENCE,
+    FAILING_TEST,
+    INHERITED,
+    KIND_WEIGHTS,
+    OFF_THE_PATH,
+    OTHER_FAILURES,
+    PASSED,
+    PASSED_OF_THE_SAME_KIND,
+    SILENT,
+    SYMPTOMS,
+    TIES,
+    USUAL_SIZE,
+)
 from ingestion.policies.values import ColumnNode
-
-_KINDS: Mapping[IncidentKind, float] = {
-    IncidentKind.DEFINITION: 3.0,
-    IncidentKind.NEW_WRITER: 2.0,
-    IncidentKind.TYPE: 3.2,
-    IncidentKind.COLUMN_DROPPED: 3.2,
-    IncidentKind.COLUMN_RENAMED: 3.0,
-    IncidentKind.TABLE_DROPPED: 3.0,
-    IncidentKind.LOAD_FAILED: 3.0,
-    IncidentKind.LOAD_MISSING: 3.0,
-    IncidentKind.LOAD_LATE: 2.5,
-    IncidentKind.FEWER_ROWS: 2.5,
-    IncidentKind.MORE_ROWS: 2.0,
-}
-"""What is not here, such as a column that was added, is told in the timeline alone."""
-_TIES = {DIRECT: 1.0, INDIRECT: 0.7, TABLE: 0.4}
-_OFF_THE_PATH = 0.25
-"""Of a change of columns that do not lead to what went wrong."""
-_BEFORE_THE_LAST_PASS = 0.15
-_FAILING_TEST = 1.6
-_CONSEQUENCE = 0.3
-_OTHER_FAILURES = 0.6
-"""How much of the weight hangs on how many of the failing tests a suspect explains."""
-_SILENT = 0.3
-"""Of a table where nothing is known to have happened: among those the ones that more failing tests depend on."""
-_PASSED = {DIRECT: 0.5, INDIRECT: 0.2, TABLE: 0.1}
-_PASSED_OF_THE_SAME_KIND = 1.0
-"""How much a passed test downstream counts beside the failing ones."""
-_CLEARED = 0.7
-"""What is taken away of a suspect downstream of which all tests passed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +79,15 @@ class _ClearingTest:
 
 
 @dataclass(frozen=True, slots=True)
+class _ShownSymptom:
+    """What a table shows of what it read: how much that counts, and whether it is about how many rows there are."""
+
+    node: ColumnNode
+    weight: float
+    counts: bool
+
+
+@dataclass(frozen=True, slots=True)
 class _Ranking:
     symptom: Symptom
     facts: UpstreamFacts
@@ -102,6 +99,7 @@ class _Ranking:
     """With the time of the first failure."""
     passing: Mapping[TestRecord, int]
     """With the time of the pass."""
+    shown: list[_ShownSymptom] = field(default_factory=list)
 
     @classmethod
     def of(cls, symptom: Symptom, facts: UpstreamFacts) -> _Ranking:
@@ -120,7 +118,10 @@ class _Ranking:
         tests = sorted(facts.tests, key=lambda test: (str(test.node), test.name))
         failing = {t: first.at for t in tests if (first := t.failure_within(window)) is not None}
         passing = {t: at for t in tests if t not in failing and (at := t.pass_within(window)) is not None}
-        return cls(symptom, facts, paths, ways, nodes, {t: tuple(i) for t, i in incidents.items()}, failing, passing)
+        by_table = {t: tuple(i) for t, i in incidents.items()}
+        ranking = cls(symptom, facts, paths, ways, nodes, by_table, failing, passing)
+        ranking.shown.extend(one for table in ways for one in ranking._symptoms_of(table))
+        return ranking
 
     def suspects(self) -> tuple[Suspect, ...]:
         found = (self._suspect(table) for table in self.ways)
@@ -130,26 +131,56 @@ class _Ranking:
         evidence = self._evidence(table)
         clearing = self._clearing_tests(table)
         weights = sorted((one.weight * self._share_kept(table, clearing, one) for one in evidence), reverse=True)
-        weight = weights[0] + 0.15 * sum(weights[1:]) if weights else _SILENT * _TIES[self.ways[table].strength]
-        if not evidence:
-            weight *= self._share_kept(table, clearing, None)
+        weight = weights[0] + 0.15 * sum(weights[1:]) if weights else 0.0
+        of_readers = max(self._weight_of_readers(table), 0.0 if evidence else SILENT * TIES[self.ways[table].strength])
+        weight = max(weight, of_readers * self._share_kept(table, clearing, None))
         cleared = {one.name for of in evidence or (None,) for one in _after(clearing, of)}
         failing = tuple(_test_name(test) for test in self.failing if test.node[0] == table)
         score = round(weight * self._coverage(table), 4)
         return Suspect(table, score, self.ways[table], evidence, tuple(sorted(cleared)), failing)
 
+    def _symptoms_of(self, table: str) -> Iterator[_ShownSymptom]:
+        """What a table shows that is as it was and was loaded in time."""
+        incidents = [one for one in self.incidents.get(table, ()) if self.symptom.window.holds(one.at)]
+        if any(one.kind in KIND_WEIGHTS and one.kind not in SYMPTOMS for one in incidents):
+            return
+        for one in incidents:
+            if one.kind in SYMPTOMS:
+                yield _ShownSymptom((table, None), self._of_incident(one).weight, counts=True)
+        weight = self._weight_of_failures(table)
+        for test in self.failing:
+            if test.node[0] == table:
+                yield _ShownSymptom(test.node, weight, counts=test.node[1] is None)
+
+    def _weight_of_failures(self, table: str) -> float:
+        explained = self._has_cause_upstream(table, tests=True)
+        return FAILING_TEST * (CONSEQUENCE if explained else 1.0) * TIES[self.ways[table].strength]
+
+    def _weight_of_readers(self, table: str) -> float:
+        """What tables that are made of this one show, less with each hop; nothing of those where something happened."""
+        found = 0.0
+        for shown in self.shown:
+            way = self.paths.tables_upstream_of(shown.node).get(table)
+            if way is None or way.hops == 0 or shown.node[0] == table:
+                continue
+            weight = shown.weight * INHERITED**way.hops * TIES[way.strength]
+            knowledge = self.facts.tables.get(table)
+            if shown.counts and knowledge is not None and knowledge.usual_size:
+                weight *= USUAL_SIZE
+            found = max(found, weight)
+        return found
+
     def _share_kept(self, table: str, clearing: Iterable[_ClearingTest], evidence: Indication | None) -> float:
         """What the tests that passed since then leave of the weight of what speaks against a suspect."""
         passed = sum(one.weight for one in _after(clearing, evidence))
-        failed = sum(_TIES[way.strength] for way in self._ways_to_tests(table, self.failing).values())
-        return 1.0 - _CLEARED * passed / (passed + failed) if passed else 1.0
+        failed = sum(TIES[way.strength] for way in self._ways_to_tests(table, self.failing).values())
+        return 1.0 - CLEARED * passed / (passed + failed) if passed else 1.0
 
     def _evidence(self, table: str) -> tuple[Indication, ...]:
-        found = [self._of_incident(one) for one in self.incidents.get(table, ()) if one.kind in _KINDS]
+        found = [self._of_incident(one) for one in self.incidents.get(table, ()) if one.kind in KIND_WEIGHTS]
         failing = [test for test in self.failing if test.node[0] == table]
         if failing:
-            explained = self._has_cause_upstream(table, tests=True)
-            weight = _FAILING_TEST * (_CONSEQUENCE if explained else 1.0) * _TIES[self.ways[table].strength]
+            weight = self._weight_of_failures(table)
             found += [
                 Indication(
                     self.failing[test],
@@ -163,20 +194,28 @@ class _Ranking:
         return tuple(sorted(found, key=lambda one: (-one.weight, one.at, one.text)))
 
     def _of_incident(self, one: Incident) -> Indication:
-        weight = _KINDS[one.kind] * self._tie(one)
+        weight = KIND_WEIGHTS[one.kind] * self._tie(one)
         if not self.symptom.window.holds(one.at):
-            weight *= _BEFORE_THE_LAST_PASS
-        if one.kind in CONSEQUENCES and self._has_cause_upstream(one.table, tests=False):
-            weight *= _CONSEQUENCE
+            weight *= BEFORE_THE_LAST_PASS
+        if self._is_consequence(one):
+            weight *= CONSEQUENCE
         return Indication(one.at, one.text, round(weight, 4), columns=one.columns)
+
+    def _is_consequence(self, one: Incident) -> bool:
+        """Whether it may follow from what happened upstream; a load fails by another shape of what it reads."""
+        if one.kind is not IncidentKind.LOAD_FAILED:
+            return one.kind in CONSEQUENCES and self._has_cause_upstream(one.table, tests=one.kind in SYMPTOMS)
+        upstream = self.paths.tables_upstream_of((one.table, None)).keys() | {one.table}
+        changes = (other for table in upstream for other in self.incidents.get(table, ()) if other.kind in SHAPES)
+        return any(self.symptom.window.holds(other.at) and other.at <= one.at for other in changes)
 
     def _tie(self, one: Incident) -> float:
         if not one.columns:
-            return _TIES[self.ways[one.table].strength]
+            return TIES[self.ways[one.table].strength]
         touched = [self.nodes[node] for column in one.columns if (node := (one.table, column)) in self.nodes]
         if not touched and (one.table, None) in self.symptom.nodes:
             return 1.0
-        return max((_TIES[way.strength] for way in touched), default=_OFF_THE_PATH)
+        return max((TIES[way.strength] for way in touched), default=OFF_THE_PATH)
 
     def _has_cause_upstream(self, table: str, *, tests: bool) -> bool:
         """Whether something happened upstream of a table that may be why its own tests fail, or its load is missing."""
@@ -184,7 +223,7 @@ class _Ranking:
             if other == table or other not in self.ways:
                 continue
             happened = any(
-                one.kind in _KINDS and self.symptom.window.holds(one.at) for one in self.incidents.get(other, ())
+                one.kind in KIND_WEIGHTS and self.symptom.window.holds(one.at) for one in self.incidents.get(other, ())
             )
             failing = tests and way.strength != TABLE and any(test.node[0] == other for test in self.failing)
             if happened or failing:
@@ -195,11 +234,11 @@ class _Ranking:
         """How many of the failing tests lie downstream of a suspect, as a factor."""
         if not self.failing:
             return 1.0
-        reached = sum(_TIES[way.strength] for way in self._ways_to_tests(table, self.failing).values())
+        reached = sum(TIES[way.strength] for way in self._ways_to_tests(table, self.failing).values())
         best = max(
-            sum(_TIES[way.strength] for way in self._ways_to_tests(other, self.failing).values()) for other in self.ways
+            sum(TIES[way.strength] for way in self._ways_to_tests(other, self.failing).values()) for other in self.ways
         )
-        return 1.0 - _OTHER_FAILURES * (1.0 - reached / best) if best else 1.0
+        return 1.0 - OTHER_FAILURES * (1.0 - reached / best) if best else 1.0
 
     def _ways_to_tests(self, table: str, tests: Iterable[TestRecord]) -> dict[TestRecord, ColumnWay]:
         found = {}
@@ -220,9 +259,9 @@ class _Ranking:
             if not tied:
                 continue
             way = min(tied, key=lambda one: (one.strength != DIRECT, one.strength == TABLE, one.hops))
-            weight = _PASSED[way.strength]
+            weight = PASSED[way.strength]
             if way.strength == DIRECT and test.kind in kinds:
-                weight = _PASSED_OF_THE_SAME_KIND
+                weight = PASSED_OF_THE_SAME_KIND
             found.append(_ClearingTest(at, _test_name(test), weight))
         return found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from connectors.catalog.causes.facts import Incident, IncidentKind
+from connectors.catalog.causes.facts import Incident, IncidentKind, TimeRange
 from connectors.catalog.store.evidence.load_history import StoredLoad
 
 _LEAST_LOADS = 3
@@ -31,6 +31,15 @@ def load_incidents(table: str, loads: Iterable[StoredLoad]) -> Iterator[Incident
             elif one.rows > high * _MORE:
                 yield Incident(one.at, table, IncidentKind.MORE_ROWS, (), usual)
         sizes.append(one.rows)
+
+
+def has_usual_size(loads: Iterable[StoredLoad], within: TimeRange) -> bool:
+    """Whether the last load of one table came `within` a time, and with as many rows as those before it."""
+    counts = [one for one in loads if one.rows is not None and one.at <= within.end]
+    sizes = [one.rows for one in counts[:-1] if one.rows is not None]
+    if len(sizes) < _LEAST_LOADS or not within.holds(counts[-1].at):
+        return False
+    return min(sizes) * _FEWER <= (counts[-1].rows or 0) <= max(sizes) * _MORE
 
 
 def by_table(loads: Iterable[StoredLoad]) -> dict[str, list[StoredLoad]]:

@@ -132,17 +132,20 @@ class Lineage(Model):
 
 
 class DdlEvent(Model):
-    """DDL: what happened to the name of an entity or of one of its columns, at its time.
+    """DDL: what happened to the name of an entity or to one of its columns, at its time.
 
     `other` is the entity that bears the name afterwards (rename) or that it was exchanged with (swap); `column` and
-    `to` are names within the entity.
+    `to` are names within the entity. A column with another type is given as its new `definition`, with the type that it
+    had `before` where that is known.
     """
 
-    kind: Literal["create", "drop", "rename", "swap", "dropColumn", "renameColumn"]
+    kind: Literal["create", "drop", "rename", "swap", "dropColumn", "renameColumn", "retypeColumn"]
     entity: End
     other: End | None = None
     column: Name | None = None
     to: Name | None = None
+    definition: models.ColumnRequest | None = None
+    before: Text | None = None
     at: Millis
 
 

@@ -19,6 +19,7 @@ LINEAGE = "bulkLineage"
 LOOKUP = "bulkLookup"
 TABLES = "bulkTables"
 NAMES = "names"
+TYPES = "types"
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from ingestion.parsing.sqlglot_tier.queries.table_functions import is_function
 from ingestion.parsing.sqlglot_tier.refusals import explanation
 from ingestion.parsing.sqlglot_tier.repairs.apply import needs_repair, repair_text
 from ingestion.parsing.sqlglot_tier.repairs.edits import REFUSALS
-from ingestion.parsing.sqlglot_tier.statements.column_changes import altered_table
+from ingestion.parsing.sqlglot_tier.statements.column_changes import altered_table, with_types
 from ingestion.parsing.sqlglot_tier.statements.commands import read_command, without_lineage
 from ingestion.parsing.sqlglot_tier.statements.definitions import defined_table
 from ingestion.parsing.sqlglot_tier.statements.dispatch import translate_statement
@@ -59,7 +59,7 @@ def parse(text: str, dialect: str) -> RelationalStatement:
     """
     rules = dialect_of(dialect)
     try:
-        return _parse(plainly_spelled(text, rules), rules, 0)
+        return with_types(_parse(plainly_spelled(text, rules), rules, 0), text, rules)
     except Unparsable as error:
         raise explanation(error, text) from error.__cause__
 

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
+from time import time
 
+from connectors.catalog.local_queries import open_catalog
 from connectors.catalog.server import CatalogConfig, running_catalog
+from connectors.catalog.store.evidence.table_changes import table_changes
 from connectors.openmetadata.client import CatalogSearch, connect
 from connectors.openmetadata.entities.extension import file_name_events
 from connectors.openmetadata.entities.registration import register
 from connectors.openmetadata.transport.connection import Connection
 from connectors.openmetadata.transport.platform import Platform
-from ingestion.binding.name_events import NameEvent, NameEventKind
+from ingestion.binding.name_events import NameEvent, NameEventKind, TypeEvent
+from ingestion.model import Column
 from ingestion.names.namespaces import RelationKey
 from ingestion.resolution.resolver import Resolver, SearchScope
-from workflows.publishing.ddl_events import name_events
+from workflows.publishing.ddl_events import name_events, type_events
 
 
 def key(table: str) -> RelationKey:
@@ -83,3 +87,37 @@ def test_a_drop_that_makes_room_for_a_renamed_table_ends_nothing_of_that_table(t
             filed = [event["at"] for event in name_events(events, resolver) if event["kind"] == "rename"]
             assert filed == [at]
         platform.close()
+
+
+def test_a_type_that_the_log_gives_is_a_change_at_its_time(tmp_path: Path) -> None:
+    file = tmp_path / "catalog.db"
+    with running_catalog(CatalogConfig(file, port=0)) as address:
+        platform = connect(Connection(address.url))
+        resolver = registered(platform)
+        fields = [{"name": name, "dataType": "INT"} for name in ("a", "b")]
+        table = {"name": "typed", "databaseSchema": "s.d.p", "columns": fields}
+        register(platform, {"tables": [table]}, at=time())
+        ahead = time() + 3_600
+        told = [
+            TypeEvent(key("typed"), Column("a", "bigint"), 2.0, "int"),  # what stands was defined after it
+            TypeEvent(key("typed"), Column("b", "integer"), 2.0, "int"),
+            TypeEvent(key("typed"), Column("B", "varchar(20)"), ahead),
+            TypeEvent(key("typed"), Column("gone", "text"), 2.0),
+            TypeEvent(key("unknown"), Column("a", "text"), 2.0),
+            TypeEvent(key("typed"), Column("a", "text"), 0.0),
+        ]
+        filed = type_events(told, resolver)
+        shown = [(one["definition"]["name"], one["at"], one.get("before")) for one in filed]
+        assert shown == [("a", 2_000, "int"), ("B", round(ahead * 1000), None), ("gone", 2_000, None)]
+        file_name_events(platform.http, filed)
+        file_name_events(platform.http, filed)
+        found = CatalogSearch(platform).get_by_fqn("s.d.p.typed")
+        assert found is not None
+        assert [(column.name, column.type) for column in found.columns] == [("a", "INT"), ("b", "varchar(20)")]
+        platform.close()
+    with open_catalog(file) as connection:
+        changes = table_changes(connection, [found.id], 1_500, 2**52)
+    assert [(one.path, one.kind, one.at, one.before, one.after) for one in changes] == [
+        ("a", "retyped", 2_000, "int", "bigint"),
+        ("b", "retyped", round(ahead * 1000), "int", "varchar(20)"),
+    ]

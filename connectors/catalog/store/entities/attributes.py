@@ -72,6 +72,30 @@ def record(connection: Connection, changes: list[Change]) -> None:
         connection.execute(insert(attributes), rows)
 
 
+def shapes_around(connection: Connection, identifier: str, at: int) -> tuple[dict[str, str | None], set[str]]:
+    """The shapes of an entity's columns (by path) as of `at` (milliseconds), and which are defined after it."""
+    shapes: dict[str, str | None] = {}
+    later = set()
+    where = (attributes.c.entity_id == identifier, attributes.c.name == "shape")
+    for row in connection.execute(select(attributes).where(*where).order_by(attributes.c.at, attributes.c.seq)):
+        if row.at <= at:
+            shapes[row.column_path] = row.value
+        elif row.value is not None:
+            later.add(row.column_path)
+    return shapes, later
+
+
+def is_recorded(connection: Connection, change: Change) -> bool:
+    """Whether this very event is there."""
+    where = (
+        attributes.c.entity_id == change.entity_id,
+        attributes.c.column_path == change.path,
+        attributes.c.name == change.name,
+        attributes.c.at == change.at,
+    )
+    return connection.execute(select(attributes.c.seq).where(*where).limit(1)).first() is not None
+
+
 def known_columns(connection: Connection, identifiers: list[str]) -> Mapping[str, set[str]]:
     """The paths of every column each entity ever had."""
     known: dict[str, set[str]] = {identifier: set() for identifier in identifiers}

@@ -9,6 +9,7 @@ from connectors.catalog.contract.errors import ApiError
 from ingestion.model import Json
 from ingestion.names import fqn
 
+_NO_TYPE = "UNKNOWN"
 MAX_COLUMNS = 20_000
 MAX_NAMES = 8 << 20
 
@@ -126,12 +127,22 @@ def path_of(name: str) -> str:
 
 def shape(position: int, column: Json) -> dict[str, Any]:
     """What the store remembers of a column over time: its order, its type and its standardised type."""
-    data_type = column.get("dataTypeDisplay") or _with_parameters(column)
+    data_type = type_text(column)
     return {
         "position": position,
         "dataType": data_type,
         "standardType": standard_type(column.get("dataType") or data_type),
     }
+
+
+def is_typed(column: Json) -> bool:
+    """Whether the type of a column is told."""
+    return str(column.get("dataType") or _NO_TYPE) != _NO_TYPE or bool(column.get("dataTypeDisplay"))
+
+
+def type_text(column: Json) -> str:
+    """The type of a column as people read it."""
+    return str(column.get("dataTypeDisplay") or _with_parameters(column))
 
 
 def merge(known: list[Json], given: list[Json]) -> list[Json]:
@@ -153,7 +164,7 @@ def merge(known: list[Json], given: list[Json]) -> list[Json]:
 
 
 def _with_parameters(column: Json) -> str:
-    data_type = str(column.get("dataType") or "UNKNOWN")
+    data_type = str(column.get("dataType") or _NO_TYPE)
     if column.get("precision") is not None:
         scale = f",{column['scale']}" if column.get("scale") is not None else ""
         return f"{data_type}({column['precision']}{scale})"

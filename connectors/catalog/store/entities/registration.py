@@ -16,7 +16,7 @@ from connectors.catalog.contract.errors import bad_request, not_found
 from connectors.catalog.store.database import dumps, loads, tick
 from connectors.catalog.store.entities import columns as columns_of
 from connectors.catalog.store.entities import name_events
-from connectors.catalog.store.entities.attributes import Change, entity_changes, record
+from connectors.catalog.store.entities.attributes import Change, entity_changes, record, shapes_around
 from connectors.catalog.store.entities.column_events import insert_column_events
 from connectors.catalog.store.entities.documents import complete, place_of, references_to
 from connectors.catalog.store.entities.entities import EntityRow, entity_id, reference_of
@@ -24,7 +24,7 @@ from connectors.catalog.store.entities.tests import suite_document, test_documen
 from connectors.catalog.store.entities.versions import keep_version, next_version
 from connectors.catalog.store.labels import index_labels
 from connectors.catalog.store.name_index import index_names
-from connectors.catalog.store.schema import attributes, entities, query_uses
+from connectors.catalog.store.schema import entities, query_uses
 from ingestion.model import Json
 from ingestion.names import fqn
 from ingestion.names.storage_paths import normal_path
@@ -85,8 +85,9 @@ class Registration:
         if check is not None:
             check(stored)
         if stored is not None and not stored.purged:
+            columns = columns_of.of_document(document)
             self._carry_over(document, stored)
-            self._keep_latest(stored, document)
+            self._keep_latest(stored, document, columns)
         identifier = stored.id if stored is not None else entity_id(kind.type, name)
         document["id"] = identifier
         values = self._values(kind, document, parent)
@@ -227,21 +228,28 @@ class Registration:
             else:
                 document["dataModel"] = {**document["dataModel"], "columns": merged}
 
-    def _keep_latest(self, stored: EntityRow, document: Json) -> None:
-        """A definition older than the one that stands adds what it knows, but does not turn the clock back."""
-        if self.at is None:
+    def _keep_latest(self, stored: EntityRow, document: Json, columns: list[Json]) -> None:
+        """A definition older than that of a column which stands does not turn the clock back.
+
+        What it told of the column is filed as the column's past.
+        """
+        if self.at is None or self.replace or "columns" not in document:
             return
-        latest = self.connection.execute(
-            select(attributes.c.at).where(attributes.c.entity_id == stored.id).order_by(attributes.c.at.desc()).limit(1)
-        ).scalar()
-        if latest is None or latest <= self.at:
-            return
-        existing = loads(stored.document)
-        known, given = columns_of.of_document(existing), columns_of.of_document(document)
-        if "columns" in document and not self.replace:
-            name_events = {column["name"].casefold(): column for column in known}
-            kept = [name_events.get(column["name"].casefold(), column) for column in given]
-            document["columns"] = kept
+        shapes, later = shapes_around(self.connection, stored.id, self.at)
+        before = enumerate(columns_of.of_document(loads(stored.document)), 1)
+        known = {column["name"].casefold(): (position, column) for position, column in before}
+        with_types = {column["name"].casefold(): column for column in columns if columns_of.is_typed(column)}
+        for number, column in enumerate(document["columns"]):
+            folded = column["name"].casefold()
+            position, stands = known.get(folded, (0, column))
+            path = columns_of.path_of(stands["name"])
+            if not position or path not in later or not columns_of.is_typed(stands):
+                continue
+            document["columns"][number] = stands
+            if folded in with_types:
+                shape = dumps(columns_of.shape(position, with_types[folded]))
+                if shapes.get(path) != shape:
+                    self._changes.append(Change(stored.id, path, "shape", shape, self.at))
 
     def _values(self, kind: EntityType, document: Json, parent: EntityRow | None) -> dict[str, Any]:
         processed = bool(document.pop("processedLineage", False))

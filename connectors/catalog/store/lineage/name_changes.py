@@ -14,7 +14,7 @@ from connectors.catalog.store.activity import add_runs
 from connectors.catalog.store.database import dumps, loads, tick
 from connectors.catalog.store.entities import columns as columns_of
 from connectors.catalog.store.entities import name_events
-from connectors.catalog.store.entities.attributes import Change, column_changes, record
+from connectors.catalog.store.entities.attributes import Change, column_changes, is_recorded, record
 from connectors.catalog.store.entities.column_events import insert_column_events
 from connectors.catalog.store.entities.entities import EntityRow, find_id
 from connectors.catalog.store.entities.registration import Registration
@@ -24,9 +24,11 @@ from connectors.catalog.store.lineage.projection import project
 from connectors.catalog.store.lineage.writer import versions_at
 from connectors.catalog.store.name_index import index_names
 from connectors.catalog.store.schema import attributes, entities, usage_records
+from ingestion.dialects.types import is_same_type
 from ingestion.model import Json
 
-_COLUMN_KINDS = ("dropColumn", "renameColumn")
+_TYPE_KEYS = ("dataType", "dataTypeDisplay", "arrayDataType", "dataLength", "precision", "scale", "children")
+_COLUMN_KINDS = ("dropColumn", "renameColumn", "retypeColumn")
 
 
 def apply(connection: Connection, events: Sequence[bulk_models.DdlEvent]) -> Json:
@@ -37,6 +39,8 @@ def apply(connection: Connection, events: Sequence[bulk_models.DdlEvent]) -> Jso
     for event in sorted(events, key=lambda event: event.at):
         if event.kind == "rename" and event.other is not None:
             _hand_over(connection, event)
+        elif event.kind == "retypeColumn":
+            new += _retype(connection, event)
         elif event.kind in _COLUMN_KINDS:
             new += _column_event(connection, event)
     touched = {identifier for event in named for identifier in (event.entity_id, event.other_id)}
@@ -127,6 +131,32 @@ def _column_event(connection: Connection, event: bulk_models.DdlEvent) -> int:
         index_names(connection, {(row.id, new_path): event.to})
     record(connection, [*column_changes(row.id, {"columns": columns}, {"columns": kept}, event.at), *moved])
     _store_columns(connection, row, document, kept)
+    return 1
+
+
+def _retype(connection: Connection, event: bulk_models.DdlEvent) -> int:
+    """Files that a column got another type; what stands is another column where it was defined later."""
+    row = _row(connection, event.entity)
+    if event.definition is None:
+        raise bad_request("a retypeColumn needs definition")
+    given = event.definition.model_dump(exclude_none=True)
+    document = loads(row.document)
+    columns = columns_of.of_document(document)
+    known = next((one for one in columns if one["name"].casefold() == given["name"].casefold()), None)
+    if known is None:
+        return 0
+    path, later = columns_of.path_of(known["name"]), _later(connection, row.id, known["name"], event.at)
+    before = event.before or ("" if later else columns_of.type_text(known))
+    change = Change(row.id, path, "retyped", dumps([before, columns_of.type_text(given)]), event.at)
+    if is_same_type(before, columns_of.type_text(given)) or is_recorded(connection, change):
+        return 0
+    changes = [change]
+    if not later:
+        retyped = {**{key: value for key, value in known.items() if key not in _TYPE_KEYS}, **given}
+        kept = [{**retyped, "name": known["name"]} if column is known else column for column in columns]
+        changes += column_changes(row.id, {"columns": columns}, {"columns": kept}, event.at)
+        _store_columns(connection, row, document, kept)
+    record(connection, changes)
     return 1
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
+from ingestion.dialects import Dialect
 from ingestion.dialects.definition import keywords
+from ingestion.lexing.altered_types import altered_types
 from ingestion.model import Column, StatementKind, TableChange
 from ingestion.parsing.sqlglot_tier.names.identifiers import Names
 from ingestion.parsing.sqlglot_tier.repairs.edits import matching, words
@@ -19,6 +21,7 @@ from ingestion.parsing.sqlglot_tier.statements.definitions import (
     list_items,
     name_at,
 )
+from ingestion.relational.form import RelationalStatement
 
 _KINDS_OF_RELATION = keywords(
     "MATERIALIZED FOREIGN EXTERNAL DYNAMIC ICEBERG HYBRID EVENT STREAMING SECURE SNAPSHOT INTERACTIVE LIVE IGNORE"
@@ -64,6 +67,15 @@ def altered_table(tokens: list[Token], names: Names) -> TableChange | None:
         dropped_columns=tuple(change.dropped),
         renamed_columns=tuple(change.renamed),
     )
+
+
+def with_types(statement: RelationalStatement, text: str, rules: Dialect) -> RelationalStatement:
+    """The statement with the types that an ALTER TABLE gives to columns, which no grammar reads in every spelling."""
+    altered = altered_types(text, rules) if statement.kind is StatementKind.ALTER_TABLE else None
+    if altered is None:
+        return statement
+    changes = (replace(change, retyped_columns=altered[1]) for change in statement.changes)
+    return replace(statement, changes=tuple(changes))
 
 
 @dataclass(slots=True)

@@ -112,7 +112,10 @@ def alter_changes(names: Names, node: exp.Expr) -> Iterator[TableChange]:
             )
         elif kind is exp.Schema:
             added += _columns_of(names, action)
-    if added or dropped or renamed or not node.args.get("actions"):
+    retypes = any(
+        action.args.get("dtype") or type(action) is exp.ModifyColumn for action in node.args.get("actions") or ()
+    )
+    if added or dropped or renamed or retypes or not node.args.get("actions"):
         yield TableChange(
             StatementKind.ALTER_TABLE,
             name,

@@ -112,6 +112,19 @@ class TestRegister:
         columns = client.get("/tables/name/s.d.p.t")[1]["columns"]
         assert [(one["name"], one["dataType"]) for one in columns] == [("a", "INT"), ("old", "INT")]
 
+    def test_an_older_type_is_the_columns_past(self, client: Client) -> None:
+        client.post("/headwater/tables", self.request("a", "b", at=9_000))
+        for at, kind in ((1_000, "INT"), (3_000, "VARCHAR"), (3_000, "VARCHAR"), (2_000, "INT"), (5_000, "UNKNOWN")):
+            older = self.request("a", at=at)
+            older["tables"][0]["columns"][0]["dataType"] = kind
+            client.post("/headwater/tables", older)
+        told = client.get("/headwater/history", entity="s.d.p.t")[1]["changes"]
+        shapes = [(one["column"], one["at"], one["value"]["dataType"]) for one in told if one["name"] == "shape"]
+        of_a = [(1_000, "INT"), (3_000, "VARCHAR"), (9_000, "INT")]
+        assert sorted(shapes) == [*(("a", *shape) for shape in of_a), ("b", 9_000, "INT")]
+        columns = client.get("/tables/name/s.d.p.t")[1]["columns"]
+        assert [(one["name"], one["dataType"]) for one in columns] == [("a", "INT"), ("b", "INT")]
+
 
 class TestLineage:
     def test_counts_tell_what_became_of_each_edge(self, tables: Tables) -> None:

@@ -200,3 +200,49 @@ def test_days_count_back_from_the_first_failure(
     test = told("t0", *passes, (20 * DAY, False), (99 * DAY, False))
     found = symptom_of(("t0", "a"), 100 * DAY, LookBack(begun * DAY, days), (test,)).window
     assert (found.start, found.end) == tuple(round(one * DAY) for one in window)
+
+
+LINE = (
+    ColumnDependency(("raw", "a"), ("stg", "a"), "DIRECT"),
+    ColumnDependency(("stg", "a"), ("mid", "a"), "DIRECT"),
+    ColumnDependency(("mid", "a"), ("t0", "a"), "DIRECT"),
+)
+NOW_AND_THEN = 1_500
+
+
+def scores_in_chain(
+    *incidents: Incident, tests: tuple[TestRecord, ...] = (), sized: tuple[str, ...] = ()
+) -> dict[str, float]:
+    """The scores, the highest first, of raw -> stg -> mid -> t0, where a test of t0.a fails."""
+    names = ("raw", "stg", "mid", "t0")
+    tables = {name: TableKnowledge(True, 1, usual_size=name in sized) for name in names}
+    failing = made_test("t0", "a", passed=False, kind="k0")
+    return {one.table: one.score for one in ranked(UpstreamFacts(LINE, incidents, (failing, *tests), tables, 0))}
+
+
+def test_what_a_table_shows_speaks_against_what_it_is_made_of() -> None:
+    shown = made_test("mid", "a", passed=False, kind="k0")
+    unexplained = scores_in_chain(tests=(shown,))
+    assert list(unexplained) == ["mid", "stg", "raw", "t0"]
+    changed = Incident(NOW_AND_THEN, "mid", IncidentKind.DEFINITION, ("a",))
+    explained = scores_in_chain(changed, tests=(shown,))
+    assert next(iter(explained)) == "mid"
+    assert explained["stg"] < unexplained["stg"] / 2
+
+
+def test_who_had_as_many_rows_as_ever_lost_none() -> None:
+    fewer = Incident(NOW_AND_THEN, "mid", IncidentKind.FEWER_ROWS)
+    assert list(scores_in_chain(fewer)) == ["mid", "stg", "raw", "t0"]
+    assert list(scores_in_chain(fewer, sized=("stg",))) == ["mid", "raw", "stg", "t0"]
+
+
+def test_a_load_that_another_shape_of_what_it_reads_broke_is_a_consequence() -> None:
+    failed = Incident(NOW_AND_THEN + 1, "stg", IncidentKind.LOAD_FAILED)
+    retyped = Incident(NOW_AND_THEN, "raw", IncidentKind.TYPE, ("a",))
+    alone = scores_in_chain(failed)
+    assert next(iter(alone)) == "stg"
+    broken = scores_in_chain(failed, retyped)
+    assert next(iter(broken)) == "raw"
+    assert broken["stg"] < alone["stg"] / 2
+    later = replace(retyped, at=failed.at + 1)
+    assert scores_in_chain(failed, later)["stg"] == alone["stg"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ingestion.dialects import dialect_of
-from ingestion.scripts.altered_types import altered_types, dropped_namespace, unfollowed_change
+from ingestion.lexing.altered_types import altered_types
 
 CASES = """
 postgres | ALTER TABLE s.t ALTER COLUMN a TYPE bigint USING a::bigint, ALTER b SET DATA TYPE text | a bigint, b text
@@ -42,15 +42,3 @@ def test_a_table_is_told_by_its_whole_name() -> None:
     found = altered_types('ALTER TABLE "S".t ALTER a TYPE int', dialect_of("postgres"))
     assert found is not None
     assert found[0] == ("S", "t")
-
-
-def test_what_is_not_followed_is_named() -> None:
-    postgres = dialect_of("postgres")
-    assert unfollowed_change("DROP FUNCTION f(int)", postgres) == "DROP FUNCTION"
-    assert unfollowed_change("ALTER TYPE mood ADD VALUE 'secret'", postgres) == "ALTER TYPE"
-    assert unfollowed_change("ALTER TABLE 'secret", postgres) == "ALTER TABLE"
-    assert unfollowed_change("ALTER TABLE t FROBNICATE a", postgres) == "ALTER TABLE"
-    assert unfollowed_change("ALTER TABLE t ADD CONSTRAINT c CHECK (a > 1), OWNER TO x", postgres) is None
-    assert unfollowed_change("DROP INDEX i", postgres) is None
-    assert dropped_namespace("DROP SCHEMA IF EXISTS web CASCADE", postgres) == ("web",)
-    assert dropped_namespace("DROP TABLE web.t", postgres) == ()

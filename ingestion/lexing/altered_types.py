@@ -1,4 +1,4 @@
-"""The types that an ALTER TABLE gives to columns, and what other DDL does that lineage does not follow."""
+"""The types that an ALTER TABLE gives to columns, in the spelling of any dialect."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from ingestion.dialects import Dialect
 from ingestion.dialects.definition import keywords
 from ingestion.lexing.cursor import Code
 from ingestion.model import Column
-from ingestion.statements import SkipReason, classify
 
 _RELATIONS = keywords("table view")
-_VERBS = keywords("alter modify change")
-_OTHER_VERBS = keywords(
+TYPE_VERBS = keywords("alter modify change")
+OTHER_VERBS = keywords(
     "add drop rename set reset enable disable validate owner cluster partition unset comment with nocheck check rebuild"
     " attach detach force order engine convert replica inherit no move shrink logging nologging parallel noparallel"
     " compress cache nocache read allocate deallocate split merge coalesce recluster suspend resume tablespace lock"
@@ -29,12 +28,6 @@ _BEHIND_TYPE = keywords(
     " materialized alias ttl with character ;"
 )
 _TEXTS_IN_TYPE = re.compile(r"\([^()'\"]*+['\"][^()]*+\)")
-_UNFOLLOWED = frozenset(
-    {
-        *(("drop", what) for what in keywords("function procedure macro type domain aggregate extension synonym")),
-        *(("alter", what) for what in keywords("type domain schema database function procedure synonym extension")),
-    }
-)
 
 
 def altered_types(text: str, dialect: Dialect) -> tuple[tuple[str, ...], tuple[Column, ...]] | None:
@@ -58,39 +51,14 @@ def altered_types(text: str, dialect: Dialect) -> tuple[tuple[str, ...], tuple[C
     return (name, columns) if columns else None
 
 
-def unfollowed_change(text: str, dialect: Dialect) -> str | None:
-    """What `text` drops or alters, and nobody knows what depends on it (DROP FUNCTION), or how; None for other SQL."""
-    code = Code.of(text, dialect)
-    words = code.words(0, 2)
-    if words in _UNFOLLOWED:
-        return " ".join(words).upper()
-    skipped = classify(text, dialect).skip_reason is SkipReason.DDL_OTHER
-    if words != ("alter", "table") or not skipped or altered_types(text, dialect):
-        return None
-    place = 2
-    while code.word(place) in ("if", "exists", "only"):
-        place += 1
-    name, place = code.dotted_name(place)
-    place += 3 if code.words(place, 2) == ("on", "cluster") else 0
-    return None if name and code.word(place) in _VERBS | _OTHER_VERBS else "ALTER TABLE"
-
-
-def dropped_namespace(text: str, dialect: Dialect) -> tuple[str, ...]:
-    """The name of the schema or database that `text` drops, () where it drops none."""
-    code = Code.of(text, dialect)
-    if code.word(0) != "drop" or code.word(1) not in ("schema", "database", "catalog"):
-        return ()
-    return code.dotted_name(4 if code.words(2, 2) == ("if", "exists") else 2)[0]
-
-
 def _columns(code: Code, place: int) -> Iterator[Column]:
     verb = ""
     for first, last in code.items(place, len(code.tokens)):
         word = code.word(first)
-        if word in _VERBS | _OTHER_VERBS and code.word(first + 1) != ".":
+        if word in TYPE_VERBS | OTHER_VERBS and code.word(first + 1) != ".":
             verb = word
             first += 1
-        if verb not in _VERBS:
+        if verb not in TYPE_VERBS:
             continue
         while code.word(first) in ("column", "columns", "if", "exists"):
             first += 1

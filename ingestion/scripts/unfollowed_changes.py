@@ -1,0 +1,41 @@
+"""What DDL does that lineage does not follow."""
+
+from __future__ import annotations
+
+from ingestion.dialects import Dialect
+from ingestion.dialects.definition import keywords
+from ingestion.lexing.altered_types import OTHER_VERBS, TYPE_VERBS, altered_types
+from ingestion.lexing.cursor import Code
+from ingestion.statements import SkipReason, classify
+
+_UNFOLLOWED = frozenset(
+    {
+        *(("drop", what) for what in keywords("function procedure macro type domain aggregate extension synonym")),
+        *(("alter", what) for what in keywords("type domain schema database function procedure synonym extension")),
+    }
+)
+
+
+def unfollowed_change(text: str, dialect: Dialect) -> str | None:
+    """What `text` drops or alters, and nobody knows what depends on it (DROP FUNCTION), or how; None for other SQL."""
+    code = Code.of(text, dialect)
+    words = code.words(0, 2)
+    if words in _UNFOLLOWED:
+        return " ".join(words).upper()
+    skipped = classify(text, dialect).skip_reason is SkipReason.DDL_OTHER
+    if words != ("alter", "table") or not skipped or altered_types(text, dialect):
+        return None
+    place = 2
+    while code.word(place) in ("if", "exists", "only"):
+        place += 1
+    name, place = code.dotted_name(place)
+    place += 3 if code.words(place, 2) == ("on", "cluster") else 0
+    return None if name and code.word(place) in TYPE_VERBS | OTHER_VERBS else "ALTER TABLE"
+
+
+def dropped_namespace(text: str, dialect: Dialect) -> tuple[str, ...]:
+    """The name of the schema or database that `text` drops, () where it drops none."""
+    code = Code.of(text, dialect)
+    if code.word(0) != "drop" or code.word(1) not in ("schema", "database", "catalog"):
+        return ()
+    return code.dotted_name(4 if code.words(2, 2) == ("if", "exists") else 2)[0]

@@ -1,0 +1,63 @@
+"""The types that the DDL of a log gives to columns, at their time, with those before."""
+
+from __future__ import annotations
+
+import pytest
+
+from ingestion.binding.binder import BoundLog, bind
+from ingestion.binding.timeline import Occurrence, SchemaProvider
+from ingestion.model import Column
+from ingestion.names.namespaces import Namespace
+from ingestion.parsing.sqlglot_tier.tier import parse
+
+CASES = """
+postgres   | a int         | ALTER COLUMN a TYPE bigint USING a::bigint       | a INT -> bigint @2
+postgres   | a int         | RENAME COLUMN a TO c; ALTER c TYPE text          | c INT -> text @3
+postgres   | a int         | ALTER a TYPE text; ALTER a SET DATA TYPE text    | a INT -> text @2, a text -> text @3
+postgres   | a int         | RENAME TO t; ADD b int, ALTER a TYPE text        | a INT -> text @3
+postgres   | a int         | ALTER a SET DEFAULT 3, ALTER a DROP NOT NULL     |
+mysql      | a int, b int  | MODIFY COLUMN a BIGINT, CHANGE b c TEXT          | a INT -> BIGINT @2, c INT -> TEXT @2
+oracle     | a NUMBER(5)   | MODIFY (a NUMBER(10))                            | A DECIMAL(5, 0) -> NUMBER(10) @2
+tsql       | a int         | ALTER COLUMN a bigint NOT NULL                   | a INT -> bigint @2
+snowflake  | a int         | MODIFY COLUMN a SET DATA TYPE NUMBER(38, 2)      | A INT -> NUMBER(38, 2) @2
+bigquery   | a INT64       | ALTER COLUMN IF EXISTS a SET DATA TYPE NUMERIC   | a BIGINT -> NUMERIC @2
+spark      | a int         | CHANGE COLUMN a a bigint                         | a INT -> bigint @2
+clickhouse | a UInt32      | ON CLUSTER c MODIFY COLUMN a UInt64 CODEC(ZSTD)  | a BIGINT -> UInt64 @2
+redshift   | a varchar(20) | ALTER COLUMN a TYPE varchar(300)                 | a VARCHAR(20) -> varchar(300) @2
+"""
+
+
+def bound(dialect: str, *texts: str) -> BoundLog:
+    """The log of these statements; the catalog knows a table."""
+    occurrences = [
+        Occurrence(text, parse(text, dialect), Namespace("db", ("s",)), (float(number), 0))
+        for number, text in enumerate(texts, 1)
+    ]
+    return bind(occurrences, SchemaProvider(lambda key: (Column("a", "date"),) if key.table == "known" else None))
+
+
+def told(log: BoundLog) -> str:
+    return ", ".join(f"{e.column.name} {e.before} -> {e.column.type} @{e.time:g}" for e in log.type_events)
+
+
+@pytest.mark.parametrize("case", [line for line in CASES.splitlines() if line])
+def test_a_type_is_told_with_its_time_and_the_one_before(case: str) -> None:
+    dialect, columns, altered, expected = (part.strip() for part in case.split("|"))
+    texts = [f"ALTER TABLE t {what.strip()}" for what in altered.split(";")]
+    log = bound(dialect, f"CREATE TABLE t ({columns})", *texts)
+    assert told(log) == expected
+    assert {event.key.table.lower() for event in log.type_events} <= {"t"}
+
+
+def test_of_a_table_from_before_the_log_the_catalog_tells_the_type() -> None:
+    assert told(bound("postgres", "ALTER TABLE known ALTER a TYPE int")) == "a date -> int @1"
+    assert told(bound("postgres", "ALTER TABLE other ALTER a TYPE int")) == "a  -> int @1"
+
+
+def test_a_temporary_table_is_nobody_elses() -> None:
+    assert told(bound("postgres", "CREATE TEMP TABLE t (a int)", "ALTER TABLE t ALTER a TYPE text")) == ""
+
+
+def test_what_stands_has_the_new_type() -> None:
+    log = bound("postgres", "CREATE TABLE t (a int, b int)", "ALTER TABLE t ALTER a TYPE text")
+    assert [log.schemas[relation.number] for relation in log.relations] == [(Column("a", "text"), Column("b", "INT"))]
