@@ -12,11 +12,15 @@ import pytest
 import yaml
 from pyspark.sql import SparkSession
 
+from ingestion.decomposition.process import DecompositionRequest
+from ingestion.parsing.parser_pool import Limits
 from tests.support.forked_run import in_a_fork
 from tests.support.growing_log import configuration
 from tests.support.run_in_session import command_line, run
 from workflows.control.failpoints import Failpoints
 from workflows.control.options import Backfill
+from workflows.entity_lineage.log import taking_apart
+from workflows.entity_lineage.log.taking_apart import decompose_all
 
 pytestmark = pytest.mark.spark
 HEADER = "query_text,start_time,session_id,user_name,status\n"
@@ -100,3 +104,15 @@ def test_each_run_is_counted_once_through_kills_growth_and_rereading(spark: Spar
     assert metrics_of(folder) == grown
     files = [file for file in folder.rglob("*") if file.is_file() and file.parent.name != "log"]
     assert not [file for file in files if b"canary" in file.read_bytes()]
+
+
+def test_many_queries_are_taken_apart_by_tasks_as_few_are_here(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = [f"SELECT max(a{number}) FROM t" for number in range(6)] + ["SELECT sum(a FROM t"]
+    requests = [DecompositionRequest(text, "postgres", b"key") for text in texts]
+    here = decompose_all(spark, requests, Limits(), 2)
+    monkeypatch.setattr(taking_apart, "_FEW", 1)
+    assert decompose_all(spark, requests, Limits(), 2) == here
+    shown = [one.decomposition.measures[0].expression.text if one.decomposition else one.reason for one in here]
+    assert shown == [*(f"MAX(a{number})" for number in range(6)), "unparsable"]
