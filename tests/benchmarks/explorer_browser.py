@@ -15,6 +15,7 @@ import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import psutil
 
@@ -156,7 +157,7 @@ def _sources(chance: random.Random, target: int) -> set[int]:
     return {target - chance.randint(1, reach) for _ in range(chance.choice((1, 2, 2, 3)))}
 
 
-def _edge(chance: random.Random, made: list[dict[str, str]], pair: tuple[int, int], each: int) -> dict[str, object]:
+def _edge(chance: random.Random, made: list[dict[str, str]], pair: tuple[int, int], each: int) -> dict[str, Any]:
     source, target = (made[number] for number in pair)
     columns = [
         {

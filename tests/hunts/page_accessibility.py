@@ -18,6 +18,7 @@ from selenium.webdriver.common.by import By
 
 from tests.support import mill_catalog, shop_history
 from tests.support.browser import Page
+from tests.support.http_client import Client, ref
 from tests.support.served_page import DESK, PHONE, ServedPage, served_page
 
 _RUN = """
@@ -31,6 +32,7 @@ _THEME = "document.documentElement.dataset.theme = arguments[0]"
 _DAILY = f"{shop_history.SCHEMA}.daily"
 _LINK = f"t=1.1.{_DAILY}&days=0&e={shop_history.SCHEMA}.rates%0Arate%09{_DAILY}%0Atotal"
 _HUB = f"t=1.1.{mill_catalog.HUB}"
+_BOARD, _METRIC = "looker.2", "turnover"
 View = tuple[str, bool, str, Callable[[Page], object]]  # its name, whether of the shop, its address, what to do there
 
 
@@ -56,6 +58,36 @@ def _column(page: Page) -> None:
     _wait("#impact p, #impact tr")(page)
 
 
+def _card(page: Page) -> None:
+    page.until(lambda: page.texts(".card.root"), "the card")
+    page.js("document.querySelector('.card.root').dispatchEvent(new MouseEvent('click', { bubbles: true }))")
+    _wait("#impact p, #impact tr")(page)
+
+
+def _why(page: Page) -> None:
+    _card(page)
+    page.driver.find_element(By.XPATH, "//button[text()='Why is it wrong?']").click()
+    _wait("#causes-verdict")(page)
+
+
+def _fill_shop(client: Client) -> None:
+    """The shop, with a dashboard of one chart and a metric that are made of `report`."""
+    shop_history.fill(client)
+    client.made("/services/dashboardServices", {"name": "looker", "serviceType": "Looker"})
+    chart = client.made("/charts", {"name": "1", "displayName": "Sales by day", "service": "looker"})
+    board = {"name": "2", "displayName": "Board of sales", "service": "looker", "charts": [chart["fullyQualifiedName"]]}
+    measured = {"language": "SQL", "code": "SUM(total)"}
+    made = {
+        "dashboard": client.made("/dashboards", board),
+        "metric": client.made("/metrics", {"name": "turnover", "metricExpression": measured}),
+    }
+    status, report = client.get(f"/tables/name/{shop_history.SCHEMA}.report")
+    assert status == 200, report
+    for kind, one in made.items():
+        ends = {"fromEntity": ref(report), "toEntity": ref(one, kind)}
+        assert client.put("/lineage", {"edge": ends})[0] == 200
+
+
 _VIEWS: tuple[View, ...] = (
     ("start", False, "", _wait("#beginnings li")),
     ("results", False, "q=flour", _wait("#beginnings li")),
@@ -72,6 +104,11 @@ _VIEWS: tuple[View, ...] = (
     ("filters", False, _HUB, _click("#filters summary")),
     ("narrow", False, _HUB, _click("#narrow summary")),
     ("help", False, _HUB, _click("#help-toggle")),
+    ("dashboard", True, f"t=1.1.{_BOARD}&days=0", _card),
+    ("metric", True, f"t=1.1.{_METRIC}&days=0", _card),
+    ("schemas with dashboards", True, "a=schemas.", _wait(".card")),
+    ("why", True, f"t=1.1.{_DAILY}&days=0", _why),
+    ("a hub at two moments", True, f"t=1.1.{_DAILY}&days=0&base={shop_history.CHANGED - 1}&list=1", _wait("#list tr")),
     ("missing", False, "t=1.1.mill.main.core.flour", _wait("#beginnings li")),
 )
 
@@ -86,7 +123,7 @@ def main() -> None:
     with ExitStack() as stack:
         folders = [Path(stack.enter_context(tempfile.TemporaryDirectory())) for _ in range(2)]
         mill = stack.enter_context(served_page(folders[0], mill_catalog.fill))
-        shop = stack.enter_context(served_page(folders[1], shop_history.fill))
+        shop = stack.enter_context(served_page(folders[1], _fill_shop))
         for where, violation in _violations(mill, shop, script):
             count += 1
             for one in violation:

@@ -200,7 +200,7 @@ function expanders({ card, width }) {
         "data-of": card.id,
         transform: `translate(${x} ${HEAD / 2 - 10})`,
         role: "button",
-        "aria-label": `show ${card.hidden[side]} ${side} of ${card.name}${said}`,
+        "aria-label": `${changed ? `${text}: ` : ""}show ${card.hidden[side]} ${side} of ${card.name}${said}`,
       });
       group.append(
         svg("rect", { width: wide, height: 20, rx: 10 }),

@@ -72,7 +72,7 @@ def test_of_two_moments_a_hub_shows_what_changed_and_lists_the_rest(port: Served
     assert len(shown) == 20 and all(int(name[-3:]) < REWORDED for name in shown)
     assert f"20 links changed; {REWORDED - 20} more changed beside these tables" in page.status
     assert page.js("return document.querySelector('.expand.changed').ariaLabel") == (
-        "show 480 downstream of harbour, of which 5 changed"
+        "+480 ±5: show 480 downstream of harbour, of which 5 changed"
     )
     page.js("document.querySelector('.card.root').focus()")
     page.press("]")

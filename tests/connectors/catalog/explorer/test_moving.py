@@ -28,10 +28,11 @@ _CARDS = """
       while (!layer.look({ k: 1, sight }, moving)) counts.push(layer.element.childElementCount);
       counts.push(layer.element.childElementCount);
       const element = layer.elements.get('c0');
+      const drawn = element.parentNode === layer.element;
       layer.look({ k: 0.2, sight }, { moving: false });
       const far = layer.element.querySelectorAll('.far').length;
       layer.look({ k: 0.2, sight: () => ({ left: 0, top: 0, right: 100, bottom: 40 }) }, { moving: false });
-      done({ counts, far, replaced: !element.isConnected, left: layer.element.childElementCount });
+      done({ counts, far, replaced: drawn && element.parentNode === null, left: layer.element.childElementCount });
     }, (error) => done(String(error)));
 """
 _WIRES = """
