@@ -6,7 +6,8 @@
 The logs are written by Spark as Parquet (parquet_log_generator.py), each in a folder that is removed after its run, and
 the catalog is compared with the generator's answers. `--distinct`: logs of so many statements, no two of one shape. The
 last lines are a table of stages over the sizes, and what another million rows cost between the last two of them. Exit
-code 1 where an answer is missing or wrong, or the driver's Python took more than `--driver-mb`.
+code 1 where an answer is missing or wrong, or the driver's Python took more than `--driver-mb`. `--at-once` templates
+are bound and published together.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ def main() -> None:
     parser.add_argument("--templates", type=int, nargs="+", default=[2_000, 20_000, 200_000])
     parser.add_argument("--distinct", type=int, nargs="+")
     parser.add_argument("--driver-mb", type=int, default=1_000)
+    parser.add_argument("--at-once", type=int, default=5_000, help="headwater.templatesAtOnce")
     arguments = parser.parse_args()
     if arguments.distinct:
         sizes = [(count, count) for count in arguments.distinct]
@@ -41,7 +43,7 @@ def main() -> None:
         sizes = list(zip(arguments.rows, arguments.templates, strict=True))
     runs, right = [], True
     for rows, templates in sizes:
-        found, is_right = measured(rows, templates)
+        found, is_right = measured(rows, templates, arguments.at_once)
         runs.append(found)
         right = right and is_right
     print_table(sizes, runs)
@@ -49,12 +51,14 @@ def main() -> None:
     sys.exit(0 if right and within else 1)
 
 
-def measured(rows: int, templates: int) -> tuple[Measured, bool]:
-    """A run over a log of this size, and whether its answers are right."""
+def measured(rows: int, templates: int, at_once: int) -> tuple[Measured, bool]:
+    """A run over a log of this size, so many of its templates in a batch, and whether its answers are right."""
     with tempfile.TemporaryDirectory(prefix="headwater-benchmark-") as scratch:
         folder = Path(scratch)
         generate(folder, rows, templates, LARGE)
-        (folder / "lineage.yaml").write_text(yaml.safe_dump(configuration(rows, LARGE)))
+        content = configuration(rows, LARGE)
+        content["headwater"]["templatesAtOnce"] = at_once
+        (folder / "lineage.yaml").write_text(yaml.safe_dump(content))
         run = measured_job(folder, rows)
         return run, compare(folder)
 

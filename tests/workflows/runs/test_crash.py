@@ -53,7 +53,7 @@ def unnamed_files(folder: Path) -> set[Path]:
 @pytest.fixture
 def workflow(tmp_path: Path) -> Path:
     write_log(tmp_path / "log" / "all.csv", rows_of(SHOP))
-    configuration(tmp_path)
+    configuration(tmp_path, templatesAtOnce=3)
     return tmp_path
 
 
