@@ -114,7 +114,7 @@ class RecordReader:
         if not set(map(len, rows)) <= allowed:
             good = next(index for index, row in enumerate(rows) if len(row) not in allowed)
         kept = [index for index in range(good) if rows[index]]  # the others are blank lines
-        found.rows += [rows[index] for index in kept]
+        found.rows += rows if len(kept) == len(rows) else [rows[index] for index in kept]
         found.lines += [self._line + ends[index] for index in kept]
         return ends[good]
 

@@ -33,8 +33,11 @@ class FingerprintCache:
 
     def shape_of(self, text: str) -> Scan | None:
         """The shape of a text; None where it may be a script, or what it says depends on more than its shape."""
-        if not is_single(text, self._lexicon.dialect) or any(sign in text for sign in _NOT_IN_SHAPES):
+        if not is_single(text, self._lexicon.dialect):
             return None
+        for sign in _NOT_IN_SHAPES:
+            if sign in text:
+                return None
         try:
             return scan(text, self._lexicon)
         except Unparsable:

@@ -16,6 +16,7 @@ Digests = npt.NDArray[np.int64]
 """Record digests."""
 
 _CONTENTS = ("text", "symbolic", "edges", "source_id")
+_LITTLE_ENDIAN = np.dtype("<i8")
 
 
 def none_known() -> Digests:
@@ -39,7 +40,7 @@ def record_digests(records: pa.RecordBatch) -> Digests:
     """The same number for the same session, time and content, wherever it is logged; without content for the place."""
     contents = map(_content, *(records.column(name).to_pylist() for name in _CONTENTS))
     when = (column.to_pylist() for column in (sessions_of(records), times_of(records)))
-    return np.fromiter(map(_digest, *when, contents), np.int64, records.num_rows)
+    return np.frombuffer(b"".join(map(_digest, *when, contents)), _LITTLE_ENDIAN).astype(np.int64, copy=False)
 
 
 def are_known(digests: Digests, known: Digests) -> npt.NDArray[np.bool_]:
@@ -50,9 +51,8 @@ def are_known(digests: Digests, known: Digests) -> npt.NDArray[np.bool_]:
     return np.asarray(known[places] == digests)
 
 
-def _digest(session: str, time: float | None, content: str) -> int:
-    key = f"{session}\0{time}\0{content}".encode("utf-8", "surrogatepass")
-    return int.from_bytes(hashlib.blake2b(key, digest_size=8).digest(), "little", signed=True)
+def _digest(session: str, time: float | None, content: str) -> bytes:
+    return hashlib.blake2b(f"{session}\0{time}\0{content}".encode(), digest_size=8).digest()
 
 
 def _content(text: str | None, symbolic: bytes | None, edges: bytes | None, source_id: str) -> str:

@@ -61,12 +61,16 @@ def _without_text(row: Row) -> Row:
 
 @dataclass(slots=True)
 class TaskState:
-    """What one task has seen: a template's text leaves it once. `queries`: the SELECTs, where they are taken apart."""
+    """What one task has seen: a template's text leaves it once. Rows that say the same are one object, where known.
+
+    `queries`: the SELECTs, where they are taken apart.
+    """
 
     dialect: str
     queries: SeenQueries | None = None
     seen: set[tuple[str, str]] = field(default_factory=set)
     shapes: dict[str, FingerprintCache] = field(default_factory=dict)
+    of_fingerprint: dict[str, list[Row]] = field(default_factory=dict)
     repeated: RepeatedTexts = field(default_factory=RepeatedTexts)
 
 
@@ -79,7 +83,7 @@ def text_rows(text: str, dialect: str, state: TaskState) -> list[Row]:
     shape = shapes.shape_of(text)
     known = shapes.fingerprint(shape) if shape is not None else None
     if known is not None:
-        return [{"fingerprint": known}]
+        return state.of_fingerprint.get(known) or state.of_fingerprint.setdefault(known, [{"fingerprint": known}])
     found = [
         {"position": position, **own}
         for position, statement in enumerate(split(text, dialect))

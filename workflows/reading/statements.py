@@ -74,10 +74,12 @@ SEGMENT_WRITTEN = "segment_written"
 """Why a row is skipped that is of no record: it names the `file` that statements were written into."""
 NO_RECORD = (READ_BEFORE, SEGMENT_WRITTEN)
 """Why rows are skipped that stand for nothing that this run has read."""
-_BATCH = 2000
+_BATCH = 10_000
 _NOT_GIVEN: Row = {"position": 0, "step": 0, "sets": False, "standing": False}
 """What rows have that do not say otherwise; null in all other columns."""
-_OF_RECORDS = ("source_id", "user", "duration", "job")
+_AS_IN_RECORDS = ("source_id", "user", "duration", "job")
+_MOST_DIGITS = 18
+"""Of a line's number that surely is one of 64 bits."""
 
 
 class _Content(NamedTuple):
@@ -152,15 +154,22 @@ def _statement_batches(records: pa.RecordBatch, digests: Digests, state: TaskSta
 
 
 def _statement_batch(common: Mapping[str, pa.Array], of_record: list[int], own: list[Row]) -> pa.RecordBatch:
-    """Rows that are of these records by their numbers, and say of themselves what is in `own`."""
-    records, given = pa.array(of_record, pa.int32()), {name for row in own for name in row}
+    """Rows that are of these records by their numbers, and say of themselves what is in `own`.
+
+    Most say what others say too, and are the same object then.
+    """
+    distinct = {id(row): row for row in own}
+    place = {key: number for number, key in enumerate(distinct)}
+    records, alike = pa.array(of_record, pa.int32()), pa.array([place[id(row)] for row in own], pa.int32())
+    given = {name for row in distinct.values() for name in row}
     columns = []
     for column in _ARROW_SCHEMA:
         default = _NOT_GIVEN.get(column.name)
         if column.name in common:
             columns.append(common[column.name].take(records))
         elif column.name in given:
-            columns.append(pa.array([row.get(column.name, default) for row in own], column.type))
+            values = pa.array([row.get(column.name, default) for row in distinct.values()], column.type)
+            columns.append(values.take(alike))
         else:
             columns.append(pa.repeat(pa.scalar(default, column.type), len(own)))
     return pa.RecordBatch.from_arrays(columns, schema=_ARROW_SCHEMA)
@@ -201,21 +210,31 @@ def _edges_row(edges: bytes) -> Row:
 
 
 def _record_columns(records: pa.RecordBatch, dialects: Sequence[str], digests: Digests) -> dict[str, pa.Array]:
-    """By column of a statement: where its record stands in the log, when and where it ran, and who ran it."""
-    files, lines = zip(*map(_file_and_line, records.column("source_id").to_pylist()), strict=True)
-    given = (records.column(name).to_pylist() for name in ("database", "schema"))
-    databases, schemas = zip(*map(_own_place, *given, dialects), strict=True)
+    """By column of a statement, a value for each record; there is at least one record."""
+    files, lines = _files_and_lines(records.column("source_id"))
+    databases, schemas = _own_places(records, dialects)
     return {
-        **{name: records.column(name) for name in _OF_RECORDS},
+        **{name: records.column(name) for name in _AS_IN_RECORDS},
         "time": pc.coalesce(times_of(records), 0.0),
-        "file": pa.array(files, pa.string()),
-        "line": pa.array(lines, pa.int64()),
+        "file": files,
+        "line": lines,
         "session": sessions_of(records),
-        "database": pa.array(databases, pa.string()),
-        "schema": pa.array(schemas, pa.string()),
+        "database": databases,
+        "schema": schemas,
         "dialect": pa.array(dialects, pa.string()),
         "digest": pa.array(digests, pa.int64()),
     }
+
+
+def _files_and_lines(source_ids: pa.Array) -> tuple[pa.Array, pa.Array]:
+    """At once where all are lines of one file, as those are that are read together."""
+    file, mark, _line = source_ids[0].as_py().rpartition(":")
+    numbers = pc.utf8_slice_codeunits(source_ids, len(file) + len(mark))
+    are_lines = pc.and_(pc.ascii_is_decimal(numbers), pc.less_equal(pc.binary_length(numbers), _MOST_DIGITS))
+    if mark and pc.all(pc.and_(pc.starts_with(source_ids, file + mark), are_lines)).as_py():
+        return pa.repeat(pa.scalar(file, pa.string()), len(source_ids)), numbers.cast(pa.int64())
+    files, lines = zip(*map(_file_and_line, source_ids.to_pylist()), strict=True)
+    return pa.array(files, pa.string()), pa.array(lines, pa.int64())
 
 
 def _file_and_line(source_id: str) -> tuple[str, int]:
@@ -224,6 +243,13 @@ def _file_and_line(source_id: str) -> tuple[str, int]:
     if not line.isdecimal():
         file, _mark, line = source_id.rpartition("#")
     return file, int(line) if line.isdecimal() else 0
+
+
+def _own_places(records: pa.RecordBatch, dialects: Sequence[str]) -> tuple[pa.Array, pa.Array]:
+    """The databases and schemas that the records name."""
+    given = (records.column(name).to_pylist() for name in ("database", "schema"))
+    databases, schemas = zip(*map(_own_place, *given, dialects), strict=True)
+    return pa.array(databases, pa.string()), pa.array(schemas, pa.string())
 
 
 @lru_cache(10_000)

@@ -20,6 +20,7 @@ from ingestion.contribution import JOBS_KEPT
 from ingestion.names.namespaces import NamespaceDefaults
 from workflows.templates.meanings import DIGESTS_KEPT, RUN_COLUMNS, Run, RunTallies, StatementRuns, Tally, tally_task
 from workflows.templates.names import TemplateNames
+from workflows.templates.plain_tallies import PLAIN_TALLY_SCHEMA, tally_plain_runs
 
 RECORD_ORDER = ("time", "file", "line")
 ORDER = (*RECORD_ORDER, "position", "step")
@@ -153,16 +154,22 @@ def _rows(found: DataFrame) -> Iterator[Row]:
 
 
 def _plain_tallies(bearing: DataFrame) -> DataFrame:
-    return bearing.groupBy(*_RUNS).agg(
-        F.count(F.lit(1)).alias("count"),
-        F.count(F.when(F.col("fresh"), 1)).alias("fresh"),
-        F.collect_set("user").alias("users"),
-        F.slice(F.array_sort(F.collect_set("digest")), 1, DIGESTS_KEPT).alias("digests"),
-        F.slice(F.array_sort(F.collect_set("job")), 1, JOBS_KEPT).alias("jobs"),
+    """Those of each task first, which has no more of a template at hand than is kept, however often it ran."""
+    of_tasks = bearing.select(*RUN_COLUMNS).mapInArrow(tally_plain_runs, PLAIN_TALLY_SCHEMA)
+    return of_tasks.groupBy(*_RUNS).agg(
+        F.sum("count").alias("count"),
+        F.sum("fresh").alias("fresh"),
+        _union_of("users").alias("users"),
+        F.slice(F.array_sort(_union_of("digests")), 1, DIGESTS_KEPT).alias("digests"),
+        F.slice(F.array_sort(_union_of("jobs")), 1, JOBS_KEPT).alias("jobs"),
         F.sum("duration").alias("duration"),
-        F.min(F.struct(*ORDER)).alias("at"),
-        F.max(F.struct(*ORDER)).alias("last"),
+        F.min("at").alias("at"),
+        F.max("last").alias("last"),
     )
+
+
+def _union_of(name: str) -> Column:
+    return F.array_distinct(F.flatten(F.collect_list(name)))
 
 
 def _tally(row: Row) -> Tally:

@@ -9,7 +9,7 @@ from typing import Any
 from connectors.base import CUT, MALFORMED_EDGES
 from connectors.query_log.engine_lineage.rows import EngineLineage, MalformedLineage
 from connectors.query_log.interpretation.column_reading import ColumnReading
-from connectors.query_log.interpretation.job_names import job_of
+from connectors.query_log.interpretation.job_names import has_comment, job_of
 from connectors.query_log.interpretation.tables import Malformed, Table
 from connectors.query_log.interpretation.values import NULLS, parse_duration, parse_flag, parse_state, parse_times
 from connectors.query_log.profiles.export_profile import NO_WRITE, NOT_A_STATEMENT, OTHERWISE, ExportProfile, Pieces
@@ -138,23 +138,32 @@ def _jobs(columns: Columns, texts: Sequence[str | None], reading: ColumnReading)
         else:
             ids = (f"{kind} {value}" if value and _ID.fullmatch(value) else None for value in values)
             known = [one or other for one, other in zip(known, ids, strict=True)]
-    return [job_of(tag, text) or one for tag, text, one in zip(tags, texts, known, strict=True)]
+    rows = zip(tags, texts, known, strict=True)
+    return [job_of(tag, text) or one if tag or has_comment(text) else one for tag, text, one in rows]
 
 
 def _part(position: int, columns: Columns, reading: ColumnReading) -> list[str | None]:
     """A column without what stands for nothing, and only that of it which counts."""
     pattern = reading.profile.patterns.get(reading.names[position])
+    values = columns[position]
+    distinct = set(values)
     if pattern is None:
-        return [None if value in _NULLS else value.rstrip() or None for value in columns[position]]
-    matches = (pattern.search(value) for value in columns[position])
-    return [match[1] or None if match else None for match in matches]
+        parts = {value: None if value in _NULLS else value.rstrip() or None for value in distinct}
+    else:
+        matches = ((value, pattern.search(value)) for value in distinct)
+        parts = {value: match[1] or None if match else None for value, match in matches}
+    return [parts[value] for value in values]
 
 
 def _texts(columns: Columns, statuses: list[str | None], reading: ColumnReading) -> list[str | None]:
     texts: list[str | None] = [None] * len(statuses)
     for position in reading.fields["text"]:
         limit = reading.profile.limits.get(reading.names[position])
-        for row, text in enumerate(_texts_of(columns[position])):
+        found = _texts_of(columns[position])
+        if limit is None and position == reading.fields["text"][0]:
+            texts = found
+            continue
+        for row, text in enumerate(found):
             if texts[row] is None and text is not None:
                 texts[row] = text
                 if limit is not None and statuses[row] is None and limit.cuts(text):

@@ -78,8 +78,13 @@ def _band(written: str) -> Iterator[tuple[str, str]]:
             yield key[1], pair[key.end() :]
 
 
+def has_comment(text: str | None) -> bool:
+    """Whether a text may have a comment, and so the name of a job."""
+    return text is not None and ("/*" in text or "--" in text)
+
+
 def _of_text(text: str) -> str | None:
-    if "/*" not in text and "--" not in text:
+    if not has_comment(text):
         return None
     ends = (text,) if len(text) <= 2 * _LOOKED_AT else (text[:_LOOKED_AT], text[-_LOOKED_AT:])
     for comment in (found for end in ends for found in _comments(end)):

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from connectors.base import RECORD_SCHEMA
@@ -57,7 +58,8 @@ class Table:
     def _to_batch(self, name: str, schema: pa.Schema) -> pa.RecordBatch:
         good, bad = len(self.lines), len(self.malformed)
         lines = [*self.lines, *(record.line for record in self.malformed)]
-        arrays = [pa.array([f"{name}:{line}" for line in lines], pa.string())]
+        numbers = pa.array(lines, pa.int64()).cast(pa.string())
+        arrays = [pc.binary_join_element_wise(name, numbers, ":")]
         for column in list(schema)[1:]:
             values = self.columns.get(column.name)
             if column.name == "problem":

@@ -157,3 +157,32 @@ def test_a_records_own_place_is_as_its_platform_has_it(
 ) -> None:
     (row,) = rows_of([{**record("insert into t select a from s"), **columns}], dialect)
     assert (row["database"], row["schema"]) == place
+
+
+PLACES = {
+    "log.csv:2": ("log.csv", 2),
+    "log.csv:17": ("log.csv", 17),
+    "a:b.csv:3": ("a:b.csv", 3),
+    "app#4": ("app", 4),
+    "app-1#x": ("app-1", 0),
+    "log.csv:": ("", 0),
+    "7": ("", 7),
+    "log.csv:\u0663": ("log.csv", 3),
+    "log.csvx:5": ("log.csvx", 5),
+}
+
+
+@pytest.mark.parametrize("ids", [[*PLACES], [*PLACES][:2], ["log.csv:2", "log.csvx:5"], *([one] for one in PLACES)])
+def test_a_records_place_does_not_depend_on_those_that_are_read_with_it(ids: list[str]) -> None:
+    found = rows_of([{**record("select 1"), "source_id": one} for one in ids], "postgres")
+    assert [(row["file"], row["line"]) for row in found] == [PLACES[one] for one in ids]
+
+
+def test_rows_that_say_the_same_are_each_of_their_own_record() -> None:
+    texts = ["use a", "insert into t select 1", "use a", "insert into t select 2", "use b; insert into t select 3"]
+    found = rows_of([{**record(text), "source_id": f"f:{line}"} for line, text in enumerate(texts)], "snowflake")
+    assert [(row["line"], row["position"], row["sets"]) for row in found] == [
+        *((0, 0, True), (1, 0, False), (2, 0, True), (3, 0, False), (4, 0, True), (4, 1, False))
+    ]
+    assert [row["text"] is not None for row in found] == [False, True, False, False, False, False]
+    assert len({row["fingerprint"] for row in found[1::2]}) == 1
