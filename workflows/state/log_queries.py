@@ -7,16 +7,17 @@ import json
 import secrets
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import Connection, Table, delete, insert, select
 from sqlalchemy.exc import IntegrityError
 
-from ingestion.decomposition import stored
-from ingestion.decomposition.model import Decomposition
-from ingestion.decomposition.process import NameParts
 from workflows.state.schema import log_metrics, log_queries, log_query_uses, meta
 from workflows.state.store import StateStore
+
+if TYPE_CHECKING:
+    from ingestion.decomposition.model import Decomposition
+    from ingestion.decomposition.process import NameParts
 
 ANY_LITERAL = ""
 """Stands for the literals of a query that was met with more of them than are told apart."""
@@ -108,6 +109,8 @@ def _literal_key(store: StateStore) -> bytes | None:
 
 def known_queries(connection: Connection, workflow: str) -> dict[QueryKey, LogQuery]:
     """The queries of a workflow; one whose content cannot be read is as if it had been taken apart by other code."""
+    from ingestion.decomposition import stored  # what takes queries apart is loaded where any are
+
     runs: dict[str, dict[str, Runs]] = {}
     for row in connection.execute(select(log_query_uses).where(log_query_uses.c.workflow == workflow)):
         runs.setdefault(row.id, {})[row.user] = Runs(row.runs, row.last)
@@ -159,6 +162,8 @@ def _insert(connection: Connection, table: Table, rows: Iterable[Mapping[str, ob
 
 
 def _values(workflow: str, query: LogQuery) -> dict[str, object]:
+    from ingestion.decomposition import stored
+
     key = query.key
     return {
         "workflow": workflow,

@@ -25,7 +25,7 @@ def keep_version(connection: Connection, row: EntityRow) -> None:
 
 
 def mark_processed(connection: Connection, identifiers: Iterable[str], now: int) -> None:
-    """Marks the tables of these ids as ones whose lineage is done: a new version of each that was not."""
+    """Marks tables (by `identifiers`, their ids) whose lineage is done, each in a version of `now` (milliseconds)."""
     unmarked = entities.c.type == "table", ~entities.c.processed, ~entities.c.deleted
     for chunk in chunks_of(sorted(identifiers)):
         for row in connection.execute(select(entities).where(entities.c.id.in_(chunk), *unmarked)).all():
