@@ -28,7 +28,7 @@ _OF_SESSION = ("session", *ORDER, "database", "schema", "path", "set_database", 
 class QueryRuns:
     """The runs of SELECTs that no run before has counted, by user; `passed` are templates whose literals are values.
 
-    `statements` have their texts.
+    `statements` have their texts: all SELECTs that were read, for a text stands where it was first met, counted or not.
     """
 
     statements: DataFrame
@@ -56,7 +56,8 @@ def query_runs(
     statements: Statements, past: ReadState, defaults: NamespaceDefaults, passed: Collection[QueryTemplate]
 ) -> QueryRuns:
     """The runs of the SELECTs that this run read; of the templates that have `passed` literals are values."""
-    queries = _not_counted(statements.frame.where(F.col("query").isNotNull()), past)
+    read = statements.frame.where(F.col("query").isNotNull())
+    queries = _not_counted(read, past)
     many = queries.groupBy("query", "dialect").agg(F.count_distinct("literals").alias("literals"))
     found = many.where(F.col("literals") > MOST_LITERALS).collect()
     values = frozenset(passed).union((row["query"], row["dialect"]) for row in found)
@@ -73,7 +74,7 @@ def query_runs(
         space = defaults.namespace(row["namespace_database"] or "", tuple(row["namespace_path"] or ()))
         key = QueryKey(row["query"], row["dialect"], row["literals"], space.database, space.search_path)
         add_runs(runs.setdefault(key, {}), row["user"] or "", Runs(row["runs"], row["last"]))
-    return QueryRuns(queries, runs, values)
+    return QueryRuns(read, runs, values)
 
 
 def add_runs(runs: dict[str, Runs], user: str, more: Runs) -> None:

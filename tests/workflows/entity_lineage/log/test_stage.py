@@ -42,6 +42,8 @@ FIRST = [
 LATER = [
     ("s5", "dan", "SELECT sum(amount) AS total FROM orders WHERE status = 'canary-paid'"),
     *(("s6", "eve", f"SELECT max(amount) AS most FROM orders WHERE id = {number}") for number in range(22)),
+    ("s7", "fay", "SET search_path TO mart"),
+    ("s7", "fay", "SELECT sum(amount) AS sent FROM orders WHERE status = 'canary-sent'"),
 ]
 
 
@@ -98,6 +100,7 @@ def test_each_run_is_counted_once_through_kills_growth_and_rereading(spark: Spar
         **uses(found),
         "gmv": (4, ("ann", "bob", "dan"), "2026-01-01T00:11:00Z"),
         "most": (22, ("eve",), "2026-01-01T00:33:00Z"),
+        "sent_2": (1, ("fay",), "2026-01-01T00:35:00Z"),
     }
     assert grown["most"]["any_literal"] is True
     files = [file for file in folder.rglob("*") if file.is_file() and file.parent.name != "log"]
