@@ -10,6 +10,8 @@ from array import array
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import IO, Generic, TypeVar, cast, overload
 
+from ingestion.errors import StateLost
+
 Value = TypeVar("Value")
 Key = TypeVar("Key", bound=Hashable)
 
@@ -30,12 +32,14 @@ class Shelf(Sequence[Value], Generic[Value]):
         self._file: IO[bytes] | None = None
 
     def append(self, value: Value) -> int:
-        """Adds a value; its number."""
+        """Adds a value; its number. Raises StateLost where there is no room for it."""
         number, end = len(self._ends), self._end
         if number >= self._most and (packed := _pack(value)) is not None:
-            if self._file is None:
-                self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115  it lives as long as the shelf
-            end += os.pwrite(self._file.fileno(), packed, end)
+            try:
+                self._write(packed, end)
+            except OSError as error:
+                raise _no_room(error) from error
+            end += len(packed)
         else:
             self._held[number] = value
         self._ends.append(end)
@@ -59,6 +63,14 @@ class Shelf(Sequence[Value], Generic[Value]):
 
     def __len__(self) -> int:
         return len(self._ends)
+
+    def _write(self, packed: bytes, place: int) -> None:
+        if self._file is None:
+            self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115  it lives as long as the shelf
+        left = memoryview(packed)
+        while left:  # on a disk that is nearly full, the system takes a part of it
+            written = os.pwrite(self._file.fileno(), left, place)
+            left, place = left[written:], place + written
 
     @property
     def _end(self) -> int:
@@ -87,6 +99,13 @@ class ShelvedMapping(Mapping[Key, Value], Generic[Key, Value]):
 
     def __len__(self) -> int:
         return len(self._numbers)
+
+
+def _no_room(error: OSError) -> StateLost:
+    return StateLost(
+        f"the directory for temporary files {tempfile.gettempdir()} does not work ({error.strerror or error}): make room "
+        "there, or name another one in TMPDIR; what was noted until now is kept: run the same command again"
+    )
 
 
 def _pack(value: object) -> bytes | None:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import resource
+import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
+from ingestion.errors import StateLost
 from workflows.control.shelf import Shelf, ShelvedMapping
 
 
@@ -37,3 +43,25 @@ def test_the_value_that_was_put_last_counts() -> None:
         found.put(key, value)
     assert dict(found) == {"a": 3, "b": 2}
     assert ("a" in found, "c" in found, len(found)) == (True, False, 2)
+
+
+@contextmanager
+def largest_file(size: int) -> Iterator[None]:
+    """No file may grow beyond so many bytes: the system takes what fits of a write that is longer."""
+    before, handler = resource.getrlimit(resource.RLIMIT_FSIZE), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, handler)
+
+
+def test_a_value_for_which_there_is_no_room_is_an_error_and_no_half_value() -> None:
+    shelf: Shelf[bytes] = Shelf(held=0)
+    shelf.append(b"first")
+    with largest_file(1_000), pytest.raises(StateLost, match=r"File too large\): make room there.*TMPDIR"):
+        shelf.append(os.urandom(2_000))
+    second = os.urandom(2_000)
+    assert shelf.append(second) == 1
+    assert list(shelf) == [b"first", second]
