@@ -33,7 +33,10 @@ class Progress(Protocol):
     """The stages of a run, one after the other."""
 
     def stage(self, name: str) -> AbstractContextManager[Stage]:
-        """A stage that begins now and ends with the block; its seconds are kept, also when it fails."""
+        """A stage that begins now and ends with the block; its seconds are kept, also when it fails.
+
+        One that is entered again goes on from what was done of it.
+        """
 
     @property
     def seconds_by_stage(self) -> dict[str, float]:
@@ -79,11 +82,12 @@ class LoggedProgress:
 
     def __init__(self) -> None:
         self._clock = _Clock()
+        self._stages: dict[str, _LoggedStage] = {}
 
     @contextmanager
     def stage(self, name: str) -> Iterator[Stage]:
         logger.info("%s ...", name)
-        stage = _LoggedStage(name)
+        stage = self._stages.setdefault(name, _LoggedStage(name))
         with self._clock.running(name):
             yield stage
         logger.info("%s: %s in %.1f s", name, stage.state(), self._clock.seconds[name])
@@ -125,13 +129,18 @@ class LiveProgress:
     def __init__(self, bars: RichBars) -> None:
         self._bars = bars
         self._clock = _Clock()
+        self._tasks: dict[str, TaskID] = {}
+        self._done: dict[str, float] = {}
 
     @contextmanager
     def stage(self, name: str) -> Iterator[Stage]:
-        task = self._bars.add_task(name, total=None, note="")
+        if name not in self._tasks:
+            self._tasks[name] = self._bars.add_task(name, total=None, note="")
+        task = self._tasks[name]
+        self._bars.update(task, completed=self._done.get(name, 0))
         with self._clock.running(name):
             yield _LiveStage(self._bars, task)
-        done = self._bars.tasks[task].completed
+        done = self._done[name] = self._bars.tasks[task].completed
         # A full bar, also where the total was never known.
         self._bars.update(task, total=done or 1, completed=done or 1)
 

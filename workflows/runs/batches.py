@@ -155,7 +155,7 @@ class _LineageRun:
 
     def _publish_batch(self, lineage: SourceLineage, scope: CompleteScope, shared: SharedLineage) -> PublishedLineage:
         with self._stages.progress.stage("publish") as stage:
-            stage.expect(len(lineage.requests))
+            stage.expect(self._sums.requests)
             return self._stages.publishing.publish(lineage, scope, stage.advance, shared)
 
     def _send_events(self, lineage: SourceLineage, published: PublishedLineage, names: ResolvedNames) -> None:

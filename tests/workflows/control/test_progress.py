@@ -64,3 +64,21 @@ def test_stages_are_timed_in_order_also_when_they_fail_or_come_again(terminal: b
 
     assert list(progress.seconds_by_stage) == ["b", "a"]
     assert all(seconds >= 0 for seconds in progress.seconds_by_stage.values())
+
+
+def test_a_stage_that_comes_again_goes_on_in_its_own_bar_or_count(caplog: pytest.LogCaptureFixture) -> None:
+    stream = io.StringIO()
+    with open_progress(Console(file=stream, force_terminal=True, width=100)) as live, caplog.at_level(logging.INFO):
+        for progress in (live, LoggedProgress()):
+            for count in (0, 2, 3):
+                with progress.stage("publish") as stage:
+                    stage.expect(5)
+                    stage.advance(count)
+
+    assert stream.getvalue().rpartition("\x1b[2K")[2].count("publish") == 1
+    assert "5/5" in stream.getvalue()
+    assert [record.getMessage().split(" in ")[0] for record in caplog.records if " in " in record.getMessage()] == [
+        "publish: done",
+        "publish: 2 of 5",
+        "publish: 5 of 5",
+    ]
