@@ -13,13 +13,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from connectors.openmetadata.entities import extension
-from connectors.openmetadata.entities.consumers import Consumer, delete_others, file_consumer
+from connectors.openmetadata.entities.consumers import Consumer, delete_others, file_consumer, known_sources
 from connectors.openmetadata.entities.crud import Collection, get_by_name, pages, put
 from connectors.openmetadata.entities.data_types import column_request
 from connectors.openmetadata.transport.http import Call, path_of
 from connectors.openmetadata.transport.platform import Platform
 from ingestion.decomposition.metrics import Metric
 from ingestion.decomposition.model import ViewField
+from ingestion.entities import EntityReference
 from ingestion.lineage_request import ColumnLineage, EdgeSource
 from ingestion.model import Column, Json
 from ingestion.names.fqn import build_fqn, encode_name
@@ -45,8 +46,8 @@ class FiledTable:
 class MetricFiling:
     """Files metrics of an `origin`; `tables` are where the tables of their views are, by the names that these have.
 
-    `filed` are the metrics that the origin is known to have filed, by name, each with a digest of what was said of it
-    to the platform that is at `place`.
+    `filed` are the metrics that the origin is known to have filed in the platform that is at `place`, by name, each with
+    a digest of what was said of it.
     """
 
     platform: Platform
@@ -106,7 +107,17 @@ class MetricFiling:
         if name in self.filed:
             return False
         known = get_by_name(self.platform.http, Collection.METRICS, build_fqn(encode_name(name)), ("extension",))
-        return known is not None and (known.get("extension") or {}).get(ORIGIN) != self.origin
+        if known is None:
+            return False
+        if self._marks:
+            return bool((known.get("extension") or {}).get(ORIGIN) != self.origin)
+        return not self._reads_own_model(EntityReference(str(known["id"]), "metric"))
+
+    def _reads_own_model(self, metric: EntityReference) -> bool:
+        """Whether lineage as this files it leads there: all that tells, without marks, of a run that was killed."""
+        read = known_sources(self.platform.http, metric, EdgeSource.QUERY).values()
+        own = f"{build_fqn(self.service, 'model')}."
+        return any(str(one.get("fullyQualifiedName")).startswith(own) for one in read)
 
     def _file_models(self, models: list[Consumer]) -> None:
         if models:

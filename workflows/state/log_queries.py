@@ -72,10 +72,11 @@ class LogQuery:
 
 
 class FiledMetric(NamedTuple):
-    """A metric as the catalog has it: its name there, and a digest of what was said of it."""
+    """A metric as the catalog `sink` has it: its name there, and a digest of what was said of it."""
 
     name: str
     digest: str
+    sink: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +131,7 @@ def known_queries(connection: Connection, workflow: str) -> dict[QueryKey, LogQu
 def filed_metrics(connection: Connection, workflow: str) -> dict[str, FiledMetric]:
     """The metrics that were filed of them, by identity."""
     rows = connection.execute(select(log_metrics).where(log_metrics.c.workflow == workflow))
-    return {row.identity: FiledMetric(row.name, row.digest) for row in rows}
+    return {row.identity: FiledMetric(row.name, row.digest, row.sink) for row in rows}
 
 
 def store_changes(connection: Connection, workflow: str, changes: QueryChanges) -> None:

@@ -26,7 +26,7 @@ from sqlalchemy import (
 
 from ingestion.errors import ConfigError
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 metadata = MetaData()
 
 meta = Table("headwater_meta", metadata, Column("key", String(64), primary_key=True), Column("value", Text))
@@ -159,6 +159,7 @@ log_metrics = Table(
     Column("identity", String(64), primary_key=True),  # digest of view, measure and filters
     Column("name", Text, nullable=False),  # that it was filed under
     Column("digest", String(64), nullable=False),  # of all that was said of it
+    Column("sink", String(128), nullable=False),  # the catalog that it was filed in
 )
 
 _LOG_QUERIES = (
@@ -179,6 +180,7 @@ MIGRATIONS: Mapping[int, Sequence[str]] = {
     ),
     2: ("alter table headwater_journal add column file text",),
     3: _LOG_QUERIES,
+    4: ("alter table headwater_log_metric add column sink varchar(128) not null default ''",),
 }
 """The statements that make a store of a version one of the next; every version before this one has an entry."""
 

@@ -34,9 +34,9 @@ def file_consumer(http: Http, consumer: Consumer, source: EdgeSource) -> tuple[s
     entity = put(http, consumer.collection, consumer.request)
     tables = {name: find_reference(http, consumer.read_from, name) for name in consumer.reads}
     wanted = {table.id: table for table in tables.values() if table is not None}
-    known = _known_sources(http, entity, source)
+    known = known_sources(http, entity, source)
     for gone in sorted(known.keys() - wanted.keys()):
-        path = path_of("lineage", known[gone], gone, entity.type, entity.id)
+        path = path_of("lineage", str(known[gone].get("type", "table")), gone, entity.type, entity.id)
         http.send(Call("DELETE", path, answered=False))
     names = {table.id: name for name, table in tables.items() if table is not None}
     fqn = entity.fully_qualified_name or consumer.request["name"]
@@ -48,13 +48,13 @@ def file_consumer(http: Http, consumer: Consumer, source: EdgeSource) -> tuple[s
     return fqn, missing
 
 
-def _known_sources(http: Http, entity: EntityReference, source: EdgeSource) -> dict[str, str]:
-    """The ids of what `source` said that an entity reads, each with its type."""
+def known_sources(http: Http, entity: EntityReference, source: EdgeSource) -> dict[str, Json]:
+    """The ids of what `source` said that an entity reads, each with what the platform tells of it."""
     path = f"lineage/{path_of(entity.type, entity.id)}"
     graph = http.get(path, {"upstreamDepth": 1, "downstreamDepth": 0}) or {}
-    types = {str(node["id"]): str(node["type"]) for node in graph.get("nodes") or ()}
+    nodes = {str(node["id"]): node for node in graph.get("nodes") or ()}
     return {
-        str(edge["fromEntity"]): types.get(str(edge["fromEntity"]), "table")
+        str(edge["fromEntity"]): nodes.get(str(edge["fromEntity"]), {})
         for edge in graph.get("upstreamEdges") or ()
         if edge["toEntity"] == entity.id and (edge.get("lineageDetails") or {}).get("source") == source
     }

@@ -85,3 +85,20 @@ def test_metrics_are_filed_by_the_contract_alone(plain: Platform, calls: list[Ca
     assert plain.http.get("metrics/name/gmv") is None
     assert plain.http.get("dashboard/datamodels/name/queries of shop%2Elog.model.orders") is None
     assert (plain.http.get("metrics/name/visits") or {})["description"] == "of somebody's"
+
+
+def test_what_a_killed_run_has_filed_is_known_again_and_what_others_have_filed_is_not(
+    plain: Platform, calls: list[Call]
+) -> None:
+    filing = MetricFiling(plain, "shop.killed", {})
+    filed, warnings = filing.file(report_of(SUM))
+    assert (list(filed), warnings) == (["gmv"], [])
+    calls.clear()
+    assert filing.file(report_of(SUM)) == (filed, [])  # the state does not have it
+    assert [call.path for call in calls][2:] == ["metrics", "lineage"]
+    calls.clear()
+    assert replace(filing, origin="shop.other").file(report_of(SUM)) == (
+        {},
+        ["gmv is a metric of the catalog already: it stays as it is"],
+    )
+    assert calls == []

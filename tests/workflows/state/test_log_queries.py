@@ -33,15 +33,15 @@ OTHER = LogQuery(QueryKey("q2", "postgres", "", "", ()), "v", reason="no aggrega
 
 def test_queries_and_metrics_are_found_again(store: StateStore) -> None:
     with store.write() as connection:
-        store_changes(connection, "w", QueryChanges([ONE, OTHER], (), {"m": FiledMetric("rate", "d")}))
+        store_changes(connection, "w", QueryChanges([ONE, OTHER], (), {"m": FiledMetric("rate", "d", "catalog a")}))
         store_changes(connection, "another", QueryChanges([OTHER]))
     more = replace(ONE, runs={**ONE.runs, "cy": Runs(2, 20.0)})
     with store.write() as connection:
-        store_changes(connection, "w", QueryChanges([more], [OTHER.key], {"m": FiledMetric("rate", "d2")}))
+        store_changes(connection, "w", QueryChanges([more], [OTHER.key], {"m": FiledMetric("rate", "d2", "catalog a")}))
     with store.read() as connection:
         assert known_queries(connection, "w") == {ONE.key: more}
         assert known_queries(connection, "another") == {OTHER.key: OTHER}
-        assert filed_metrics(connection, "w") == {"m": FiledMetric("rate", "d2")}
+        assert filed_metrics(connection, "w") == {"m": FiledMetric("rate", "d2", "catalog a")}
     with store.write() as connection:
         connection.execute(update(log_queries).values(content="{}"))
     with store.read() as connection:
@@ -64,8 +64,9 @@ def test_a_store_of_the_version_before_gets_the_tables(store: StateStore, url: s
         connection.execute(update(meta).where(meta.c.key == "schema").values(value="3"))
     again = open_state(url)
     with again.write() as connection:
-        store_changes(connection, "w", QueryChanges([ONE], (), {"m": FiledMetric("rate", "d")}))
+        store_changes(connection, "w", QueryChanges([ONE], (), {"m": FiledMetric("rate", "d", "catalog a")}))
     with again.read() as connection:
         assert known_queries(connection, "w") == {ONE.key: ONE}
+        assert filed_metrics(connection, "w") == {"m": FiledMetric("rate", "d", "catalog a")}
     again.close()
     assert {"headwater_log_query", "headwater_log_query_use", "headwater_log_metric"} <= metadata.tables.keys()

@@ -97,13 +97,17 @@ class LogMetrics:
             return dict(filed), (*failures, *hint)
         tables = catalog_tables((name for one in queries.values() for name in one.tables), resolver)
         place = sink_name(self.config.target, self.target.platform)
-        known = {one.name: "" if self.options.extent.full else one.digest for one in filed.values()}
+        here = {identity: one for identity, one in filed.items() if one.sink == place}
+        known = {one.name: "" if self.options.extent.full else one.digest for one in here.values()}
         filing = MetricFiling(self.target.platform, self.config.state.workflow, tables, known, place)
         digests, warnings = filing.file(report)
-        if not failures:
-            filing.withdraw(digests, metrics)
-        now = {identity_of(one): FiledMetric(one.name, digests[one.name]) for one in metrics if one.name in digests}
-        return now, (*failures, *warnings)
+        now = {
+            identity_of(one): FiledMetric(one.name, digests[one.name], place) for one in metrics if one.name in digests
+        }
+        if failures:  # nothing is withdrawn, so all that stands there is still ours
+            return {**here, **now}, (*failures, *warnings)
+        filing.withdraw(digests, metrics)
+        return now, tuple(warnings)
 
 
 def collected_metrics(queries: Iterable[LogQuery], filed: Mapping[str, FiledMetric]) -> tuple[Metric, ...]:

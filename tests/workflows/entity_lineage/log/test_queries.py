@@ -51,7 +51,7 @@ def test_a_metric_keeps_the_name_that_it_was_filed_under() -> None:
         LogQuery(key("", str(n)), "v", decomposed(text), runs={"ann": Runs(1, 1.0)}) for n, text in enumerate(texts)
     ]
     first = collected_metrics(queries[1:], {})
-    filed = {identity_of(one): FiledMetric(one.name, "") for one in first}
+    filed = {identity_of(one): FiledMetric(one.name, "", "") for one in first}
     names = {one.measure.expression.text: one.name for one in collected_metrics(queries, filed)}
     assert sorted(names.values()) == ["total", "total_2", "total_3"]
     assert names["SUM(a)"] == "total_3"

@@ -12,15 +12,18 @@ import pytest
 import yaml
 from pyspark.sql import SparkSession
 
+from connectors.openmetadata.entities.crud import Collection, put
 from ingestion.decomposition.process import DecompositionRequest
 from ingestion.parsing.parser_pool import Limits
 from tests.support.forked_run import in_a_fork
 from tests.support.growing_log import configuration
 from tests.support.run_in_session import command_line, run
+from workflows.config import EmbeddedCatalog
 from workflows.control.failpoints import Failpoints
 from workflows.control.options import Backfill
 from workflows.entity_lineage.log import taking_apart
 from workflows.entity_lineage.log.taking_apart import decompose_all
+from workflows.target import platform_of
 
 pytestmark = pytest.mark.spark
 HEADER = "query_text,start_time,session_id,user_name,status\n"
@@ -103,6 +106,13 @@ def test_each_run_is_counted_once_through_kills_growth_and_rereading(spark: Spar
         "sent_2": (1, ("fay",), "2026-01-01T00:35:00Z"),
     }
     assert grown["most"]["any_literal"] is True
+    with platform_of(EmbeddedCatalog(folder / "other.db")) as platform:
+        put(platform.http, Collection.METRICS, {"name": "gmv", "description": "of somebody's"})
+    moved = run(folder, f"headwater.catalog.file={folder / 'other.db'}")
+    assert "gmv is a metric of the catalog already: it stays as it is" in moved.warnings
+    with platform_of(EmbeddedCatalog(folder / "other.db")) as platform:
+        assert (platform.http.get("metrics/name/gmv") or {})["description"] == "of somebody's"
+        assert platform.http.get("metrics/name/sent") is not None
     files = [file for file in folder.rglob("*") if file.is_file() and file.parent.name != "log"]
     assert not [file for file in files if b"canary" in file.read_bytes()]
 
