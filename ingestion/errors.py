@@ -125,7 +125,7 @@ class LeaseHeld(LineageError):
 
 
 class StateLost(LineageError):
-    """What a run keeps its state or its passing files in stopped working: what was acknowledged is kept, come back later.
+    """What a run has its state or its passing files in stopped working: what was acknowledged stays, retry later.
 
     Exit code 2 where coming back does not help: it is damaged, or read-only.
     """

@@ -103,8 +103,8 @@ class ShelvedMapping(Mapping[Key, Value], Generic[Key, Value]):
 
 def _no_room(error: OSError) -> StateLost:
     return StateLost(
-        f"the directory for temporary files {tempfile.gettempdir()} does not work ({error.strerror or error}): make room "
-        "there, or name another one in TMPDIR; what was noted until now is kept: run the same command again"
+        f"the directory for temporary files {tempfile.gettempdir()} does not work ({error.strerror or error}): make "
+        "room there, or name another one in TMPDIR; what was noted until now is kept: run the same command again"
     )
 
 

@@ -46,8 +46,8 @@ class FiledTable:
 class MetricFiling:
     """Files metrics of an `origin`; `tables` are where the tables of their views are, by the names that these have.
 
-    `filed` are the metrics that the origin is known to have filed in the platform that is at `place`, by name, each with
-    a digest of what was said of it.
+    `filed` are the metrics that the origin is known to have filed in the platform that is at `place`, by name, each
+    with a digest of what was said of it.
     """
 
     platform: Platform

@@ -26,7 +26,7 @@ from sqlalchemy import (
 
 from ingestion.errors import ConfigError
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 4
 metadata = MetaData()
 
 meta = Table("headwater_meta", metadata, Column("key", String(64), primary_key=True), Column("value", Text))
@@ -170,7 +170,7 @@ _LOG_QUERIES = (
     'create table headwater_log_query_use (workflow varchar(255) not null, id varchar(64) not null, "user" text '
     'not null, runs bigint not null, last double precision, primary key (workflow, id, "user"))',
     "create table headwater_log_metric (workflow varchar(255) not null, identity varchar(64) not null, "
-    "name text not null, digest varchar(64) not null, primary key (workflow, identity))",
+    "name text not null, digest varchar(64) not null, sink varchar(128) not null, primary key (workflow, identity))",
 )
 
 MIGRATIONS: Mapping[int, Sequence[str]] = {
@@ -180,7 +180,6 @@ MIGRATIONS: Mapping[int, Sequence[str]] = {
     ),
     2: ("alter table headwater_journal add column file text",),
     3: _LOG_QUERIES,
-    4: ("alter table headwater_log_metric add column sink varchar(128) not null default ''",),
 }
 """The statements that make a store of a version one of the next; every version before this one has an entry."""
 
