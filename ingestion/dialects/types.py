@@ -33,7 +33,8 @@ def standard_type(written: str, dialect: str = "ansi") -> str:
     spelled = f"{name} {rest}".strip() if rest and not inner.startswith("<") else name
     base = special.get(text.lower()) or special.get(spelled) or STANDARD_OF.get(spelled)
     if base is None and name in _TRANSPARENT:
-        return standard_type(_split(inner[1:-1])[-1], dialect)
+        parts = _split(inner[1:-1])
+        return standard_type(parts[-1], dialect) if parts else ""
     base = base or special.get(name) or STANDARD_OF.get(name, "")
     if base in ("ARRAY", "MAP", "STRUCT") and inner:
         return f"{base}<{', '.join(_inner_types(base, inner[1:-1], dialect))}>"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from ingestion.dialects import Dialect
 from ingestion.dialects.definition import keywords
+from ingestion.dialects.types import standard_type
+from ingestion.lexing import NAME, NUMBER, PUNCTUATION, WORD
 from ingestion.lexing.cursor import Code
 from ingestion.model import Column
 
@@ -22,18 +23,26 @@ _NO_TYPE = keywords(
     "set drop add comment default rename first after position encode unset remove statistics reset restart options"
     " constraint index check partition row policy modify sort distkey sortkey diststyle column"
 )
-_BEHIND_TYPE = keywords(
-    "using not null default collate comment first after codec constraint check encode unique primary references"
-    " auto_increment identity generated encrypted sparse persisted options stored virtual visible invisible"
-    " materialized alias ttl with character ;"
+_IN_TYPE = keywords("varying precision unsigned signed array large object")
+_IN_TYPE_AFTER = {
+    "long": keywords("raw varchar varbinary"),
+    "national": keywords("char character varchar"),
+    "interval": keywords("year month day hour minute second to"),
+}
+_ZONES = (("with", "time", "zone"), ("without", "time", "zone"), ("with", "local", "time", "zone"))
+_NESTED = keywords("array map struct row table nested list")
+_OTHER_TYPES = keywords(
+    "national long interval inet cidr macaddr bitmap hll vector bfile rowid urowid sql_variant hierarchyid ipv4 ipv6"
+    " nullable lowcardinality aggregatefunction simpleaggregatefunction linestring multipoint tsvector varbit"
 )
-_TEXTS_IN_TYPE = re.compile(r"\([^()'\"]*+['\"][^()]*+\)")
+"""Types beside those that have a standard type."""
 
 
 def altered_types(text: str, dialect: Dialect) -> tuple[tuple[str, ...], tuple[Column, ...]] | None:
     """The table's name and the columns that the ALTER TABLE `text` gives a type, None where it gives none.
 
-    A type's own literals (those of an ENUM) are left out.
+    A type's own literals (those of an ENUM) are left out. What stands behind a MODIFY, CHANGE or ALTER that may be
+    something else than a column (`MODIFY TTL`) is only one where a known type follows.
     """
     code = Code.of(text, dialect)
     if code.word(0) != "alter":
@@ -53,7 +62,7 @@ def altered_types(text: str, dialect: Dialect) -> tuple[tuple[str, ...], tuple[C
 
 def _columns(code: Code, place: int) -> Iterator[Column]:
     verb = ""
-    for first, last in code.items(place, len(code.tokens)):
+    for first, last in _items(code, place, len(code.tokens)):
         word = code.word(first)
         if word in TYPE_VERBS | OTHER_VERBS and code.word(first + 1) != ".":
             verb = word
@@ -63,7 +72,7 @@ def _columns(code: Code, place: int) -> Iterator[Column]:
         while code.word(first) in ("column", "columns", "if", "exists"):
             first += 1
         if code.word(first) == "(":
-            for begin, end in code.items(first + 1, code.closing(first)):
+            for begin, end in _items(code, first + 1, code.closing(first)):
                 yield from _column(code, begin, end, verb)
         else:
             yield from _column(code, first, last, verb)
@@ -77,17 +86,105 @@ def _column(code: Code, first: int, last: int, verb: str) -> Iterator[Column]:
     following = code.name(place)
     if verb == "change" and following and code.word(place) not in _NO_TYPE | {"type"} and place + 1 < last:
         name, place = following, place + 1  # CHANGE a b type
+    told = True
     if code.words(place, 3) == ("set", "data", "type"):
         place += 3
     elif code.word(place) == "type":
         place += 1
-    elif code.word(place) in _NO_TYPE:
+    elif code.word(place) in _NO_TYPE and code.words(place, 2) != ("set", "("):
         return
-    end = place
-    while end < last and code.word(end) not in _BEHIND_TYPE:
-        end = code.closing(end) + 1 if code.word(end) == "(" else end + 1
-    if code.words(place, 2) == ("character", "varying"):
-        end = max(end, code.find(place + 1, _BEHIND_TYPE, last))
-    written = _TEXTS_IN_TYPE.sub("", code.between(place, min(end, last)))
-    if written:
-        yield Column(name, " ".join(written.split()))
+    else:
+        told = False
+    end = _type_end(code, place, last)
+    if told or _is_type(code, place, end, last):
+        written = _type_text(code, place, end)
+        if written:
+            yield Column(name, written)
+
+
+def _items(code: Code, first: int, last: int) -> Iterator[tuple[int, int]]:
+    """The stretches between the commas of a list, but for those within the angles of a type."""
+    begin = first
+    for _, end in code.items(first, last):
+        if _angles(code, begin, end) == 0:
+            yield begin, end
+            begin = end + 1
+    if begin < last:
+        yield begin, last
+
+
+def _angles(code: Code, first: int, last: int) -> int:
+    """How many angles of types are open at `last`."""
+    depth = 0
+    for place in range(first, last):
+        word = code.word(place)
+        if word == "<" and (depth or code.word(place - 1) in _NESTED):
+            depth += 1
+        elif word == ">" and depth:
+            depth -= 1
+    return depth
+
+
+def _is_type(code: Code, place: int, end: int, last: int) -> bool:
+    """Whether it is surely a type that stands there, though no word says so."""
+    path, _ = code.dotted_name(place)
+    following = code.word(end)
+    if end <= place or (end < last and following != ";" and not following[:1].isalpha()):
+        return False
+    word = code.word(place)
+    return len(path) > 1 or word in _OTHER_TYPES or bool(standard_type(word, code.dialect.name))
+
+
+def _type_end(code: Code, place: int, last: int) -> int:
+    """The index after a type: its name, what is in brackets, and the words that only types have."""
+    first = code.word(place)
+    inside = _IN_TYPE | _IN_TYPE_AFTER.get(first, frozenset())
+    _, end = code.dotted_name(place)
+    while end < last:
+        word = code.word(end)
+        zone = next((one for one in _ZONES if code.words(end, len(one)) == one), ())
+        if word == "(":
+            end = code.closing(end) + 1
+        elif word in ("<", "["):
+            end = _closing(code, end, last) + 1
+        elif zone:
+            end += len(zone)
+        elif word in inside:
+            end += 1
+        else:
+            break
+    return min(end, last)
+
+
+def _closing(code: Code, index: int, last: int) -> int:
+    """The index of the bracket that closes the one at an index."""
+    opening = code.word(index)
+    closing = {"<": ">", "[": "]"}[opening]
+    depth = 0
+    for place in range(index, last):
+        depth += (code.word(place) == opening) - (code.word(place) == closing)
+        if not depth:
+            return place
+    return last
+
+
+def _type_text(code: Code, place: int, end: int) -> str:
+    """A type as it is written, without comments and without brackets that have a text in them; "" for what is none."""
+    parts: list[str] = []
+    behind = 0
+    while place < end:
+        if code.word(place) == "(":
+            closing = code.closing(place)
+            if any(_is_text(code, inner) for inner in range(place, min(closing, end))):
+                behind, place = 0, closing + 1
+                continue
+        token = code.tokens[place]
+        if _is_text(code, place):
+            return ""
+        parts.append(f" {token.text}" if 0 < behind < token.start else token.text)
+        behind, place = token.start + len(token.text), place + 1
+    return "".join(parts)
+
+
+def _is_text(code: Code, index: int) -> bool:
+    return code.tokens[index].kind not in (WORD, NAME, PUNCTUATION, NUMBER)

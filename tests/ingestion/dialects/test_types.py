@@ -34,6 +34,7 @@ from ingestion.dialects.types import native_type, standard_type, widest
         ("bit", "tsql", "BOOLEAN"),
         ("uniqueidentifier", "tsql", "UUID"),
         ("a_type_of_ours", "postgres", ""),
+        ("Nullable", "clickhouse", ""),
         ("", "postgres", ""),
     ],
 )

@@ -28,6 +28,26 @@ clickhouse | ALTER TABLE t ON CLUSTER c MODIFY COLUMN a UInt64 CODEC(ZSTD) | a U
 trino | ALTER TABLE t ALTER COLUMN a SET DATA TYPE varchar | a varchar
 hive | ALTER TABLE t CHANGE a b STRING | b STRING
 postgres | CREATE TABLE t (a int) |
+postgres | ALTER TABLE t ALTER a TYPE timestamp(3) with time zone USING f(a) | a timestamp(3) with time zone
+postgres | ALTER TABLE t ALTER a TYPE numeric(10, /* secret */ 2) | a numeric(10, 2)
+postgres | ALTER TABLE t ALTER b TYPE int[] USING c < 3, ALTER c TYPE s.mood | b int[], c s.mood
+mysql | ALTER TABLE t MODIFY a ENUM('sec(re)t', 'x'), MODIFY b SET('secret') | a ENUM, b SET
+mysql | ALTER TABLE t MODIFY a timestamp ON UPDATE CURRENT_TIMESTAMP | a timestamp
+mysql | ALTER TABLE t CHANGE a b DOUBLE PRECISION KEY, MODIFY c int ZEROFILL | b DOUBLE PRECISION, c int
+mysql | ALTER TABLE t MODIFY query text, MODIFY comment int, ALTER INDEX i VISIBLE | query text, comment int
+doris | ALTER TABLE t MODIFY COMMENT 'secret' |
+doris | ALTER TABLE t MODIFY COLUMN a BIGINT SUM DEFAULT '1' | a BIGINT
+hive | ALTER TABLE t CHANGE a b STRUCT<x:INT, y:MAP<INT,INT>>, CHANGE c c INT | b STRUCT<x:INT, y:MAP<INT,INT>>, c INT
+hive | ALTER TABLE t CHANGE COLUMN a b INT CASCADE | b INT
+databricks | ALTER TABLE t ALTER COLUMN a SYNC IDENTITY |
+oracle | ALTER TABLE t MODIFY (a ENCRYPT USING 'secret', b LONG RAW) | B LONG RAW
+oracle | ALTER TABLE t MODIFY LOB (a) (STORAGE (x)) |
+oracle | ALTER TABLE t MODIFY DEFAULT ATTRIBUTES TABLESPACE x |
+tsql | ALTER TABLE t ALTER COLUMN a varchar(10) MASKED WITH (FUNCTION = 'default()') | a varchar(10)
+clickhouse | ALTER TABLE t MODIFY TTL date + INTERVAL 1 DAY, MODIFY SETTING x = 'secret' |
+clickhouse | ALTER TABLE t MODIFY COLUMN a LowCardinality(String) EPHEMERAL | a LowCardinality(String)
+clickhouse | ALTER TABLE t MODIFY COLUMN a Enum8('secret' = 1) REMOVE DEFAULT | a Enum8
+redshift | ALTER TABLE t ALTER DISTSTYLE ALL, ALTER SORTKEY (a) |
 """
 
 
