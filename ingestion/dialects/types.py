@@ -48,11 +48,23 @@ def standard_type(written: str, dialect: str = "ansi") -> str:
 
 
 def is_same_type(one: str, other: str) -> bool:
-    """Whether two types as they are written are one, in whatever words."""
+    """Whether two types as they are written are one, in whatever words, as far as standard types and sizes tell."""
     if " ".join(one.split()).casefold() == " ".join(other.split()).casefold():
         return True
-    standard = standard_type(one)
-    return bool(standard) and standard == standard_type(other)
+    standard, same = _signed_standard(one), _signed_standard(other)
+    if not standard[0] or standard != same:
+        return False
+    inner, other_inner = ("".join(_taken_apart(text)[1].split()).casefold() for text in (one, other))
+    told = inner[:1] == other_inner[:1] == "(" and "(" not in standard[0] and standard[0] not in _INTEGERS
+    return not told or inner == other_inner
+
+
+def _signed_standard(written: str) -> tuple[str, bool]:
+    """The standard type, as if it had negative numbers, and whether it has none."""
+    words = [word for word in written.split() if word.casefold() != "zerofill"]
+    signed = [word for word in words if word.casefold() != "unsigned"]
+    standard = standard_type(" ".join(signed))
+    return "CHAR(1)" if standard == "CHAR" else standard, len(signed) < len(words)
 
 
 def _taken_apart(text: str) -> tuple[str, str, str]:

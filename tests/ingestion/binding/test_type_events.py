@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from ingestion.binding.binder import BoundLog, bind
 from ingestion.binding.timeline import Occurrence, SchemaProvider
+from ingestion.dialects.types import is_same_type
 from ingestion.model import Column
 from ingestion.names.namespaces import Namespace
 from ingestion.parsing.sqlglot_tier.tier import parse
 
 CASES = """
-postgres   | a int         | ALTER COLUMN a TYPE bigint USING a::bigint       | a INT -> bigint @2
-postgres   | a int         | RENAME COLUMN a TO c; ALTER c TYPE text          | c INT -> text @3
-postgres   | a int         | ALTER a TYPE text; ALTER a SET DATA TYPE text    | a INT -> text @2, a text -> text @3
-postgres   | a int         | RENAME TO t; ADD b int, ALTER a TYPE text        | a INT -> text @3
+postgres   | a int         | ALTER COLUMN a TYPE bigint USING a::bigint       | a INT -> BIGINT @2
+postgres   | a int         | RENAME COLUMN a TO c; ALTER c TYPE text          | c INT -> STRING @3
+postgres   | a int         | ALTER a TYPE text; ALTER a SET DATA TYPE text  | a INT -> STRING @2, a STRING -> STRING @3
+postgres   | a int         | RENAME TO t; ADD b int, ALTER a TYPE text        | a INT -> STRING @3
 postgres   | a int         | ALTER a SET DEFAULT 3, ALTER a DROP NOT NULL     |
-mysql      | a int, b int  | MODIFY COLUMN a BIGINT, CHANGE b c TEXT          | a INT -> BIGINT @2, c INT -> TEXT @2
-oracle     | a NUMBER(5)   | MODIFY (a NUMBER(10))                            | A DECIMAL(5, 0) -> NUMBER(10) @2
-tsql       | a int         | ALTER COLUMN a bigint NOT NULL                   | a INT -> bigint @2
-snowflake  | a int         | MODIFY COLUMN a SET DATA TYPE NUMBER(38, 2)      | A INT -> NUMBER(38, 2) @2
-bigquery   | a INT64       | ALTER COLUMN IF EXISTS a SET DATA TYPE NUMERIC   | a BIGINT -> NUMERIC @2
-spark      | a int         | CHANGE COLUMN a a bigint                         | a INT -> bigint @2
-clickhouse | a UInt32      | ON CLUSTER c MODIFY COLUMN a UInt64 CODEC(ZSTD)  | a BIGINT -> UInt64 @2
-redshift   | a varchar(20) | ALTER COLUMN a TYPE varchar(300)                 | a VARCHAR(20) -> varchar(300) @2
+mysql      | a int, b int  | MODIFY COLUMN a BIGINT, CHANGE b c TEXT          | a INT -> BIGINT @2, c INT -> STRING @2
+oracle     | a NUMBER(5)   | MODIFY (a NUMBER(10))                            | A DECIMAL(5, 0) -> DECIMAL(10, 0) @2
+tsql       | a int         | ALTER COLUMN a bigint NOT NULL                   | a INT -> BIGINT @2
+snowflake  | a int         | MODIFY COLUMN a SET DATA TYPE NUMBER(38, 2)      | A INT -> DECIMAL(38, 2) @2
+bigquery   | a INT64       | ALTER COLUMN IF EXISTS a SET DATA TYPE NUMERIC   | a BIGINT -> DECIMAL @2
+spark      | a int         | CHANGE COLUMN a a bigint                         | a INT -> BIGINT @2
+clickhouse | a UInt32      | ON CLUSTER c MODIFY COLUMN a UInt64 CODEC(ZSTD)  | a BIGINT -> DECIMAL(20, 0) @2
+redshift   | a varchar(20) | ALTER COLUMN a TYPE varchar(300)                 | a VARCHAR(20) -> VARCHAR(300) @2
 """
 
 
@@ -49,9 +52,32 @@ def test_a_type_is_told_with_its_time_and_the_one_before(case: str) -> None:
     assert {event.key.table.lower() for event in log.type_events} <= {"t"}
 
 
+AGAIN = """
+mysql      | int unsigned, mediumtext, timestamp, year, decimal(10), tinyint(1), enum('a', 'b'), datetime(3), bit(8)
+postgres   | timestamp with time zone, jsonb, timetz, char, numeric, citext, text[], character varying(10), s.mood
+clickhouse | Int8, UInt32, Nullable(Int32), DateTime64(3), LowCardinality(String), FixedString(3), Decimal(9, 2)
+tsql       | nvarchar(10), varchar(max), datetime2(3), float(24), real, money, uniqueidentifier
+oracle     | varchar2(10 char), number, number(5), date, float, raw(16)
+snowflake  | number, string, timestamp_ltz, variant
+bigquery   | numeric, int64, string(10), array<int64>
+hive       | struct<x:int,y:string>, map<string,int>, float
+"""
+
+
+@pytest.mark.parametrize("case", [line for line in AGAIN.splitlines() if line])
+def test_a_type_that_is_given_again_as_it_was_is_the_same(case: str) -> None:
+    dialect, types = (part.strip() for part in case.split("|"))
+    verb = {"postgres": "ALTER a TYPE", "snowflake": "ALTER a TYPE", "bigquery": "ALTER COLUMN a SET DATA TYPE"}
+    verb |= {"tsql": "ALTER COLUMN a", "hive": "CHANGE a a"}
+    for type_ in re.split(r", (?![^(]*\))", types):
+        how = f"{verb.get(dialect, 'MODIFY COLUMN a' if dialect != 'oracle' else 'MODIFY a')} {type_}"
+        (event,) = bound(dialect, f"CREATE TABLE t (a {type_})", f"ALTER TABLE t {how}").type_events
+        assert is_same_type(event.before, event.column.type), (type_, event)
+
+
 def test_of_a_table_from_before_the_log_the_catalog_tells_the_type() -> None:
-    assert told(bound("postgres", "ALTER TABLE known ALTER a TYPE int")) == "a date -> int @1"
-    assert told(bound("postgres", "ALTER TABLE other ALTER a TYPE int")) == "a  -> int @1"
+    assert told(bound("postgres", "ALTER TABLE known ALTER a TYPE int")) == "a date -> INT @1"
+    assert told(bound("postgres", "ALTER TABLE other ALTER a TYPE int")) == "a  -> INT @1"
 
 
 def test_a_temporary_table_is_nobody_elses() -> None:
@@ -60,4 +86,4 @@ def test_a_temporary_table_is_nobody_elses() -> None:
 
 def test_what_stands_has_the_new_type() -> None:
     log = bound("postgres", "CREATE TABLE t (a int, b int)", "ALTER TABLE t ALTER a TYPE text")
-    assert [log.schemas[relation.number] for relation in log.relations] == [(Column("a", "text"), Column("b", "INT"))]
+    assert [log.schemas[relation.number] for relation in log.relations] == [(Column("a", "STRING"), Column("b", "INT"))]

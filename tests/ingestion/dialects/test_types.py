@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ingestion.dialects import DIALECTS
-from ingestion.dialects.types import native_type, standard_type, widest
+from ingestion.dialects.types import is_same_type, native_type, standard_type, widest
 
 
 @pytest.mark.parametrize(
@@ -91,3 +91,23 @@ def test_a_type_with_a_name_of_its_own_comes_back(dialect: str, standard: str) -
 )
 def test_the_widest_type_holds_all(types: list[str], expected: str) -> None:
     assert widest(types) == expected
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("varchar(10)", "CHARACTER  VARYING(10)", True),
+        ("int4", "Integer", True),
+        ("int(10) unsigned", "INT UNSIGNED", True),
+        ("int(11)", "int(10) unsigned", False),
+        ("char", "char(1)", True),
+        ("timestamp", "timestamp(6)", True),
+        ("timestamp(3)", "timestamp(6)", False),
+        ("bit(3)", "bit(8)", False),
+        ("numeric(10)", "decimal(10, 0)", True),
+        ("numeric(10, 2)", "numeric(10, 4)", False),
+        ("", "int", False),
+    ],
+)
+def test_types_are_one_in_other_words(one: str, other: str, *, same: bool) -> None:
+    assert is_same_type(one, other) is same is is_same_type(other, one)

@@ -17,6 +17,7 @@ from ingestion.parsing.sqlglot_tier.statements.definitions import (
     TokenSpan,
     column_defined,
     columns_defined,
+    defined_type,
     is_constraint,
     list_items,
     name_at,
@@ -70,11 +71,15 @@ def altered_table(tokens: list[Token], names: Names) -> TableChange | None:
 
 
 def with_types(statement: RelationalStatement, text: str, rules: Dialect) -> RelationalStatement:
-    """The statement with the types that an ALTER TABLE gives to columns, which no grammar reads in every spelling."""
+    """The statement with the types that an ALTER TABLE gives to columns, which no grammar reads in every spelling.
+
+    They are told as a definition tells types, so that what is written again as it was is seen to be the same.
+    """
     altered = altered_types(text, rules) if statement.kind is StatementKind.ALTER_TABLE else None
     if altered is None:
         return statement
-    changes = (replace(change, retyped_columns=altered[1]) for change in statement.changes)
+    columns = tuple(Column(one.name, defined_type(one.type, rules) or one.type) for one in altered[1])
+    changes = (replace(change, retyped_columns=columns) for change in statement.changes)
     return replace(statement, changes=tuple(changes))
 
 

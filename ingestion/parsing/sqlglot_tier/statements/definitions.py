@@ -168,10 +168,13 @@ def _type(tokens: list[Token], names: Names) -> str:
     for token in tokens:
         quote = "'" if token.token_type is TokenType.STRING else ""
         text += f"{' ' if text and token.text[:1].isalnum() else ''}{quote}{token.text}{quote}"
-    if not text:
-        return ""
+    return defined_type(text, names.dialect) if text else ""
+
+
+def defined_type(written: str, rules: Dialect) -> str:
+    """The type of a column as a definition tells it, in the standard set where it has one; "" where it is not read."""
     try:
-        built = exp.DataType.build(text, dialect=names.dialect.sqlglot or None, udt=True)
+        built = exp.DataType.build(written, dialect=rules.sqlglot or None, udt=True)
         return type_name(built).partition("(" if built.this is exp.DType.USERDEFINED else "\0")[0]
     except (SqlglotError, ValueError, AttributeError):
         return ""
