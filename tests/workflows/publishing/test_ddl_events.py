@@ -97,27 +97,39 @@ def test_a_type_that_the_log_gives_is_a_change_at_its_time(tmp_path: Path) -> No
         fields = [{"name": name, "dataType": "INT"} for name in ("a", "b")]
         table = {"name": "typed", "databaseSchema": "s.d.p", "columns": fields}
         register(platform, {"tables": [table]}, at=time())
+        for at, type_ in ((1.0, "INT"), (3.0, "BIGINT")):
+            again = {**table, "name": "again", "columns": [{"name": "a", "dataType": type_}, {"name": "b"}]}
+            register(platform, {"tables": [again]}, at=at)
         ahead = time() + 3_600
         told = [
             TypeEvent(key("typed"), Column("a", "bigint"), 2.0, "int"),  # what stands was defined after it
             TypeEvent(key("typed"), Column("b", "integer"), 2.0, "int"),
             TypeEvent(key("typed"), Column("B", "varchar(20)"), ahead),
             TypeEvent(key("typed"), Column("gone", "text"), 2.0),
+            TypeEvent(key("again"), Column("a", "int"), 2.0),  # as it was then, though not now
+            TypeEvent(key("again"), Column("b", "int"), 2.0),
             TypeEvent(key("unknown"), Column("a", "text"), 2.0),
             TypeEvent(key("typed"), Column("a", "text"), 0.0),
         ]
         filed = type_events(told, resolver)
         shown = [(one["definition"]["name"], one["at"], one.get("before")) for one in filed]
-        assert shown == [("a", 2_000, "int"), ("B", round(ahead * 1000), None), ("gone", 2_000, None)]
+        of_typed = [("a", 2_000, "int"), ("B", round(ahead * 1000), None), ("gone", 2_000, None)]
+        assert shown == [*of_typed, ("a", 2_000, None), ("b", 2_000, None)]
         file_name_events(platform.http, filed)
         file_name_events(platform.http, filed)
-        found = CatalogSearch(platform).get_by_fqn("s.d.p.typed")
+        found, other = (CatalogSearch(platform).get_by_fqn(f"s.d.p.{name}") for name in ("typed", "again"))
         assert found is not None
+        assert other is not None
         assert [(column.name, column.type) for column in found.columns] == [("a", "INT"), ("b", "varchar(20)")]
         platform.close()
     with open_catalog(file) as connection:
         changes = table_changes(connection, [found.id], 1_500, 2**52)
+        of_other = table_changes(connection, [other.id], 1_500, 2**52)
     assert [(one.path, one.kind, one.at, one.before, one.after) for one in changes] == [
         ("a", "retyped", 2_000, "int", "bigint"),
         ("b", "retyped", round(ahead * 1000), "int", "varchar(20)"),
+    ]
+    assert [(one.path, one.at, one.before, one.after) for one in of_other] == [
+        ("b", 2_000, "", "int"),
+        ("a", 3_000, "int", "bigint"),
     ]

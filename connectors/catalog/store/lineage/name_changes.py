@@ -14,7 +14,7 @@ from connectors.catalog.store.activity import add_runs
 from connectors.catalog.store.database import dumps, loads, tick
 from connectors.catalog.store.entities import columns as columns_of
 from connectors.catalog.store.entities import name_events
-from connectors.catalog.store.entities.attributes import Change, column_changes, is_recorded, record
+from connectors.catalog.store.entities.attributes import Change, column_changes, is_recorded, record, shapes_around
 from connectors.catalog.store.entities.column_events import insert_column_events
 from connectors.catalog.store.entities.entities import EntityRow, find_id
 from connectors.catalog.store.entities.registration import Registration
@@ -146,7 +146,7 @@ def _retype(connection: Connection, event: bulk_models.DdlEvent) -> int:
     if known is None:
         return 0
     path, later = columns_of.path_of(known["name"]), _later(connection, row.id, known["name"], event.at)
-    before = event.before or ("" if later else columns_of.type_text(known))
+    before = event.before or _type_at(connection, row.id, path, event.at)
     change = Change(row.id, path, "retyped", dumps([before, columns_of.type_text(given)]), event.at)
     if is_same_type(before, columns_of.type_text(given)) or is_recorded(connection, change):
         return 0
@@ -158,6 +158,13 @@ def _retype(connection: Connection, event: bulk_models.DdlEvent) -> int:
         _store_columns(connection, row, document, kept)
     record(connection, changes)
     return 1
+
+
+def _type_at(connection: Connection, identifier: str, path: str, at: int) -> str:
+    """The type that a column is known to have had at `at`, "" where nothing told it."""
+    shape = shapes_around(connection, identifier, at)[0].get(path)
+    told = str(loads(shape)["dataType"]) if shape else ""
+    return "" if told.casefold() == "unknown" else told
 
 
 def _store_columns(connection: Connection, row: EntityRow, document: Json, columns: list[Json]) -> None:

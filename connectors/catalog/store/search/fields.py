@@ -109,7 +109,7 @@ def values_of(field: str) -> tuple[Any, Any] | None:
 
 
 def sort_value(field: str) -> ColumnElement[Any] | None:
-    """What a search is sorted by for a field, texts whatever their case; None for what is no field."""
+    """What a search is sorted by for a field, texts whatever their case, numbers by their size; None for no field."""
     name = field.removesuffix(".keyword")
     if name == "_score":
         return literal(1.0)  # as good as any other: what is found is not weighed
@@ -117,7 +117,10 @@ def sort_value(field: str) -> ColumnElement[Any] | None:
         return _SORTED_AS_STORED[name]
     if name in _COLUMNS or name in _FLAGS:
         return _COLUMNS.get(name, _FLAGS.get(name))
-    return func.lower(func.json_extract(entities.c.document, f"$.{name}")) if _PATH.fullmatch(name) else None
+    if _PATH.fullmatch(name) is None:
+        return None
+    value = func.json_extract(entities.c.document, f"$.{name}")
+    return func.iif(func.typeof(value) == "text", func.lower(value), value)
 
 
 def stands_at(tree: Any, field: str) -> ColumnElement[bool]:

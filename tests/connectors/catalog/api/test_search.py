@@ -113,6 +113,7 @@ def test_suggestions_and_counts(searched: Client) -> None:
         ("name.keyword", "d c B a", "a B c d"),
         ("displayName", "c B a d", "a B c d"),  # what has none comes last
         ("updatedAt", "a B c d", "d c B a"),
+        ("tableProfilerConfig.profileSample", "a c B d", "d B c a"),  # of 100, 20, 10 and 9 per cent
         ("_score", "d c a B", "B a c d"),  # nothing is found better than another: by their names
         ("fullyQualifiedName", "d c a B", "B a c d"),
     ],
@@ -120,8 +121,8 @@ def test_suggestions_and_counts(searched: Client) -> None:
 def test_a_search_is_sorted_by_the_field_that_is_asked_for_and_paged_in_that_order(
     shop: Client, field: str, descending: str, ascending: str
 ) -> None:
-    for name, title in (("d", None), ("c", "z"), ("B", "Y"), ("a", "x")):
-        shop.table(name, **({"displayName": title} if title else {}))
+    for name, title, sample in (("d", None, 9), ("c", "z", 20), ("B", "Y", 10), ("a", "x", 100)):
+        shop.table(name, tableProfilerConfig={"profileSample": sample}, **({"displayName": title} if title else {}))
         time.sleep(0.002)
     for order, expected in (("desc", descending), ("asc", ascending)):
         asked = {"q": "", "index": "table_search_index", "sort_field": field, "sort_order": order}
