@@ -25,7 +25,7 @@ class BatchSums:
     """Sums over batches, told of each as it goes by.
 
     `complete`: the templates (by fingerprint) and routines of which the log says all there is; `targets`: the ids of
-    the entities that something is said of, with the number of the batch that says it, and those that are `shared`;
+    the entities that something is said of, `shared` those that several batches speak of;
     `met`: the templates that this run's statements have; `dead` and `failures`: why templates are dead, by fingerprint.
     """
 
@@ -37,7 +37,8 @@ class BatchSums:
         self.routines = RoutineEntities()
         self.processed: frozenset[str] = frozenset()
         self.complete: set[str] = set()
-        self.targets: dict[str, int] = {}
+        self.targets: set[str] = set()
+        self._first_batches: dict[str, int] = {}
         self.shared: set[str] = set()
         self.requests = 0
         self.met: set[str] = set()
@@ -61,8 +62,11 @@ class BatchSums:
         self.met.update(group.template for group in lineage.source.groups if group.fresh)
         self.requests += len(lineage.requests)
         targets = {request.edge.to_entity.id for request in lineage.requests}
-        for target in targets | {one.to_entity.id for one in lineage.replacements}:
-            if self.targets.setdefault(target, self._batches) != self._batches:
+        targets |= {one.to_entity.id for one in lineage.replacements}
+        self.targets |= targets
+        # an edge that one batch gives up is not to be sent as another alone would have it
+        for target in targets | {target for _source, target in lineage.given_up}:
+            if self._first_batches.setdefault(target, self._batches) != self._batches:
                 self.shared.add(target)
         self._batches += 1
 

@@ -151,7 +151,7 @@ class _LineageRun:
             queries.add(lineage, names.entities, published.edges)
             events.append(lineage.source.log.ddl_events)
         with self._stages.progress.stage("publish"):
-            sums.add_withdrawn(publishing.withdraw(sums.targets.keys(), scope))
+            sums.add_withdrawn(publishing.withdraw(sums.targets, scope))
 
     def _publish_batch(self, lineage: SourceLineage, scope: CompleteScope, shared: SharedLineage) -> PublishedLineage:
         with self._stages.progress.stage("publish") as stage:
