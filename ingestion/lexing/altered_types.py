@@ -27,10 +27,8 @@ _IN_TYPE = keywords("varying precision unsigned signed array large object")
 _IN_TYPE_AFTER = {
     "long": keywords("raw varchar varbinary"),
     "national": keywords("char character varchar"),
-    "interval": keywords("year month day hour minute second to"),
 }
 _ZONES = (("with", "time", "zone"), ("without", "time", "zone"), ("with", "local", "time", "zone"))
-_NESTED = keywords("array map struct row table nested list")
 _OTHER_TYPES = keywords(
     "national long interval inet cidr macaddr bitmap hll vector bfile rowid urowid sql_variant hierarchyid ipv4 ipv6"
     " nullable lowcardinality aggregatefunction simpleaggregatefunction linestring multipoint tsvector varbit"
@@ -118,7 +116,7 @@ def _angles(code: Code, first: int, last: int) -> int:
     depth = 0
     for place in range(first, last):
         word = code.word(place)
-        if word == "<" and (depth or code.word(place - 1) in _NESTED):
+        if word == "<" and (depth or bool(standard_type(code.word(place - 1)))):
             depth += 1
         elif word == ">" and depth:
             depth -= 1
