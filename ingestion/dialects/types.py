@@ -55,8 +55,8 @@ def is_same_type(one: str, other: str) -> bool:
     if not standard[0] or standard != same:
         return False
     inner, other_inner = ("".join(_taken_apart(text)[1].split()).casefold() for text in (one, other))
-    told = inner[:1] == other_inner[:1] == "(" and "(" not in standard[0] and standard[0] not in _INTEGERS
-    return not told or inner == other_inner
+    sized = inner[:1] == other_inner[:1] == "(" and "(" not in standard[0] and standard[0] not in _INTEGERS
+    return not sized or inner == other_inner
 
 
 def _signed_standard(written: str) -> tuple[str, bool]:

@@ -84,7 +84,7 @@ def _column(code: Code, first: int, last: int, verb: str) -> Iterator[Column]:
     following = code.name(place)
     if verb == "change" and following and code.word(place) not in _NO_TYPE | {"type"} and place + 1 < last:
         name, place = following, place + 1  # CHANGE a b type
-    told = True
+    announced = True
     if code.words(place, 3) == ("set", "data", "type"):
         place += 3
     elif code.word(place) == "type":
@@ -92,9 +92,9 @@ def _column(code: Code, first: int, last: int, verb: str) -> Iterator[Column]:
     elif code.word(place) in _NO_TYPE and code.words(place, 2) != ("set", "("):
         return
     else:
-        told = False
+        announced = False
     end = _type_end(code, place, last)
-    if told or _is_type(code, place, end, last):
+    if announced or _is_type(code, place, end, last):
         written = _type_text(code, place, end)
         if written:
             yield Column(name, written)

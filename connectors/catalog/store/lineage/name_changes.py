@@ -163,8 +163,8 @@ def _retype(connection: Connection, event: bulk_models.DdlEvent) -> int:
 def _type_at(connection: Connection, identifier: str, path: str, at: int) -> str:
     """The type that a column is known to have had at `at`, "" where nothing told it."""
     shape = shapes_around(connection, identifier, at)[0].get(path)
-    told = str(loads(shape)["dataType"]) if shape else ""
-    return "" if told.casefold() == "unknown" else told
+    known = str(loads(shape)["dataType"]) if shape else ""
+    return "" if known.casefold() == "unknown" else known
 
 
 def _store_columns(connection: Connection, row: EntityRow, document: Json, columns: list[Json]) -> None:
