@@ -250,7 +250,7 @@ class RunConfig:
     target: EmbeddedCatalog | Server
     register: Register
     batch_size: int
-    templates_at_once: int  # that are bound and published together
+    templates_at_once: int  # that are bound and published in memory, of more a quarter
     default_database: str | None
     default_schema: str | None
     schema_files: tuple[SchemaFile, ...]

@@ -34,6 +34,10 @@ Mentions = Mapping[str, Set[Mention]]
 _ASKED_AT_ONCE = 250
 
 
+_LIGHTER = 4
+"""How many times smaller a batch is that waits in a file: packing it takes memory of its own."""
+
+
 def batches_of(
     runs: GroupedRuns,
     mentioned: MentionedNames,
@@ -41,7 +45,7 @@ def batches_of(
     doubtful_names: Callable[[Mentions], Collection[str]],
     defaults: NamespaceDefaults,
 ) -> list[list[int]]:
-    """The numbers of all occurrences, in batches of about so many templates; a component is never parted.
+    """The numbers of all occurrences: of at most so many templates one batch, of more several; no component is parted.
 
     `doubtful_names` tells which of the names that nothing in the log makes stand where the catalog cannot tell.
     """
@@ -57,7 +61,7 @@ def batches_of(
         joined.union(("template", template), *bonds.of(names.get(template)))
     for number, routine in runs.routines.items():
         joined.union(("template", runs.templates[number]), ("routine", routine))
-    return list(_pack(runs, joined, most))
+    return list(_pack(runs, joined, max(1, most // _LIGHTER)))
 
 
 def doubtful_names_by(resolver: Resolver) -> Callable[[Mentions], Collection[str]]:

@@ -98,7 +98,9 @@ def test_a_name_that_is_said_in_several_ways_joins_where_its_place_is_not_sure()
     assert batches(["t > x", "t > y"], paths=["web", "public"], doubtful=["t"]) == [["t > x"], ["t > y"]]
 
 
-def test_as_many_components_are_in_a_batch_as_it_takes_and_a_large_one_is_alone() -> None:
-    given = ["a > u", "a > v", "a > +m", "m > w", "m > x", "a > y"]
-    assert batches(given, most=2) == [["a > u", "a > v"], ["a > +m", "m > w", "m > x"], ["a > y"]]
-    assert batches(given, most=6) == [given]
+def test_above_the_limit_a_batch_has_a_quarter_of_it_and_a_large_component_is_alone() -> None:
+    given = ["a > u", "a > v", "a > +m", "m > w", "m > x", "a > y", "a > z", "b > o", "b > p"]
+    large, pairs = ["a > +m", "m > w", "m > x"], [["a > y", "a > z"], ["b > o", "b > p"]]
+    assert batches(given, most=8) == [["a > u", "a > v"], large, *pairs]
+    assert batches(given, most=1) == [["a > u"], ["a > v"], large, *([one] for pair in pairs for one in pair)]
+    assert batches(given, most=9) == [given]

@@ -218,8 +218,8 @@ class Headwater(Model):
         default=100, description="Megabytes for one parser above its idle size; its process is killed then."
     )
     templates_at_once: Positive = Field(
-        default=5_000,
-        description="Distinct statements that are bound and published together: what a run's memory follows.",
+        default=10_000,
+        description="Distinct statements that are bound and published in memory; more go in batches a quarter as large.",
     )
     dead_letters: Text = Field(
         default=".headwater/dead_letters.jsonl",
