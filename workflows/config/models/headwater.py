@@ -219,7 +219,7 @@ class Headwater(Model):
     )
     templates_at_once: Positive = Field(
         default=10_000,
-        description="Distinct statements that are bound and published in memory; more go in batches a quarter as large.",
+        description="Distinct statements that are bound and published in memory; more go in batches of a quarter.",
     )
     dead_letters: Text = Field(
         default=".headwater/dead_letters.jsonl",
