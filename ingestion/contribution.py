@@ -56,7 +56,8 @@ class ColumnEvidence:
     certain: bool = True
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "from_columns", tuple(sorted(set(self.from_columns))))
+        if len(self.from_columns) > 1:
+            object.__setattr__(self, "from_columns", tuple(sorted(set(self.from_columns))))
 
     @property
     def publishable(self) -> bool:
@@ -106,7 +107,7 @@ class Contribution:
     jobs: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "columns", tuple(sorted(set(self.columns))))
+        object.__setattr__(self, "columns", _distinct(self.columns))
         object.__setattr__(self, "records", tuple(sorted(set(self.records))))
         object.__setattr__(self, "temp_lineage_tables", tuple(sorted(set(self.temp_lineage_tables))))
         object.__setattr__(self, "jobs", tuple(sorted(set(self.jobs))[:JOBS_KEPT]))
@@ -180,6 +181,17 @@ def _seconds(millis: int | None) -> float | None:
     return None if millis is None else millis / 1000
 
 
+def _distinct(columns: Iterable[ColumnEvidence]) -> tuple[ColumnEvidence, ...]:
+    """Each once, in their order: by keys that are compared without a call, as there are thousands of them."""
+    ordered = sorted(columns, key=_order_of)
+    return tuple(one for number, one in enumerate(ordered) if not number or one != ordered[number - 1])
+
+
+def _order_of(one: ColumnEvidence) -> tuple[tuple[str, ...], str, str, bool, str, bool]:
+    how = one.transformation
+    return one.from_columns, one.to_column, how.subtype, how.masking, one.expression, one.certain
+
+
 def merge_contributions(contributions: Iterable[Contribution]) -> tuple[Contribution, ...]:
     """One contribution per producer and source, in a fixed order: commutative, associative, idempotent.
 
@@ -193,6 +205,8 @@ def merge_contributions(contributions: Iterable[Contribution]) -> tuple[Contribu
 
 
 def _join(group: Sequence[Contribution]) -> Contribution:
+    if len(group) == 1:
+        return group[0]
     latest = max(group, key=lambda item: item.recency)
     surest = max(group, key=lambda item: (item.confidence, item.parser))
     pipelines = [item.pipeline for item in group if item.pipeline is not None]

@@ -43,7 +43,8 @@ class ColumnLineage:
     function: str | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "from_columns", tuple(sorted(set(self.from_columns))))
+        if len(self.from_columns) > 1:
+            object.__setattr__(self, "from_columns", tuple(sorted(set(self.from_columns))))
         object.__setattr__(self, "function", self.function or None)
 
     @property
@@ -205,12 +206,11 @@ def merge_details(details: Sequence[LineageDetails]) -> LineageDetails:
     Where two disagree on one value the choice depends on the values alone: the shorter text, then the
     alphabetical order; of sources, the order of LineageSource; of pipelines, the smallest reference.
     """
-    pipelines = [item.pipeline for item in details if item.pipeline is not None]
     return LineageDetails(
         sql_query=_preferred_text(item.sql_query for item in details),
-        source=min((str(item.source) for item in details), key=_source_rank),
+        source=_preferred_source(item.source for item in details),
         columns_lineage=tuple(mapping for item in details for mapping in item.columns_lineage),
-        pipeline=min(pipelines, key=lambda item: item.rank) if pipelines else None,
+        pipeline=_preferred_pipeline(item.pipeline for item in details),
         temp_lineage_tables=tuple(hop for item in details for hop in item.temp_lineage_tables),
         description=_preferred_text(item.description for item in details),
     )
@@ -229,9 +229,14 @@ def details_of(contributions: Sequence[Contribution]) -> LineageDetails:
         for column in evidence.from_columns
     )
     last = max(contributions, key=lambda item: (bool(item.sql_query), item.recency))
-    merged = merge_details([_bare_details(contribution) for contribution in contributions])
-    jobs = description_of_jobs(job for contribution in contributions for job in contribution.jobs)
-    return replace(merged, sql_query=last.sql_query, columns_lineage=tuple(pairs), description=jobs)
+    return LineageDetails(
+        sql_query=last.sql_query,
+        source=_preferred_source(contribution.source for contribution in contributions),
+        columns_lineage=tuple(pairs),
+        pipeline=_preferred_pipeline(contribution.pipeline for contribution in contributions),
+        temp_lineage_tables=tuple(TempLineageTable(*hop) for one in contributions for hop in one.temp_lineage_tables),
+        description=description_of_jobs(job for contribution in contributions for job in contribution.jobs),
+    )
 
 
 def request_of(
@@ -265,26 +270,25 @@ def _merge_group(group: Sequence[AddLineageRequest]) -> AddLineageRequest:
     return AddLineageRequest(edge, contributions)
 
 
-def _bare_details(contribution: Contribution) -> LineageDetails:
-    return LineageDetails(
-        source=contribution.source,
-        pipeline=contribution.pipeline,
-        temp_lineage_tables=tuple(TempLineageTable(*hop) for hop in contribution.temp_lineage_tables),
-    )
-
-
 def _union_of_columns(mappings: Iterable[ColumnLineage]) -> tuple[ColumnLineage, ...]:
-    functions: dict[tuple[tuple[str, ...], str], list[str | None]] = {}
+    found: dict[tuple[tuple[str, ...], str], ColumnLineage] = {}
     for mapping in mappings:
-        functions.setdefault(mapping.key, []).append(mapping.function)
-    return tuple(
-        ColumnLineage(*key, _preferred_text(functions[key]))
-        for key in sorted(functions, key=lambda key: (key[1], key[0]))
-    )
+        known = found.setdefault(mapping.key, mapping)
+        if known.function != mapping.function:
+            found[mapping.key] = replace(mapping, function=_preferred_text((known.function, mapping.function)))
+    return tuple(found[key] for key in sorted(found, key=lambda key: (key[1], key[0])))
 
 
 def _preferred_text(texts: Iterable[str | None]) -> str | None:
     return min((text for text in texts if text), key=lambda text: (len(text), text), default=None)
+
+
+def _preferred_source(sources: Iterable[str]) -> str:
+    return min(map(str, sources), key=_source_rank)
+
+
+def _preferred_pipeline(pipelines: Iterable[EntityReference | None]) -> EntityReference | None:
+    return min((one for one in pipelines if one is not None), key=lambda one: one.rank, default=None)
 
 
 def _source_rank(source: str) -> tuple[int, str]:

@@ -217,7 +217,10 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class TableChange:
-    """DDL: what happened to a name. RENAME and SWAP carry the other name; CREATE carries columns."""
+    """DDL: what happened to a name. RENAME and SWAP carry the other name; CREATE carries columns.
+
+    `optional_columns` are those of the dropped and renamed ones that need not be there (IF EXISTS).
+    """
 
     kind: StatementKind
     name: TableName
@@ -227,6 +230,7 @@ class TableChange:
     dropped_columns: tuple[str, ...] = ()
     renamed_columns: tuple[tuple[str, str], ...] = ()
     retyped_columns: tuple[Column, ...] = ()
+    optional_columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

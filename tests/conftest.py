@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
-from tests.support import class_archive
+from tests.support import bytecode, class_archive
 from tests.support.side_by_side import ByFile, given_time, longest_first
 
 if TYPE_CHECKING:
@@ -29,12 +29,18 @@ settings.load_profile("untimed")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Where several processes share the tests, the JVMs that they start share an archive of their classes."""
+    """Where several processes share the tests, these and what they start share bytecode and an archive of classes.
+
+    Both are kept in pytest's cache for the next time, if it has one.
+    """
     if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
-        folder = tempfile.TemporaryDirectory(prefix="classes")
-        archiving = class_archive.begin(Path(folder.name))
-        config.add_cleanup(folder.cleanup)
-        config.add_cleanup(archiving.kill)
+        cache = getattr(config, "cache", None)
+        passing = tempfile.TemporaryDirectory(prefix="shared")
+        config.add_cleanup(passing.cleanup)
+        bytecode.share(cache.mkdir("bytecode") if cache else Path(passing.name, "bytecode"))
+        archiving = class_archive.begin(cache.mkdir("classes") if cache else Path(passing.name, "classes"))
+        if archiving is not None:
+            config.add_cleanup(archiving.kill)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByFile:

@@ -21,7 +21,7 @@ from workflows.config import EmbeddedCatalog, RunConfig, Server
 from workflows.control.scratch import scratch_folder
 from workflows.report.counts import Pointer
 
-_ONCE = RetryPolicy(attempts=1, total_seconds=15)
+TRIED_ONCE = RetryPolicy(attempts=1, total_seconds=15)
 
 
 def connection_of(server: Server, threads: int = 1) -> Connection:
@@ -41,7 +41,7 @@ def connection_of(server: Server, threads: int = 1) -> Connection:
 
 def server_version(server: Server) -> str:
     """The server's version, asked once. Raises TargetDown and ConfigError, with what to do."""
-    http = Http(connection_of(server), _ONCE)
+    http = Http(connection_of(server), TRIED_ONCE)
     try:
         answer = http.get("system/version")
         # The version is open to all; a list is not.
@@ -57,13 +57,17 @@ def server_version(server: Server) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RunTarget:
-    """A catalog that answers; `where` tells a person how to look at it. `writes` False: nothing may change in it."""
+    """A catalog that answers; `where` tells a person how to look at it. `writes` False: nothing may change in it.
+
+    `connection` is how to reach it, None where only this process does.
+    """
 
     platform: Platform
     search: CatalogSearch
     sink: Sink
     where: tuple[Pointer, ...]
     writes: bool = True
+    connection: Connection | None = None
 
 
 @contextmanager
@@ -100,7 +104,8 @@ def _connect(connection: Connection, config: RunConfig, run_id: str, where: tupl
     platform = connect(connection)
     try:
         options = SinkOptions(run_id, config.threads)
-        yield RunTarget(platform, CatalogSearch(platform), RestSink(platform, options), where)
+        sink = RestSink(platform, options)
+        yield RunTarget(platform, CatalogSearch(platform), sink, where, connection=connection)
     finally:
         platform.close()
 

@@ -7,19 +7,20 @@ the dependency order of the definitions that were in force; a definition that de
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
 import networkx as nx
 
 from ingestion.analysis.analyzer import analyze
-from ingestion.binding.name_events import DdlEvents, NameEvent, TypeEvent
+from ingestion.binding.name_events import ColumnNameEvent, NameEvent, SchemaEvents, TypeEvent
 from ingestion.binding.relations import Relation
 from ingestion.binding.restored_names import Order
 from ingestion.binding.timeline import Occurrence, SchemaProvider, Timeline, read_timeline
 from ingestion.isolation import Failure, FailureStage, Isolation
 from ingestion.model import Column, Flow, StatementLineage, TableChange, TableName, WriteMode
+from ingestion.names.namespaces import RelationKey
 
 Schema = tuple[Column, ...]
 
@@ -48,12 +49,13 @@ class BoundLog:
     schemas: dict[int, Schema]
     events: tuple[NameEvent, ...] = ()
     type_events: tuple[TypeEvent, ...] = ()
+    column_events: tuple[ColumnNameEvent, ...] = ()
     failures: dict[Order, Failure] = field(default_factory=dict)
 
     @property
-    def ddl_events(self) -> DdlEvents:
-        """What the log did to names and types."""
-        return DdlEvents(self.events, self.type_events)
+    def ddl_events(self) -> SchemaEvents:
+        """What the log did to names, types and columns."""
+        return SchemaEvents(self.events, self.type_events, self.column_events)
 
     def lost_columns(self) -> dict[int, Callable[[str], bool]]:
         """For each relation that was defined anew: whether what stands under its name now lacks a column.
@@ -102,12 +104,14 @@ def _bind(occurrences: Sequence[Occurrence], before: SchemaProvider, isolation: 
         binder.bind(number)
     bound = [binder.bind(number) for number in range(len(occurrences))]
     statements = tuple(statement for statement in bound if statement is not None)
+    types, columns = binder.alterations()
     return BoundLog(
         timeline.relations,
         statements,
         binder.latest_schemas(),
         timeline.events,
-        binder.type_events(),
+        types,
+        columns,
         dict(isolation.failures),
     )
 
@@ -199,26 +203,28 @@ class _Binder:
                 schema = _widen(schema, change) if isinstance(change, tuple) else _alter(schema, change)
         return schema
 
-    def type_events(self) -> tuple[TypeEvent, ...]:
-        """The types that the log gives to columns of relations that are not temporary, in time order."""
-        found: list[TypeEvent] = []
+    def alterations(self) -> tuple[tuple[TypeEvent, ...], tuple[ColumnNameEvent, ...]]:
+        """What the log did to columns of relations that are not temporary: their types, and their names."""
+        types: list[TypeEvent] = []
+        columns: list[ColumnNameEvent] = []
         for relation in self._timeline.relations:
             if relation.key.session is not None or relation.temporary:
                 continue
-            orders = [order for order, change in relation.alterations if change.retyped_columns]
-            for order in orders:
+            for order in dict.fromkeys(order for order, change in relation.alterations if _changes_columns(change)):
                 with self._isolation.around(FailureStage.BINDING, order):
-                    found += self._type_events(relation, order)
-        return tuple(sorted(found, key=lambda event: event.time))
+                    known = self._types_before(relation, order)
+                    for change in (change for when, change in relation.alterations if when == order):
+                        types += _type_events(relation.key, change, order[0], known)
+                        columns += _column_events(relation, change, order, known)
+        return (
+            tuple(sorted(types, key=lambda event: event.time)),
+            tuple(sorted(columns, key=lambda event: event.time)),
+        )
 
-    def _type_events(self, relation: Relation, order: Order) -> Iterator[TypeEvent]:
+    def _types_before(self, relation: Relation, order: Order) -> dict[str, str]:
+        """The columns that a relation had before an alteration, empty where they are not known."""
         before = {when for when, _change in relation.alterations if when < order}
-        known = {column.name: column.type for column in self.schema_at(relation.number, order, before) or ()}
-        for change in (change for when, change in relation.alterations if when == order):
-            old_names = {new: old for old, new in change.renamed_columns}
-            for column in change.retyped_columns:
-                old = known.get(old_names.get(column.name, column.name), "")
-                yield TypeEvent(relation.key, column, order[0], old)
+        return {column.name: column.type for column in self.schema_at(relation.number, order, before) or ()}
 
     def _schema_at_creation(self, relation: Relation, order: Order) -> Schema | None:
         if relation.declared is not None and relation.declared.columns:
@@ -250,6 +256,28 @@ class _Binder:
                 if schema:
                     found[relation.number] = schema
         return found
+
+
+def _changes_columns(change: TableChange) -> bool:
+    return bool(change.retyped_columns or change.renamed_columns or change.dropped_columns)
+
+
+def _type_events(key: RelationKey, change: TableChange, time: float, known: Mapping[str, str]) -> Iterator[TypeEvent]:
+    old_names = {new: old for old, new in change.renamed_columns}
+    for column in change.retyped_columns:
+        yield TypeEvent(key, column, time, known.get(old_names.get(column.name, column.name), ""))
+
+
+def _column_events(
+    relation: Relation, change: TableChange, order: Order, known: Mapping[str, str]
+) -> Iterator[ColumnNameEvent]:
+    """What became of the names of columns; of one that the log shows not to be there, nothing (IF EXISTS)."""
+    shown = relation.creator is not None and known  # else a catalog's, which may have them as they are by now
+    defined = {column.name for when, later in relation.alterations if when >= order for column in later.columns}
+    for column, other in (*change.renamed_columns, *((name, None) for name in change.dropped_columns)):
+        if column != other and (column in known or not (shown or column in change.optional_columns)):
+            again = relation.superseded or relation.dropped is not None or column in defined
+            yield ColumnNameEvent(relation.key, column, order[0], other, known.get(column, ""), again)
 
 
 def _alter(schema: Schema, change: TableChange) -> Schema:

@@ -35,13 +35,18 @@ _STAGE = re.compile(r"\blocation\s*=\s*(@[^\s;,)]+)", re.IGNORECASE)
 _IS_PATH = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/|/|@")
 
 
+def may_have_location(text: str) -> bool:
+    """Whether `with_location` may find anything: where not, a statement's lineage need not be at hand."""
+    return _MAY_HAVE_ONE.search(text) is not None
+
+
 def with_location(symbolic: Symbolic, text: str, dialect: str) -> Symbolic:
     """The lineage of a CREATE TABLE, with what flows from its LOCATION to its columns of the same names.
 
     `text` is the statement: `CREATE TABLE t (a INT) USING csv LOCATION '/in'` fills t.a from the column a of /in.
     A table that is also filled by a query holds what the query gives: its location adds nothing.
     """
-    if symbolic.kind is not StatementKind.CREATE_TABLE or not _MAY_HAVE_ONE.search(text):
+    if symbolic.kind is not StatementKind.CREATE_TABLE or not may_have_location(text):
         return symbolic
     lineage = without_schema(symbolic)
     created = next((change for change in lineage.changes if change.kind is StatementKind.CREATE_TABLE), None)

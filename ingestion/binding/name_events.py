@@ -1,4 +1,4 @@
-"""What happened to relations that are not temporary, for a catalog that remembers: their names, and columns' types.
+"""What happened to relations that are not temporary, for a catalog that remembers: their names, and their columns.
 
 Of names what counts is what stands in the end: a table that is set aside for another and dropped under the name that
 it got was replaced, and that name never was anybody's for longer than it took.
@@ -45,11 +45,27 @@ class TypeEvent:
 
 
 @dataclass(frozen=True, slots=True)
-class DdlEvents:
-    """What the DDL of a log did to names and to the types of columns."""
+class ColumnNameEvent:
+    """A column is called `other` from a time (seconds since the epoch) on; None: it is dropped.
+
+    `type` is the one that it had, "" if unknown. `again`: the log defines the old name anew afterwards.
+    """
+
+    key: RelationKey
+    column: str
+    time: float
+    other: str | None = None
+    type: str = ""
+    again: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaEvents:
+    """What the DDL of a log did to the names of relations, to the types of columns, and to their names."""
 
     names: tuple[NameEvent, ...] = ()
     types: tuple[TypeEvent, ...] = ()
+    columns: tuple[ColumnNameEvent, ...] = ()
 
 
 def with_final_events(events: Iterable[NameEvent], final: Iterable[FinalState]) -> tuple[NameEvent, ...]:

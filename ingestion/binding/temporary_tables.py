@@ -282,9 +282,10 @@ def _own_content(node: _FlowNode, statement: BoundStatement) -> FlowSources:
 
 
 def _over_relations(reference: Reference, meaning: dict[TableName, int]) -> RelationReference | None:
-    sources = tuple(sorted({column for ref in reference.sources if (column := _column(ref, meaning)) is not None}))
-    if not sources:
+    found = [column for ref in reference.sources if (column := _column(ref, meaning)) is not None]
+    if not found:
         return None
+    sources = tuple(found) if len(found) == 1 else tuple(sorted(set(found)))
     return RelationReference(sources, reference.transformation, reference.expression, reference.certain)
 
 

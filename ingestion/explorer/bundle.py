@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Mapping
 
 _IMPORT = re.compile(r'^import \{(?P<names>[^}]*)\} from "(?P<path>\.\.?/[a-z_/]+)\.mjs";\n', re.MULTILINE)
-_EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const) (?P<name>\w+))", re.MULTILINE)
-_EXPORTED = re.compile(r"^export (?:async )?(?:function|class|const) (?P<name>\w+)", re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(?:async )?(?:function\*?|class|const) (?P<name>\w+))", re.MULTILINE)
+_EXPORTED = re.compile(r"^export (?:async )?(?:function\*?|class|const) (?P<name>\w+)", re.MULTILINE)
 
 
 def bundle(modules: Mapping[str, str], entry: str) -> str:

@@ -28,6 +28,11 @@ _IN_TYPE_AFTER = {
     "long": keywords("raw varchar varbinary"),
     "national": keywords("char character varchar"),
 }
+_COLUMNS = ("column", "columns")
+_NO_NAME = _NO_TYPE | keywords(
+    "not null visible invisible hidden sparse encrypted ephemeral materialized alias identity key compress unusable"
+)
+_AFTER_TYPE = keywords("not null collate ;")
 _ZONES = (("with", "time", "zone"), ("without", "time", "zone"), ("with", "local", "time", "zone"))
 _OTHER_TYPES = keywords(
     "national long interval inet cidr macaddr bitmap hll vector bfile rowid urowid sql_variant hierarchyid ipv4 ipv6"
@@ -67,16 +72,18 @@ def _columns(code: Code, place: int) -> Iterator[Column]:
             first += 1
         if verb not in TYPE_VERBS:
             continue
-        while code.word(first) in ("column", "columns", "if", "exists"):
+        named = code.word(first) in _COLUMNS
+        while code.word(first) in (*_COLUMNS, "if", "exists"):
             first += 1
         if code.word(first) == "(":
             for begin, end in _items(code, first + 1, code.closing(first)):
-                yield from _column(code, begin, end, verb)
+                yield from _column(code, begin, end, verb, named=named)
         else:
-            yield from _column(code, first, last, verb)
+            yield from _column(code, first, last, verb, named=named)
 
 
-def _column(code: Code, first: int, last: int, verb: str) -> Iterator[Column]:
+def _column(code: Code, first: int, last: int, verb: str, *, named: bool) -> Iterator[Column]:
+    """The column with its type; `named`: the word COLUMN stands before it."""
     path, place = code.dotted_name(first)
     if len(path) != 1:
         return  # a field of a nested value: the column's own type stays what it is
@@ -89,12 +96,12 @@ def _column(code: Code, first: int, last: int, verb: str) -> Iterator[Column]:
         place += 3
     elif code.word(place) == "type":
         place += 1
-    elif code.word(place) in _NO_TYPE and code.words(place, 2) != ("set", "("):
+    elif code.word(place) in _NO_TYPE and not _is_set_type(code, place):
         return
     else:
         announced = False
     end = _type_end(code, place, last)
-    if announced or _is_type(code, place, end, last):
+    if announced or _is_type(code, place, end, last) or (named and _is_own_type(code, place, end, last)):
         written = _type_text(code, place, end)
         if written:
             yield Column(name, written)
@@ -131,6 +138,21 @@ def _is_type(code: Code, place: int, end: int, last: int) -> bool:
         return False
     word = code.word(place)
     return len(path) > 1 or word in _OTHER_TYPES or bool(standard_type(word, code.dialect.name))
+
+
+def _is_set_type(code: Code, place: int) -> bool:
+    """Whether SET is MySQL's type, which lists texts; PostgreSQL's SET (…) has options of the column."""
+    return code.words(place, 2) == ("set", "(") and place + 2 < len(code.tokens) and _is_text(code, place + 2)
+
+
+def _is_own_type(code: Code, place: int, end: int, last: int) -> bool:
+    """Whether nothing else than a type of the user's own can stand there, behind COLUMN and a name.
+
+    What has brackets is none: those of a codec, of a computed value or of options look alike, and may hold literals.
+    """
+    is_name = place < last and code.tokens[place].kind in (WORD, NAME) and code.word(place) not in _NO_NAME
+    plain = code.dotted_name(place)[1] == end
+    return is_name and plain and (end >= last or code.word(end) in _AFTER_TYPE)
 
 
 def _type_end(code: Code, place: int, last: int) -> int:

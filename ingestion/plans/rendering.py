@@ -118,6 +118,7 @@ def _change(change: TableChange) -> Json:
         dropped_columns=list(change.dropped_columns),
         renamed_columns=_pairs(change.renamed_columns),
         retyped_columns=[[column.name, column.type] for column in change.retyped_columns],
+        optional_columns=list(change.optional_columns),
     )
 
 

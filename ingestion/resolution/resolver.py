@@ -109,6 +109,7 @@ class Resolver:
         self._search = RememberedSearch(search)
         self._scope = scope
         self._catalogs = {name.casefold(): target for name, target in scope.catalogs.items()}
+        self._services = scope.places.services
 
     @property
     def counts(self) -> LookupCounts:
@@ -174,7 +175,7 @@ class Resolver:
             return Unresolved(Missing.TOO_MANY_PARTS, name.dotted)
         padded = ("",) * (QUALIFIED_PARTS + 1 - len(name.parts)) + name.parts
         server, database, schema, table = (part or None for part in padded)
-        if server in self._scope.places.services:
+        if server in self._services:
             return [_lookup(server, PartialName(database, schema, table or ""), ())]
         default, path = self._defaults(namespace)
         target = self._catalogs.get((server or database or default or "").casefold())

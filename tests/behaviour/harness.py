@@ -24,6 +24,7 @@ from ingestion.parsing.shared_pool import warm_parser
 from ingestion.resolution.resolver import Resolver, SearchScope
 from ingestion.routines.definition import Definition
 from tests.support.catalog_contents import Catalog, opened
+from tests.support.one_batch import groups_of, names_of, query_records
 from workflows.config.namespaces import SourceSettings
 from workflows.config.values import Filters
 from workflows.lineage.lineage_source import bind_occurrences
@@ -31,12 +32,10 @@ from workflows.lineage.outcomes import EdgeOutcome, statement_outcomes
 from workflows.lineage.schema_provider import catalog_schemas
 from workflows.lineage.source_lineage import lineage_of
 from workflows.lineage.table_entities import RelationEntities, relations_in, resolve_relations
-from workflows.publishing.query_records import query_records
 from workflows.reading.statements import rows_of
 from workflows.reading.stored_definitions import definition_rows
 from workflows.templates.meanings import Run, RunTallies
-from workflows.templates.names import names_of
-from workflows.templates.occurrences import OccurrenceGroup, groups_of
+from workflows.templates.occurrences import OccurrenceGroup
 from workflows.templates.parsing import ParsedTemplate, parse_request, parsed_row, template_of
 
 TIMEOUT_SECONDS = 20
@@ -248,4 +247,4 @@ def merged_groups(
             "already_published": row["standing"],
         }
         tallies.add(Run._make(given[name] for name in Run._fields))
-    return list(groups_of(tallies.tallies()))
+    return groups_of(tallies.tallies())

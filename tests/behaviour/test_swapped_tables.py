@@ -12,7 +12,7 @@ from connectors.openmetadata.client import CatalogSearch
 from connectors.openmetadata.entities.registration import register_each
 from connectors.openmetadata.rest_sink import RestSink, SinkOptions
 from connectors.sink import target_batches
-from ingestion.isolation import no_probe
+from ingestion.isolation import Isolation, no_probe
 from ingestion.resolution.resolver import Resolver, SearchScope
 from tests.behaviour.conftest import Opened, Shop
 from tests.behaviour.harness import Record, merged_groups, statement_rows, templates_of
@@ -23,7 +23,7 @@ from workflows.lineage.registration import Registrar
 from workflows.lineage.schema_provider import catalog_schemas
 from workflows.lineage.source_lineage import lineage_of
 from workflows.lineage.table_entities import relations_in, resolve_relations
-from workflows.publishing.ddl_events import publish_ddl_events
+from workflows.publishing.ddl_events import publish_events_of_batches
 from workflows.target import RunTarget
 
 NIGHT = 1000.0
@@ -61,11 +61,12 @@ def run(shop: Shop, log: Sequence[Record]) -> None:
     wanted = relations_in(source.flows)
     entities = resolve_relations(source.log, wanted, resolver(), Filters(), registers=True)
     registrar = Registrar(warehouse.service, "Postgres", warehouse.database, warehouse.schema)
-    register_each(platform, registrar.requests(source.log, source.flows, entities, source.view_definitions()))
+    facts = registrar.facts(source.log, source.flows, entities, source.view_definitions())
+    register_each(platform, registrar.requests_of(facts, Isolation()))
     lineage = lineage_of(source, resolve_relations(source.log, wanted, resolver(), Filters(), registers=True))
     RestSink(platform, SinkOptions(uuid4().hex)).write(target_batches(lineage.requests, lineage.replacements))
     target = RunTarget(platform, CatalogSearch(platform), RestSink(platform, SinkOptions(uuid4().hex)), ())
-    assert publish_ddl_events(target, source.log.ddl_events, resolver(), no_probe) == ()
+    assert publish_events_of_batches(target, [source.log.ddl_events], resolver(), no_probe) == ()
 
 
 def standing(shop: Shop, include: str = "non-deleted") -> set[str]:

@@ -1,7 +1,8 @@
 """Times the explorer in a real browser: first pictures out of a large store, a hub of 500 readers, panning 500 cards.
 
-Frames are told twice: the time from one to the next, which a browser without a graphics card spends on painting, and
-the time of the page's own code within each.
+Of frames it tells the time from one to the next, and what they cost in processor time (milliseconds a frame): the
+page's main thread, by what it did, and apart from it the browser's own drawing, which a machine without a graphics card
+does in software: the compositor of the page, its drawing of tiles, and the process that puts tiles on the screen.
 
 Run: python -m tests.benchmarks.explorer_browser [--tables 2000] [--edges 30000]
 """
@@ -26,39 +27,29 @@ from tests.support.http_client import Client
 _COLUMNS = 12
 _SCHEMAS = 40
 _READERS = 500
-_TIMED = """
-    window.nextFrame = window.requestAnimationFrame.bind(window);
-    window.ownTimes = [];
-    window.requestAnimationFrame = (act) => window.nextFrame((at) => {
-      const begun = performance.now();
-      act(at);
-      window.ownTimes.push(performance.now() - begun);
-    });
-"""
 _HUB = "s.d.w0.t0"
 _FRAMES = """
     const [kind, done] = arguments;
     const surface = document.getElementById('picture');
     const box = surface.getBoundingClientRect();
-    const [times, own] = [[], []];
-    let last = performance.now();
-    let count = 0;
+    const times = [];
+    let last = null;
     const moves = {
-      pan: () => ({ deltaY: count % 180 < 90 ? 24 : -24, shiftKey: true }),
-      zoom: () => ({ deltaY: count % 60 < 30 ? -40 : 40, clientX: box.width / 2, clientY: box.height / 2 }),
+      pan: (count) => ({ deltaY: count % 180 < 90 ? 24 : -24, shiftKey: true }),
+      zoom: (count) => ({ deltaY: count % 60 < 30 ? -40 : 40, clientX: box.width / 2, clientY: box.height / 2 }),
     };
-    const step = () => {
-      const now = performance.now();
-      times.push(now - last);
+    const step = (now) => {
+      if (last !== null) times.push(now - last);
       last = now;
-      own.push(window.ownTimes.reduce((sum, time) => sum + time, 0));
-      window.ownTimes.length = 0;
-      if (count++ >= 180) return done([times.slice(1), own.slice(1)]);
-      surface.dispatchEvent(new WheelEvent('wheel', { cancelable: true, ...moves[kind]() }));
-      window.nextFrame(step);
+      if (times.length >= 180) return done(times);
+      surface.dispatchEvent(new WheelEvent('wheel', { cancelable: true, ...moves[kind](times.length) }));
+      requestAnimationFrame(step);
     };
-    window.nextFrame(step);
+    requestAnimationFrame(step);
 """
+_MAIN = {"ScriptDuration": "script", "RecalcStyleDuration": "style", "LayoutDuration": "layout", "TaskDuration": "all"}
+_DRAWING = {"Compositor": "compositor", "ThreadPoolForeg": "raster", "VizCompositorTh": "screen"}
+"""The threads of a browser that draw, by the names that the system knows them by."""
 
 
 def main() -> None:
@@ -77,42 +68,53 @@ def main() -> None:
 
 
 def _measure(page: Page, url: str, tables: int) -> None:
-    page.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": _TIMED})
     page.open(url, 0)
     print(f"schemas: {_first_picture(page, f'{url}#a=schemas.'):.0f} ms ({page.status})")
     print(f"a hub: {_first_picture(page, f'{url}#t=1.1.{_HUB}'):.0f} ms ({page.status}; {page.text('.expand text')})")
     for table in (tables // 2, tables // 3, tables - 5):
         root = f"s.d.w{table % _SCHEMAS}.t{table}"
         print(f"first picture of {root}: {_first_picture(page, f'{url}#t=1.1.{root}'):.0f} ms ({page.status})")
-    root = f"s.d.w{tables // 2 % _SCHEMAS}.t{tables // 2}"
-    milliseconds = _first_picture(page, f"{url}#t=100.100.{root}")
+    roots = [f"s.d.w{n % _SCHEMAS}.t{n}" for n in (tables // 2, tables * 3 // 4, tables // 3)]
+    steps = "&".join(f"t=100.100.{root}" for root in roots)
+    milliseconds = _first_picture(page, f"{url}#days=0&{steps}")
     print(f"{page.tables} cards at once: {milliseconds:.0f} ms ({page.status})")
-    page.driver.set_script_timeout(60)
+    page.driver.set_script_timeout(120)
+    page.driver.execute_cdp_cmd("Performance.enable", {"timeDomain": "threadTicks"})
     for name, zooms in (("all in sight", 0), ("names", 5), ("columns", 10)):
         page.press("f", *"+" * zooms)
         for kind in ("pan", "zoom"):
-            time.sleep(0.6)
+            time.sleep(2)  # until it rests
             _move(page, name, kind)
 
 
 def _move(page: Page, name: str, kind: str) -> None:
-    begun = _processor_seconds()
-    frames, own = page.driver.execute_async_script(_FRAMES, kind)
-    used = (_processor_seconds() - begun) * 1000 / len(frames)
-    print(f"{kind}, {name}: processor {used:.1f} ms a frame", end="")
-    for what, times in (("frames", frames), ("own code", own)):
-        worst = sorted(times)[int(len(times) * 0.95)]
-        print(f"; {what} median {statistics.median(times):.1f} ms, 95 % below {worst:.1f} ms", end="")
-    print()
+    main, drawing = _main_thread(page), _drawing_threads()
+    times = sorted(page.driver.execute_async_script(_FRAMES, kind))
+    count = len(times)
+    used = {what: (spent - main[what]) / count for what, spent in _main_thread(page).items()}
+    used["rest (paint, commit)"] = used["all"] - used["script"] - used["style"] - used["layout"]
+    drawn = {what: (spent - drawing[what]) / count for what, spent in _drawing_threads().items()}
+    print(f"{kind}, {name}: {1000 / statistics.mean(times):.0f} frames a second", end="; ")
+    print(f"interval median {statistics.median(times):.1f} ms, 95 % below {times[int(count * 0.95)]:.1f} ms")
+    for what, costs in (("main thread", used), ("the browser's drawing", drawn)):
+        print(f"    {what}: {', '.join(f'{part} {cost:.1f}' for part, cost in costs.items())} ms a frame")
 
 
-def _processor_seconds() -> float:
-    """What the browser's processes have used: beside the time on the clock it tells what others on the machine took."""
-    spent = 0.0
+def _main_thread(page: Page) -> dict[str, float]:
+    """Milliseconds of processor time of the page's main thread so far, by what it did."""
+    told = {one["name"]: one["value"] for one in page.driver.execute_cdp_cmd("Performance.getMetrics", {})["metrics"]}
+    return {name: told[metric] * 1000 for metric, name in _MAIN.items()}
+
+
+def _drawing_threads() -> dict[str, float]:
+    """Milliseconds of processor time so far of the threads of the browser that draw (0 where the system tells none)."""
+    spent = dict.fromkeys(_DRAWING.values(), 0.0)
     for process in psutil.Process().children(recursive=True):
-        with suppress(psutil.Error):
-            times = process.cpu_times()
-            spent += times.user + times.system
+        with suppress(psutil.Error, OSError):
+            for thread in process.threads():
+                name = Path(f"/proc/{process.pid}/task/{thread.id}/comm").read_text(encoding="utf-8").strip()
+                if name in _DRAWING:
+                    spent[_DRAWING[name]] += (thread.user_time + thread.system_time) * 1000
     return spent
 
 

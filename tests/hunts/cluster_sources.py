@@ -1,10 +1,12 @@
 """Every source on a cluster of three executors in folders of their own, beside the same run in one process.
 
-    python tests/hunts/cluster_sources.py [SOURCE ...]
+    python tests/hunts/cluster_sources.py [--at-once TEMPLATES] [SOURCE ...]
 
 A query log as CSV, gzip, JSON lines and Parquet, what an engine recorded beside its history, one of 60,000 rows during
 whose reading an executor is killed, event logs of Spark, a dbt project, and a live PostgreSQL: a line for each says
-how many contributions the two catalogs hold. The exit code is 1 where they differ, or where what was to be killed was
+how many contributions the two catalogs hold. With `--at-once` the cluster's run works on batches of so many templates,
+in its tasks where these can do it, and the other on one batch. The exit code is 1 where they differ, or where what was
+to be killed was
 not.
 """
 
@@ -45,6 +47,8 @@ EXECUTORS = 3
 ROWS, TEMPLATES = 60_000, 400
 CLUSTER = {"master": f"local-cluster[{EXECUTORS},1,1024]"}
 PROCESS = {"master": "local[2]"}
+APART = [("s9", f"INSERT INTO apart{n} (a) SELECT upper(b) FROM before{n}") for n in range(6)]
+"""Statements that hang together with no other, so that there are batches."""
 _OF_AN_EXECUTOR = "CoarseGrainedExecutorBackend"
 
 
@@ -65,21 +69,23 @@ def main() -> None:
     parser.add_argument(
         "sources", nargs="*", metavar="SOURCE", help=f"of {', '.join(SOURCES)}; all where none is named"
     )
+    parser.add_argument("--at-once", type=int, help="headwater.templatesAtOnce of the cluster's run")
     arguments = parser.parse_args()
     if unknown := set(arguments.sources) - set(SOURCES):
         parser.error(f"no such source: {', '.join(sorted(unknown))}")
     wrong = []
     for name in arguments.sources or SOURCES:
         with tempfile.TemporaryDirectory(prefix="headwater-cluster-") as scratch:
-            if not is_the_same(name, SOURCES[name], Path(scratch)):
+            if not is_the_same(name, SOURCES[name], Path(scratch), arguments.at_once):
                 wrong.append(name)
     sys.exit(f"differ: {', '.join(wrong)}" if wrong else 0)
 
 
-def is_the_same(name: str, source: Source, scratch: Path) -> bool:
+def is_the_same(name: str, source: Source, scratch: Path, at_once: int | None) -> bool:
     """Whether a source gives one catalog on both, which is said in a line."""
     found = []
     killed = 0
+    in_tasks = False
     for place, spark in (("cluster", CLUSTER), ("process", PROCESS)):
         folder = scratch / place
         folder.mkdir()
@@ -87,6 +93,8 @@ def is_the_same(name: str, source: Source, scratch: Path) -> bool:
             ours = workflow.setdefault("headwater", {})
             ours |= {"catalog": {"file": "catalog.db"}, "deadLetters": "dead.jsonl", "state": {"url": "state.db"}}
             ours["spark"] = {**spark, "conf": growing_log.SPARK}
+            if at_once is not None and place == "cluster":
+                ours["templatesAtOnce"] = at_once
             workflow["workflowConfig"] = {
                 "openMetadataServerConfig": {"hostPort": "embedded"},
                 "successThreshold": 50,
@@ -94,9 +102,13 @@ def is_the_same(name: str, source: Source, scratch: Path) -> bool:
             (folder / "lineage.yaml").write_text(yaml.safe_dump(workflow))
             killed += run(folder, kill=source.loses_executor and place == "cluster")
         said = growing_log.contributions_in(folder / "catalog.db")
+        in_tasks = in_tasks or "in Spark's tasks" in (folder / "output.txt").read_text()
         found.append({one if source.dated else (one.source, one.target, one.producer, one.text) for one in said})
     same = bool(found[0]) and found[0] == found[1] and killed == source.loses_executor
-    print(f"{name:12} {len(found[0]):7,} {len(found[1]):7,} contributions, {killed} executors killed, same: {same}")
+    print(
+        f"{name:12} {len(found[0]):7,} {len(found[1]):7,} contributions, {killed} executors killed, "
+        f"batches in tasks: {in_tasks}, same: {same}"
+    )
     for one in sorted(found[0] ^ found[1], key=str)[:5]:
         print(f"  only one has {one}")
     return same
@@ -159,7 +171,7 @@ def query_log(path: Path) -> dict[str, Any]:
 
 
 def csv_log(folder: Path) -> dict[str, Any]:
-    rows = growing_log.rows_of(growing_log.SHOP)
+    rows = growing_log.rows_of([*growing_log.SHOP, *APART])
     for number, start in enumerate(range(0, len(rows), 6)):
         growing_log.write_log(folder / "log" / f"{number}.csv", rows[start : start + 6])
     return query_log(folder / "log")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from typing import Any
+
+from pyspark.sql import SparkSession
 
 from ingestion.isolation import Isolation
 from ingestion.model import StatementLineage
@@ -20,9 +22,11 @@ from workflows.control.options import Backfill, RunOptions
 from workflows.control.progress import LoggedProgress
 from workflows.lineage.entity_resolution import NameResolution
 from workflows.lineage.stage import Binding
-from workflows.publishing.stage import Publishing
+from workflows.publishing.shared_targets import SharedLineage
+from workflows.publishing.stage import Publishing, PublishOrder
 from workflows.report.counts import RunCounts
 from workflows.runs.batches import LineageStages, LogFacts
+from workflows.state.acknowledgements import CompleteScope
 from workflows.state.lease import hold_lease
 from workflows.state.store import open_state
 from workflows.state.workflow_state import WorkflowState
@@ -96,9 +100,13 @@ def batched_run(
     logs: Sequence[Sequence[Record]],
     templates_at_once: int,
     failpoint: str | None = None,
+    spark: SparkSession | None = None,
     **ours: object,
 ) -> BatchedRun:
-    """Runs over each of the logs, into one catalog: the journal is what the last one has."""
+    """Runs over each of the logs, into one catalog, by the tasks of `spark` where that is given.
+
+    The journal is what the last one has.
+    """
     write_log(folder / "log" / "all.csv", ())
     config = load_config(configuration(folder, None, templatesAtOnce=templates_at_once, **ours))
     with closing(open_state(config.state.url)) as store, open_target(config, "run", dry_run=False) as target:
@@ -110,41 +118,57 @@ def batched_run(
             with hold_lease(store, "w", f"run{number}") as lease:
                 memory = WorkflowState(store, lease, config, Backfill())
                 options = RunOptions(f"run{number}", failpoints=Failpoints(failpoint))
-                progress = _Counted()
-                result = _stages(config, options, target, memory, progress).carry_out(
-                    occurrences_of(log, config), _FACTS
-                )
+                ordered: list[int] = []
+                stages = _stages(config, options, target, memory, ordered)
+                result = stages.carry_out(occurrences_of(log, config), _FACTS, spark.sparkContext if spark else None)
                 counts.append(result.counts)
                 dead.update(result.dead)
                 warnings += result.warnings
-                batches = max(batches, progress.begun["publish"] - 2)
+                batches = max(batches, len(ordered))
         catalog = _contents(target, folder)
     return BatchedRun(tuple(counts), dead, warnings, catalog, batches)
 
 
-class _Counted(LoggedProgress):
-    """Counts how often each stage is begun."""
+def dry_run(
+    folder: Path, log: Sequence[Record], templates_at_once: int, spark: SparkSession | None = None
+) -> tuple[RunCounts, list[Mapping[str, Any]]]:
+    """The counts of a dry run over a log, and what it shows, by the tasks of `spark` where that is given."""
+    write_log(folder / "log" / "all.csv", ())
+    config = load_config(configuration(folder, None, templatesAtOnce=templates_at_once))
+    shown: list[Mapping[str, Any]] = []
+    with (
+        closing(open_state(config.state.url)) as store,
+        open_target(config, "run", dry_run=True) as target,
+        hold_lease(store, "w", "run") as lease,
+    ):
+        memory = WorkflowState(store, lease, config, Backfill())
+        stages = _stages(config, RunOptions("run", shown.append), target, memory, [])
+        result = stages.carry_out(occurrences_of(log, config), _FACTS, spark.sparkContext if spark else None)
+    return result.counts, shown
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.begun: dict[str, int] = {}
 
-    def stage(self, name: str) -> Any:
-        self.begun[name] = self.begun.get(name, 0) + 1
-        return super().stage(name)
+@dataclass(frozen=True)
+class _CountedPublishing(Publishing):
+    """Notes how many targets each batch speaks of."""
+
+    ordered: list[int] = field(default_factory=list)
+
+    def order(self, targets: Collection[str], scope: CompleteScope, shared: SharedLineage) -> PublishOrder:
+        self.ordered.append(len(targets))
+        return super().order(targets, scope, shared)
 
 
 _FACTS = LogFacts({}, lambda _wanted: {}, lambda _current: {}, frozenset)
 
 
 def _stages(
-    config: RunConfig, options: RunOptions, target: RunTarget, memory: WorkflowState, progress: LoggedProgress
+    config: RunConfig, options: RunOptions, target: RunTarget, memory: WorkflowState, ordered: list[int]
 ) -> LineageStages:
     probe, settings = options.failpoints.probe, Warehouse(database="db").settings
     names = NameResolution(config, settings, target, probe)
     binding = Binding(config, settings, None, memory.remember, probe)
-    publishing = Publishing(config, options, target, memory, names)
-    return LineageStages(config, progress, names, binding, publishing, None)
+    publishing = _CountedPublishing(config, options, target, memory, names, ordered=ordered)
+    return LineageStages(config, LoggedProgress(), names, binding, publishing, None)
 
 
 _PARSED: dict[str, ParsedTemplate] = {}

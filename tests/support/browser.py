@@ -31,11 +31,11 @@ WIDER = """
       const box = e.getBoundingClientRect();
       return box.width > 0 && (box.right > wide + 1 || box.left < -1);
     };
-    return [...document.querySelectorAll('body *:not(svg *):not(.unseen):not(.skip)')]
+    return [...document.querySelectorAll('body *:not(svg *, .unseen, .skip, #layer, #layer *)')]
       .filter((e) => e.checkVisibility() && (beyond(e) || scrolls(e)))
       .map((e) => `${e.tagName} ${e.id || e.className} ${e.textContent.slice(0, 20)}`);
 """
-"""What is wider than the window, or is scrolled sideways within itself."""
+"""What is wider than the window, or is scrolled sideways within itself; but for the picture, which the camera moves."""
 
 SMALL = """
     return [...document.querySelectorAll('input, button, summary, select')]

@@ -15,15 +15,16 @@ import requests
 
 from connectors.catalog.server import CatalogConfig, running_catalog
 from ingestion.names.fqn import split_fqn
+from tests.support import class_archive
 
-REPOSITORY = Path(__file__).parents[2]
+REPOSITORY = class_archive.REPOSITORY
 SECONDS = 240
 
 
 def ingest(*arguments: str | Path, cwd: Path, **changed: str) -> subprocess.CompletedProcess[str]:
     """The command line, as a process of its own; `changed` are environment variables."""
     command = [str(Path(sys.executable).with_name("ingest")), *map(str, arguments)]
-    environment = {"PATH": "/usr/bin:/bin:/usr/local/bin", "HOME": str(cwd), **changed}
+    environment = {"PATH": "/usr/bin:/bin:/usr/local/bin", "HOME": str(cwd), **class_archive.passed_on(), **changed}
     return subprocess.run(
         command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=SECONDS, check=False
     )

@@ -12,6 +12,7 @@ from connectors.sink import target_batches
 from ingestion.isolation import Isolation
 from tests.behaviour.harness import Record, Warehouse, group_of, statement_rows, templates_of
 from tests.support.growing_log import configuration, contributions_in, write_log
+from tests.support.one_batch import log_queries, name_warnings, names_of, resolved_names
 from workflows.config import load_config
 from workflows.control.failpoints import Failpoints
 from workflows.control.options import RunOptions
@@ -20,13 +21,10 @@ from workflows.lineage.lineage_source import LineageSource, bind_occurrences
 from workflows.lineage.outcomes import EdgeOutcome, statement_outcomes
 from workflows.lineage.schema_provider import catalog_schemas
 from workflows.lineage.source_lineage import lineage_of
-from workflows.publishing.ddl_events import publish_ddl_events
+from workflows.publishing.ddl_events import publish_events_of_batches
 from workflows.publishing.delivery import Publisher
-from workflows.publishing.name_warnings import name_warnings
-from workflows.publishing.query_records import file_log_queries
 from workflows.state.acknowledgements import CompleteScope
 from workflows.target import RunTarget, open_target
-from workflows.templates.names import names_of
 
 MARK = "canary_mark"
 _COLUMNS = ("a", "b", "c", "d")
@@ -109,7 +107,7 @@ def ran(
 def _published(
     source: LineageSource, names: NameResolution, target: RunTarget, options: RunOptions
 ) -> tuple[dict[float, tuple[str, str]], tuple[str, ...]]:
-    entities = names.resolve(source, names.resolver()).entities
+    entities = resolved_names(names, source).entities
     lineage = lineage_of(source, entities)
     deliverer = Publisher(target.sink, {}, lambda _done: None, 4, options)
     delivery = deliverer.deliver(
@@ -118,8 +116,8 @@ def _published(
     given_up = {key: EdgeOutcome(failure.reason) for key, failure in lineage.given_up.items()}
     published = {**delivery.edges, **given_up}
     warnings = name_warnings(ResolvedNames(entities), source.log, names.settings)
-    warnings += publish_ddl_events(target, source.log.ddl_events, names.resolver(), options.failpoints.probe)
-    warnings += file_log_queries(target, lineage, entities, published, "shop")
+    warnings += publish_events_of_batches(target, [source.log.ddl_events], names.resolver(), options.failpoints.probe)
+    warnings += log_queries(lineage, entities, published).file(target, "shop", source.probe)
     outcomes = statement_outcomes(lineage, published)
     assert Counter(outcome.group.order for outcome in outcomes).most_common(1)[0][1] == 1
     return {one.group.order[0]: (str(one.status), one.reason) for one in outcomes}, warnings

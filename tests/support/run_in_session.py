@@ -26,10 +26,10 @@ def run(folder: Path, *settings: str, may_lack_log: bool = False, **options: Any
     return run_workflow(config, RunOptions(options.pop("run_id", uuid.uuid4().hex), **options), LoggedProgress())
 
 
-def command_line(folder: Path, *arguments: str) -> Result:
-    """`ingest` with these arguments, in the folder: what it printed, and its exit code."""
+def command_line(folder: Path, *arguments: str, given: str = "") -> Result:
+    """`ingest` with these arguments, in the folder, and this standard input: what it printed, and its exit code."""
     with chdir(folder), _logging_kept():
-        return CliRunner().invoke(app, list(arguments))
+        return CliRunner().invoke(app, list(arguments), input=given)
 
 
 @contextmanager

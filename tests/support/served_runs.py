@@ -1,7 +1,7 @@
-"""Shell commands whose `ingest run` and `validate` are carried out in the process and Spark session of the tests.
+"""Shell commands whose `ingest` is carried out in the process and Spark session of the tests.
 
-A JVM of its own for each would cost most of what the command costs; whole processes are the matter of test_readme
-and of test_crash. All else that a command calls is the installed `ingest`, in a process of its own.
+An interpreter or a JVM of its own for each would cost most of what the command costs; whole processes are the matter
+of test_readme and of test_crash. What serves or schedules is the installed `ingest`, in a process of its own.
 """
 
 from __future__ import annotations
@@ -20,11 +20,12 @@ from tests.support.run_in_session import command_line
 
 CLIENT = """#!{python} -ES
 import json, os, socket, sys
-if not sys.argv[1:] or sys.argv[1] not in ("run", "validate"):
+if not sys.argv[1:] or sys.argv[1] in ("serve", "schedule", "mcp"):
     os.execv({ingest!r}, [{ingest!r}, *sys.argv[1:]])
 server = socket.socket(socket.AF_UNIX)
 server.connect({address!r})
-server.sendall(json.dumps([os.getcwd(), sys.argv[1:]]).encode() + b"\\n")
+given = sys.stdin.read() if "-" in sys.argv else ""
+server.sendall(json.dumps([os.getcwd(), sys.argv[1:], given]).encode() + b"\\n")
 code, out, err = json.loads(server.makefile(encoding="utf-8").readline())
 sys.stdout.write(out)
 sys.stderr.write(err)
@@ -77,6 +78,6 @@ def _listening(folder: Path) -> Iterator[tuple[socket.socket, Path]]:
 
 def _answer(connection: socket.socket) -> None:
     connection.setblocking(True)
-    folder, arguments = json.loads(connection.makefile(encoding="utf-8").readline())
-    done = command_line(Path(folder), *arguments)
+    folder, arguments, given = json.loads(connection.makefile(encoding="utf-8").readline())
+    done = command_line(Path(folder), *arguments, given=given)
     connection.sendall(json.dumps([done.exit_code, done.stdout, done.stderr]).encode() + b"\n")

@@ -25,10 +25,14 @@ from workflows.answers import changes, entities, lineage, sql
 from workflows.answers.causes import causes_answer
 from workflows.answers.column_graph import ColumnGraph
 from workflows.answers.paging.pages import Answer
+from workflows.answers.proposed_change import change_answer
 from workflows.causes.answer import causes
+from workflows.changes.proposed_change import ChangeOptions, change_report
 
 _MOST_SQL = 1_000_000
 """Characters of a text: nobody sends a model more."""
+_SECONDS = 10.0
+"""For the parser, of one statement that is proposed."""
 _KEPT = 8
 """Answers whose next page is asked for while others are."""
 _Question = tuple[tuple[int, ...], tuple[object, ...]]
@@ -149,6 +153,17 @@ class CatalogAnswers:
     def _parse_sql(self, text: str, dialect: str) -> Answer:
         with self._read() as (connection, _):
             return sql.parse_sql(connection, text, dialect)
+
+    def proposed_change(self, text: str, dialect: str | None = None, default_schema: str = "") -> Answer:
+        """What SQL or DDL would change, were it run, and what that does downstream; `dialect` None: the catalog's."""
+        if len(text) > _MOST_SQL:
+            raise ConfigError(f"the text has more than {_MOST_SQL} characters: give less of it")
+        options = ChangeOptions(ddl=text, dialect=dialect, default_schema=default_schema, timeout_seconds=_SECONDS)
+        return self._answer(("change", text, dialect, default_schema), lambda: self._proposed_change(options))
+
+    def _proposed_change(self, options: ChangeOptions) -> Answer:
+        with self._read() as (connection, span):
+            return change_answer(change_report(connection, options, span.moment))
 
     def changes(self, start: datetime, end: datetime | None = None) -> Answer:
         """What changed in schemas and lineage between two moments (the second: now), what breaks first."""

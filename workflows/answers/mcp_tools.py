@@ -133,7 +133,17 @@ def _other_tools(answers: CatalogAnswers) -> tuple[Callable[..., Result], ...]:
         """What upstream may have made a table or column wrong: suspects, likeliest first, evidence, a timeline."""
         return _reply(lambda: answers.why(name, at), budget, cursor)
 
-    return parse_sql, changes, why
+    def proposed_change(
+        text: Annotated[str, Field(description="DDL, or statements that fill tables. It is parsed, never run.")],
+        dialect: Annotated[str | None, Field(description="postgres, snowflake, …; else the catalog's.")] = None,
+        default_schema: Annotated[str, Field(description="[DB.]SCHEMA of names without one.")] = "",
+        budget: Budget = DEFAULT_BUDGET,
+        cursor: Cursor = None,
+    ) -> Result:
+        """What a change would break downstream, were it run: columns, types, meaning, sensitivity, whose, the path."""
+        return _reply(lambda: answers.proposed_change(text, dialect, default_schema), budget, cursor)
+
+    return parse_sql, changes, why, proposed_change
 
 
 def _reply(ask: Callable[[], Answer], budget: int, cursor: str | None) -> CallToolResult:

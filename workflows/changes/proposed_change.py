@@ -7,8 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from sqlalchemy import Connection
+
 from connectors.catalog.local_queries import When, open_catalog
 from connectors.catalog.local_tables import LocalTables
+from connectors.catalog.store.lineage.reads import Moment
 from connectors.catalog.store.queries.window import window
 from ingestion.dialects import Dialect, dialect_of
 from ingestion.dialects.connection_types import CONNECTION_TYPES
@@ -46,23 +49,28 @@ class ChangeOptions:
 def proposed_change(catalog: Path, options: ChangeOptions, when: When) -> ChangeReport:
     """What the change does downstream. Raises ConfigError for files, a dialect or a catalog that are not there."""
     with open_catalog(catalog) as connection:
-        tables = LocalTables(connection, window(connection, when.as_of, when.days).moment)
-        dialect = _dialect(options.dialect, tables)
-        names = TableNames(tables, _namespace(options.default_schema))
-        before, after = (_read(script, dialect, names, options) for script in _scripts(options, dialect))
-        sides = Sides(tables, script_effects(before, names), script_effects(after, names, before))
-        rebinding = Rebinding(dialect, names.namespace, options.timeout_seconds)
-        changes = tuple(_changes(sides, rebinding))
-        ambiguous = (f"{name} may be one of {', '.join(of[:3])}" for name, of in names.ambiguous.items())
-        unknown = (
-            *_not_understood(before, after),
-            *ambiguous,
-            *(f"{name} is not in this catalog: what depends on it is not known" for name in unknown_tables(sides)),
-            *(f"{column} is not in this catalog" for column in unknown_columns(sides)),
-            *_problems(sides.after, sides.before),
-        )
-        reads, writes = (tuple(sorted(names)) for names in (sides.after.reads, sides.after.writes))
-        return ChangeReport(changes, reads, writes, tuple(dict.fromkeys(unknown)))
+        return change_report(connection, options, window(connection, when.as_of, when.days).moment)
+
+
+def change_report(connection: Connection, options: ChangeOptions, moment: Moment) -> ChangeReport:
+    """The same of an open catalog, as it was at a moment."""
+    tables = LocalTables(connection, moment)
+    dialect = _dialect(options.dialect, tables)
+    names = TableNames(tables, _namespace(options.default_schema))
+    before, after = (_read(script, dialect, names, options) for script in _scripts(options, dialect))
+    sides = Sides(tables, script_effects(before, names), script_effects(after, names, before))
+    rebinding = Rebinding(dialect, names.namespace, options.timeout_seconds)
+    changes = tuple(_changes(sides, rebinding))
+    ambiguous = (f"{name} may be one of {', '.join(of[:3])}" for name, of in names.ambiguous.items())
+    unknown = (
+        *_not_understood(before, after),
+        *ambiguous,
+        *(f"{name} is not in this catalog: what depends on it is not known" for name in unknown_tables(sides)),
+        *(f"{column} is not in this catalog" for column in unknown_columns(sides)),
+        *_problems(sides.after, sides.before),
+    )
+    reads, writes = (tuple(sorted(names)) for names in (sides.after.reads, sides.after.writes))
+    return ChangeReport(changes, reads, writes, tuple(dict.fromkeys(unknown)))
 
 
 def _dialect(given: str | None, tables: LocalTables) -> Dialect:

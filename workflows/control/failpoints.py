@@ -35,6 +35,10 @@ class Failpoints:
         """As the environment says. Raises ConfigError where that cannot be read."""
         return cls(os.environ.get(VARIABLE))
 
+    def in_tasks(self) -> Failpoints:
+        """The same for tasks of Spark, where stages may fail; what kills a run kills its driver."""
+        return self if self._action == _RAISE else Failpoints()
+
     def reach(self, name: str) -> None:
         """The run is at `name`."""
         self._passed[name] += 1

@@ -33,17 +33,28 @@ class Shelf(Sequence[Value], Generic[Value]):
 
     def append(self, value: Value) -> int:
         """Adds a value; its number. Raises StateLost where there is no room for it."""
-        number, end = len(self._ends), self._end
-        if number >= self._most and (packed := _pack(value)) is not None:
-            try:
-                self._write(packed, end)
-            except OSError as error:
-                raise _no_room(error) from error
-            end += len(packed)
-        else:
-            self._held[number] = value
-        self._ends.append(end)
+        number = len(self._ends)
+        if number >= self._most and (packed := pack(value)) is not None:
+            return self.append_packed(packed)
+        self._held[number] = value
+        self._ends.append(self._end)
         return number
+
+    def append_packed(self, packed: bytes) -> int:
+        """Adds a value that `pack` has packed, to the file; its number. Raises StateLost as `append` does."""
+        number, end = len(self._ends), self._end
+        try:
+            self._write(packed, end)
+        except OSError as error:
+            raise _no_room(error) from error
+        self._ends.append(end + len(packed))
+        return number
+
+    def packed_value(self, number: int) -> bytes | None:
+        """A value as `pack` packs it; None where it cannot be."""
+        if number in self._held or self._file is None:
+            return pack(self._held[number])
+        return self._read(self._file, number)
 
     @overload
     def __getitem__(self, index: int) -> Value: ...
@@ -57,12 +68,14 @@ class Shelf(Sequence[Value], Generic[Value]):
             raise IndexError(index)
         if index in self._held or self._file is None:
             return self._held[index]
-        start = self._ends[index - 1] if index else 0
-        packed = os.pread(self._file.fileno(), self._ends[index] - start, start)
-        return cast(Value, pickle.loads(zlib.decompress(packed)))
+        return cast(Value, unpack(self._read(self._file, index)))
 
     def __len__(self) -> int:
         return len(self._ends)
+
+    def _read(self, file: IO[bytes], number: int) -> bytes:
+        start = self._ends[number - 1] if number else 0
+        return os.pread(file.fileno(), self._ends[number] - start, start)
 
     def _write(self, packed: bytes, place: int) -> None:
         if self._file is None:
@@ -108,9 +121,14 @@ def _no_room(error: OSError) -> StateLost:
     )
 
 
-def _pack(value: object) -> bytes | None:
+def pack(value: object) -> bytes | None:
     """A value as bytes; None where it is too deep for that."""
     try:
         return zlib.compress(pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL), _QUICKLY)
     except RecursionError:
         return None
+
+
+def unpack(packed: bytes) -> object:
+    """The value that was packed."""
+    return pickle.loads(zlib.decompress(packed))

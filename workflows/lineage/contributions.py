@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from ingestion.binding.binder import BoundLog
@@ -43,6 +43,7 @@ class ContributionBuilder:
     entities: Mapping[int, TableEntity]
     routines: Mapping[str, EntityReference] = field(default_factory=dict)
     _lost: Mapping[int, Callable[[str], bool]] = field(init=False)
+    _column_fqns: dict[tuple[str, str], str | None] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_lost", self.log.lost_columns())
@@ -93,7 +94,7 @@ class ContributionBuilder:
         self, number: int, source: TableEntity, target: TableEntity, content: FlowSources
     ) -> Iterator[ColumnEvidence]:
         for name, references in content.columns.items():
-            to_column = target.column_fqn(name)
+            to_column = self._column_fqn(target, name)
             if to_column is not None:
                 yield from self._evidence(number, source, to_column, references, certain=name not in content.assumed)
         yield from self._evidence(number, source, "", content.indirect, certain=True)
@@ -104,15 +105,23 @@ class ContributionBuilder:
         lost = self._lost.get(number)
         for use in uses:
             for column in use.sources:
-                fqn = source.column_fqn(column.column) if column.relation == number else None
+                fqn = self._column_fqn(source, column.column) if column.relation == number else None
                 if fqn is not None:
                     # What is defined anew without a column gives none, whatever was read from it before.
                     sure = certain and use.certain and not (lost is not None and lost(column.column))
                     yield ColumnEvidence((fqn,), to_column, use.transformation, use.expression, sure)
 
+    def _column_fqn(self, entity: TableEntity, column: str) -> str | None:
+        key = entity.id, column
+        if key not in self._column_fqns:
+            self._column_fqns[key] = entity.column_fqn(column)
+        return self._column_fqns[key]
+
     def _hops(self, flow: PersistedFlow, source: int) -> tuple[tuple[str, str], ...]:
         """The hops by which data came from one of the sources, and none by which it came from the others."""
         hops = flow.content.hops
+        if not hops:
+            return ()
         after, before = (
             reachable_relations({source}, hops),
             reachable_relations({flow.target}, ((b, a) for a, b in hops)),
@@ -162,9 +171,11 @@ def is_view(log: BoundLog, flow: PersistedFlow) -> bool:
 
 
 def repetitions(
-    in_force: Iterable[EdgeContributions], superseded: Iterable[EdgeContributions]
+    in_force: Iterable[EdgeContributions], superseded: Collection[EdgeContributions]
 ) -> Iterator[EdgeContributions]:
     """Of definitions that were replaced, what stands word for word in one in force: it was seen so much earlier."""
+    if not superseded:
+        return
     earlier = {(key, _without_sightings(c)) for one in in_force for key, (_, _, c) in one.contributions.items()}
     for one in superseded:
         again = {k: found for k, found in one.contributions.items() if (k, _without_sightings(found[2])) in earlier}

@@ -75,15 +75,6 @@ class NameResolution:
         """A new one, which has not asked for anything yet: it remembers what it found, and what it did not."""
         return Resolver(self._target.search, self._scope, self._probe)
 
-    def resolve(self, source: LineageSource, resolver: Resolver) -> ResolvedNames:
-        """The entities of all that the lineage names, of a log that is one batch.
-
-        Raises TargetDown and ConfigError; a name that cannot be looked up or registered has that as its status.
-        """
-        survey = self.survey(source, resolver)
-        registration = self.register([survey.facts])
-        return self.resolve_batch(source, survey, registration)
-
     def survey(self, source: LineageSource, resolver: Resolver) -> NameSurvey:
         """The entities of a batch before anything is registered, and what is known of those that are to be."""
         wanted = relations_in(source.flows)
@@ -114,8 +105,17 @@ class NameResolution:
         refused = {place_of_request(request) for _group, request, _failure in done.refused}
         return RegisteredNames(done.made, frozenset(isolation.failures) | refused, sent=True)
 
-    def resolve_batch(self, source: LineageSource, survey: NameSurvey, registered: RegisteredNames) -> ResolvedNames:
-        """The entities of a batch once what the target lacks was registered. Raises as `resolve`."""
+    def resolve_routines(self, statements: Mapping[str, Sequence[str]]) -> RoutineEntities:
+        """The entities of routines, given the masked statements of each; what the target lacks is registered."""
+        return self.routines().resolve(statements, self._config.filters) if statements else RoutineEntities()
+
+    def resolve_batch(
+        self, source: LineageSource, survey: NameSurvey, registered: RegisteredNames, routines: RoutineEntities
+    ) -> ResolvedNames:
+        """The entities of a batch once what the target lacks was registered, beside those of its routines.
+
+        Raises TargetDown and ConfigError; a name that cannot be looked up or registered has that as its status.
+        """
         entities = survey.entities
         if registered.sent:
             entities = self._entities(source, relations_in(source.flows), self._resolver_after())
@@ -125,7 +125,6 @@ class NameResolution:
             unresolved = {n for n, status in entities.statuses.items() if status is EntityStatus.UNRESOLVED} - refused
             places = {n: registrar.place_of(source.log.relations[n].key) for n in unresolved}
             refused |= {n for n, place in places.items() if place in registered.refused}
-        routines = self.routines().resolve(source.routine_statements(), self._config.filters)
         return ResolvedNames(entities.with_status(refused, EntityStatus.REFUSED), routines, registered.made)
 
     def _resolver_after(self) -> Resolver:

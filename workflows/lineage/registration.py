@@ -53,19 +53,13 @@ class Registrar:
     places: EngineNameRules = field(default_factory=EngineNameRules)
     isolation: Isolation[int] = field(default_factory=Isolation)
 
-    def requests(
-        self, log: BoundLog, flows: Sequence[PersistedFlow], entities: RelationEntities, views: Mapping[int, str]
-    ) -> dict[str, list[Json]]:
-        """Create requests, parents first, for what is unresolved and for what has columns the catalog lacks.
-
-        `views` gives the masked definition of the relations (by number) that are views.
-        """
-        return self.requests_of(self.facts(log, flows, entities, views), Isolation())
-
     def facts(
         self, log: BoundLog, flows: Sequence[PersistedFlow], entities: RelationEntities, views: Mapping[int, str]
     ) -> list[RelationFacts]:
-        """What is known of each relation that has an entity or could have one; `views` as in `requests`."""
+        """What is known of each relation that has an entity or could have one.
+
+        `views` gives the masked definition of the relations (by number) that are views.
+        """
         observed = _observed_columns(log, flows)
         # What is read before it is defined is another relation of the same place.
         definitions = {log.relations[number].key: text for number, text in views.items()}

@@ -39,9 +39,16 @@ class Binding:
         Each provider remembers what it was asked for, and raises TargetDown. Raises ConfigError for a schema file that
         cannot be read.
         """
+        return self.providers(self.stated_schemas(live_columns), resolver)
+
+    def stated_schemas(self, live_columns: Schemas) -> tuple[Schemas, ...]:
+        """What the schema files and `live_columns` say. Raises ConfigError for a file that cannot be read."""
         config = self.config
-        files = read_schemas(config.schema_files, dialect_name(config), self.settings, config.limits)
-        return lambda: catalog_schemas((files, live_columns), resolver, registers=config.registers_tables)
+        return read_schemas(config.schema_files, dialect_name(config), self.settings, config.limits), live_columns
+
+    def providers(self, stated: Sequence[Schemas], resolver: Resolver) -> Callable[[], SchemaProvider]:
+        """What stood before the log: by what was `stated`, then by the catalog behind `resolver`."""
+        return lambda: catalog_schemas(stated, resolver, registers=self.config.registers_tables)
 
     def bind(
         self,

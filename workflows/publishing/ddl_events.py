@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TypeVar
 
 from connectors.openmetadata.entities.crud import COLUMNS_COMPLETE, TableDefinition
 from connectors.openmetadata.entities.data_types import column_request
 from connectors.openmetadata.entities.extension import NAMES, TYPES, file_name_events
 from connectors.openmetadata.entities.registration import register_each
-from ingestion.binding.name_events import DdlEvents, NameEvent, NameEventKind, TypeEvent
+from ingestion.binding.name_events import ColumnNameEvent, NameEvent, NameEventKind, SchemaEvents, TypeEvent
 from ingestion.dialects.types import is_same_type
 from ingestion.entities import TableEntity
 from ingestion.isolation import Failure, FailureStage, Isolation, Probe, in_parts
@@ -19,14 +20,11 @@ from ingestion.resolution.resolver import Resolved, Resolver
 from workflows.report.losses import loss_warnings
 from workflows.target import RunTarget
 
-
-def publish_ddl_events(target: RunTarget, events: DdlEvents, resolver: Resolver, probe: Probe) -> tuple[str, ...]:
-    """Files the events of a log that is one batch; what to warn of where some could not be."""
-    return publish_events_of_batches(target, [events], resolver, probe)
+_ColumnEvent = TypeVar("_ColumnEvent", ColumnNameEvent, TypeEvent)
 
 
 def publish_events_of_batches(
-    target: RunTarget, batches: Sequence[DdlEvents], resolver: Resolver, probe: Probe
+    target: RunTarget, batches: Sequence[SchemaEvents], resolver: Resolver, probe: Probe
 ) -> tuple[str, ...]:
     """Files the events of all batches where the catalog remembers names.
 
@@ -34,7 +32,7 @@ def publish_events_of_batches(
     columns of the old one, before any event is filed. What to warn of where some events could not be filed.
     """
     platform = target.platform
-    if NAMES not in platform.capabilities or not any(one.names or one.types for one in batches):
+    if NAMES not in platform.capabilities or not any(one.names or one.types or one.columns for one in batches):
         return ()
     renamed: list[Json] = []
     failed: list[Failure] = []
@@ -46,7 +44,7 @@ def publish_events_of_batches(
         failed += [failure for _group, _request, failure in register_each(platform, {"tables": renamed}, probe).refused]
         resolver = resolver.without_memory()
     for events in batches:
-        bodies = name_events(events.names, resolver)
+        bodies = [*name_events(events.names, resolver), *column_events(events.columns, resolver)]
         if TYPES in platform.capabilities:
             bodies += type_events(events.types, resolver)
         left = in_parts(bodies, lambda chosen: file_name_events(platform.http, chosen), FailureStage.NAMES, probe)
@@ -56,8 +54,9 @@ def publish_events_of_batches(
 
 def _renamed_tables(events: Sequence[NameEvent], resolver: Resolver, probe: Probe) -> tuple[list[Json], list[Failure]]:
     """Create requests for the tables that moved to a name that the catalog lacks, and why some cannot be made."""
-    moves = [(e.key, e.other) for e in events if e.kind is NameEventKind.RENAME and e.other is not None]
-    found = _entities(events, resolver)
+    renames = [event for event in events if event.kind is NameEventKind.RENAME]
+    moves = [(event.key, event.other) for event in renames if event.other is not None]
+    found = _entities(renames, resolver)
     isolation = Isolation[RelationKey](probe)
     requests = []
     for old, new in moves:
@@ -107,14 +106,22 @@ def name_events(events: Sequence[NameEvent], resolver: Resolver) -> list[Json]:
     return bodies
 
 
+def column_events(events: Sequence[ColumnNameEvent], resolver: Resolver) -> list[Json]:
+    """The columns that were renamed or dropped, of entities that the catalog has, as its call for DDL takes them."""
+    bodies = []
+    for event, entity in _with_entities(events, resolver):
+        kind = "dropColumn" if event.other is None else "renameColumn"
+        body: Json = {"kind": kind, "entity": _end(entity), "column": event.column, "at": round(event.time * 1000)}
+        optional = {"to": event.other, "before": event.type, "again": event.again}
+        bodies.append({**body, **{name: value for name, value in optional.items() if value}})
+    return bodies
+
+
 def type_events(events: Sequence[TypeEvent], resolver: Resolver) -> list[Json]:
     """The columns that got another type, of entities that the catalog has, as its call for DDL takes them."""
-    timed = [event for event in events if event.time > 0]
-    found = _entities_at([event.key for event in timed], resolver)
     bodies = []
-    for event in timed:
-        entity = found.get(event.key)
-        if entity is None or is_same_type(event.before, event.column.type):
+    for event, entity in _with_entities(events, resolver):
+        if is_same_type(event.before, event.column.type):
             continue
         definition = column_request(event.column)
         body = {
@@ -125,6 +132,15 @@ def type_events(events: Sequence[TypeEvent], resolver: Resolver) -> list[Json]:
         }
         bodies.append({**body, "before": event.before} if event.before else body)
     return bodies
+
+
+def _with_entities(events: Iterable[_ColumnEvent], resolver: Resolver) -> Iterator[tuple[_ColumnEvent, TableEntity]]:
+    """The events that have a time, each with its entity, where the catalog has that."""
+    timed = [event for event in events if event.time > 0]
+    found = _entities_at([event.key for event in timed], resolver)
+    for event in timed:
+        if (entity := found.get(event.key)) is not None:
+            yield event, entity
 
 
 def _made_under_other_names(

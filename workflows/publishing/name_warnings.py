@@ -39,6 +39,12 @@ class DoubtfulNames:
         self._missing.update(f"{key.schema}.{key.table}" for key in missing)
         self._places.update(_places(entities, log))
 
+    def merge(self, other: DoubtfulNames) -> None:
+        """Takes in those of another batch."""
+        self._schemaless.update(other._schemaless)
+        self._missing.update(other._missing)
+        self._places.update(other._places)
+
     def warnings(self) -> tuple[str, ...]:
         """A warning for each kind of such names, none where there are none."""
         return (
@@ -47,13 +53,6 @@ class DoubtfulNames:
             *_alike_but_for_case(self._places),
             *_alike_but_for_database(self._places, self.settings),
         )
-
-
-def name_warnings(names: ResolvedNames, log: BoundLog, settings: SourceSettings) -> tuple[str, ...]:
-    """The warnings of a log that is one batch."""
-    found = DoubtfulNames(settings)
-    found.add(names, log)
-    return found.warnings()
 
 
 def _without_schema(names: Iterable[str], settings: SourceSettings) -> Iterator[str]:

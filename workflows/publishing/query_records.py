@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from connectors.openmetadata.entities.crud import QueryRecord
@@ -23,14 +23,16 @@ _PARTS = 64
 
 
 @dataclass(slots=True)
-class _Query:
+class RepeatedQuery:
+    """The runs of one text: what they touch, by the id of the entity, and who ran them, in how many seconds in all."""
+
     used_in: dict[str, EntityReference] = field(default_factory=dict)
     users: set[str] = field(default_factory=set)
     runs: int = 0
     seconds: float = 0.0
     last: float = 0.0
 
-    def add(self, other: _Query) -> None:
+    def add(self, other: RepeatedQuery) -> None:
         """Takes in other runs of the same text."""
         self.used_in |= other.used_in
         self.users |= other.users
@@ -44,27 +46,23 @@ class LogQueries:
 
     def __init__(self, batches: int) -> None:
         held = 1 if batches == 1 else 0
-        self._parts: list[Shelf[dict[str, _Query]]] = [Shelf(held) for _ in range(min(batches, _PARTS))]
+        self._parts: list[Shelf[dict[str, RepeatedQuery]]] = [Shelf(held) for _ in range(min(batches, _PARTS))]
 
-    def add(self, lineage: SourceLineage, entities: RelationEntities, edges: EdgeOutcomes) -> None:
-        """Takes in those behind the `edges` of a batch that stand."""
-        parts: list[dict[str, _Query]] = [{} for _ in self._parts]
-        for masked, group, relations in _published_flows(lineage, edges):
-            part = parts[zlib.crc32(masked.encode("utf-8", "surrogatepass")) % len(parts)]
-            query = part.setdefault(masked, _Query())
-            used = [entity.reference for n in relations if (entity := entities.resolved.get(n)) is not None]
-            used_in = {one.id: one for one in used}
-            query.add(_Query(used_in, {*group.users}, group.count, group.duration, group.last_seen))
+    def add(self, found: Mapping[str, RepeatedQuery]) -> None:
+        """Takes in those of a batch, by their masked text."""
+        parts: list[dict[str, RepeatedQuery]] = [{} for _ in self._parts]
+        for masked, query in found.items():
+            parts[zlib.crc32(masked.encode("utf-8", "surrogatepass")) % len(parts)][masked] = query
         for shelf, part in zip(self._parts, parts, strict=True):
             shelf.append(part)
 
     def records(self, service: str) -> Iterator[tuple[QueryRecord, ...]]:
         """One record for each masked text, some at a time."""
         for shelf in self._parts:
-            queries: dict[str, _Query] = {}
+            queries: dict[str, RepeatedQuery] = {}
             for part in shelf:
                 for masked, query in part.items():
-                    queries.setdefault(masked, _Query()).add(query)
+                    queries.setdefault(masked, RepeatedQuery()).add(query)
             yield tuple(_record(masked, query, service) for masked, query in sorted(queries.items()))
 
     def file(self, target: RunTarget, service: str, probe: Probe) -> tuple[str, ...]:
@@ -77,29 +75,18 @@ class LogQueries:
         return loss_warnings("queries of published edges could not be filed", (failure for _query, failure in failed))
 
 
-def file_log_queries(
-    target: RunTarget,
-    lineage: SourceLineage,
-    entities: RelationEntities,
-    edges: EdgeOutcomes,
-    service: str,
-) -> tuple[str, ...]:
-    """Files the queries behind the `edges` of a log that is one batch; what to warn of where some could not be."""
-    queries = LogQueries(1)
-    queries.add(lineage, entities, edges)
-    return queries.file(target, service, lineage.source.probe)
+def queries_behind(lineage: SourceLineage, entities: RelationEntities, edges: EdgeOutcomes) -> dict[str, RepeatedQuery]:
+    """The queries behind the `edges` of a batch that stand, by their masked text."""
+    found: dict[str, RepeatedQuery] = {}
+    for masked, group, relations in _published_flows(lineage, edges):
+        used = [entity.reference for n in relations if (entity := entities.resolved.get(n)) is not None]
+        used_in = {one.id: one for one in used}
+        one = RepeatedQuery(used_in, {*group.users}, group.count, group.duration, group.last_seen)
+        found.setdefault(masked, RepeatedQuery()).add(one)
+    return found
 
 
-def query_records(
-    lineage: SourceLineage, entities: RelationEntities, edges: EdgeOutcomes, service: str
-) -> tuple[QueryRecord, ...]:
-    """The records behind the `edges` of a log that is one batch."""
-    queries = LogQueries(1)
-    queries.add(lineage, entities, edges)
-    return next(queries.records(service))
-
-
-def _record(masked: str, query: _Query, service: str) -> QueryRecord:
+def _record(masked: str, query: RepeatedQuery, service: str) -> QueryRecord:
     """One masked text, with the mean duration of its runs in seconds."""
     return QueryRecord(
         query=masked,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from connectors.openmetadata.entities.corrections import rejected_edges
+from connectors.openmetadata.transport.platform import Platform
 from connectors.sink import EdgeCounts, TargetBatch, target_batches
-from ingestion.binding.name_events import DdlEvents
+from ingestion.binding.name_events import SchemaEvents
 from ingestion.isolation import Probe
 from ingestion.lineage_request import AddLineageRequest
 from workflows.config import RunConfig
@@ -27,7 +28,7 @@ from workflows.publishing.ddl_events import publish_events_of_batches
 from workflows.publishing.delivery import Publisher, PublishResult
 from workflows.publishing.query_records import LogQueries
 from workflows.publishing.shared_targets import SharedLineage, merged_batches
-from workflows.state.acknowledgements import CompleteScope
+from workflows.state.acknowledgements import CompleteScope, PublishedState
 from workflows.state.workflow_state import WorkflowState
 from workflows.target import RunTarget, sink_name
 
@@ -46,6 +47,41 @@ class PublishedLineage:
     outcomes: tuple[StatementOutcome, ...]
     counts: EdgeCounts
     requests: tuple[AddLineageRequest, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PublishOrder:
+    """What to know for publishing a batch: what the target has `acknowledged` of its targets, by their ids.
+
+    `scope`: what the run knows the whole of, as far as these targets were told of it; `shared`: what became of the
+    edges that several batches speak of.
+    """
+
+    acknowledged: Mapping[str, PublishedState]
+    scope: CompleteScope
+    shared: SharedLineage
+
+
+def publish_batch(
+    lineage: SourceLineage,
+    order: PublishOrder,
+    publisher: Publisher,
+    platform: Platform,
+    advance: Callable[[int], None],
+) -> PublishedLineage:
+    """Sends what the target has not acknowledged of a batch; `advance` is told of every so many requests.
+
+    Raises as the `publisher`, and TargetDown where the `platform` does not tell which edges a person rejected; what was
+    acknowledged until then is noted.
+    """
+    batches = target_batches(lineage.requests, lineage.replacements)
+    own = [batch for batch in batches if batch.target.id not in order.shared.targets]
+    requests = tuple(request for batch in own for request in batch.requests)
+    result = publisher.deliver(own, order.scope, advance)
+    given_up = {key: EdgeOutcome(failure.reason) for key, failure in lineage.given_up.items()}
+    found = {**order.shared.edges, **result.edges, **given_up}
+    edges = overruled_outcomes(found, rejected_edges(platform))
+    return PublishedLineage(edges, statement_outcomes(lineage, edges), result.counts, requests)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,32 +111,27 @@ class Publishing:
     def publish_shared(
         self, lineages: Iterable[SourceLineage], shared: frozenset[str], scope: CompleteScope
     ) -> SharedLineage:
-        """Sends what several batches say of `shared` targets (by id), put together. Raises as `publish`."""
+        """Sends what several batches say of `shared` targets (by id), put together. Raises as `publish_batch`."""
         if not shared:
             return SharedLineage()
         batches, given_up = merged_batches(lineages, shared)
         requests = tuple(request for batch in batches for request in batch.requests)
-        self._show(requests)
+        self.show(requests)
         result = self._deliver(batches, scope, lambda _count: None)
         outcomes = {key: EdgeOutcome(failure.reason) for key, failure in given_up.items()}
         return SharedLineage(shared, {**result.edges, **outcomes}, result.counts, requests)
 
-    def publish(
-        self, lineage: SourceLineage, scope: CompleteScope, advance: Callable[[int], None], shared: SharedLineage
-    ) -> PublishedLineage:
-        """Sends what the target has not acknowledged of a batch; `advance` is told of every so many requests.
+    def order(self, targets: Collection[str], scope: CompleteScope, shared: SharedLineage) -> PublishOrder:
+        """What to know for publishing a batch that speaks of these `targets` (by id)."""
+        own = [target for target in targets if target not in shared.targets]
+        known = self.memory.acknowledged_states(self._sink_name, own)
+        keys = {word.key for state in known.values() for word in state.words}
+        own_scope = replace(scope, templates=scope.templates & keys, ended=scope.ended & keys)
+        return PublishOrder(known, own_scope, replace(shared, requests=()))  # what became of them is enough
 
-        Raises TargetDown, ConfigError, LeaseHeld and Interrupted; what was acknowledged until then is remembered.
-        """
-        batches = target_batches(lineage.requests, lineage.replacements)
-        own = [batch for batch in batches if batch.target.id not in shared.targets]
-        requests = tuple(request for batch in own for request in batch.requests)
-        self._show(requests)
-        result = self._deliver(own, scope, advance)
-        given_up = {key: EdgeOutcome(failure.reason) for key, failure in lineage.given_up.items()}
-        found = {**shared.edges, **result.edges, **given_up}
-        edges = overruled_outcomes(found, rejected_edges(self.target.platform))
-        return PublishedLineage(edges, statement_outcomes(lineage, edges), result.counts, requests)
+    def acknowledge(self, done: Mapping[str, PublishedState]) -> None:
+        """Keeps what the target has acknowledged (by its id). Raises LeaseHeld."""
+        self.memory.acknowledge(self._sink_name, done)
 
     def withdraw(self, published: Collection[str], scope: CompleteScope) -> EdgeCounts:
         """Ends what was said of targets of which nothing is said any more: all but those `published` (by id)."""
@@ -118,16 +149,10 @@ class Publishing:
         return self._publisher([batch.target.id for batch in batches]).deliver(batches, scope, advance)
 
     def _publisher(self, targets: Collection[str]) -> Publisher:
-        sink, memory = self._sink_name, self.memory
-        return Publisher(
-            self.target.sink,
-            memory.acknowledged_states(sink, targets),
-            lambda done: memory.acknowledge(sink, done),
-            self.config.batch_size,
-            self.options,
-        )
+        known = self.memory.acknowledged_states(self._sink_name, targets)
+        return Publisher(self.target.sink, known, self.acknowledge, self.config.batch_size, self.options)
 
-    def file_events(self, batches: Sequence[DdlEvents]) -> tuple[str, ...]:
+    def file_events(self, batches: Sequence[SchemaEvents]) -> tuple[str, ...]:
         """Files changes of names and types, of all batches; what to warn of where some could not be filed."""
         return publish_events_of_batches(self.target, batches, self.names.resolver(), self._probe)
 
@@ -141,7 +166,8 @@ class Publishing:
         """Files the queries behind the edges; what to warn of where some could not be filed."""
         return queries.file(self.target, self.config.source.service, self._probe)
 
-    def _show(self, requests: Iterable[AddLineageRequest]) -> None:
+    def show(self, requests: Iterable[AddLineageRequest]) -> None:
+        """Shows the requests of a dry run."""
         if self.options.show is not None:
             for request in requests:
                 self.options.show(request.to_json())

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
@@ -58,7 +60,7 @@ def segments(statements: DataFrame, folder: Path | None) -> list[Segment]:
     ]
 
 
-def journal_frame(spark: SparkSession, past: ReadState, since: float | None) -> DataFrame:
+def _journal_frame(spark: SparkSession, past: ReadState, since: float | None) -> DataFrame:
     """The statements of the journal that bear on lineage: from `since` on, and those without a time."""
     reached = reach_files(spark, past)
     rows = [
@@ -68,6 +70,20 @@ def journal_frame(spark: SparkSession, past: ReadState, since: float | None) -> 
         for segment in past.journal
     ]
     return spark.createDataFrame(rows, "content binary, file string").mapInArrow(_unpacker(since), JOURNAL_SCHEMA)
+
+
+@contextmanager
+def kept_journal(spark: SparkSession, past: ReadState, since: float | None) -> Iterator[DataFrame | None]:
+    """The journal, which Spark keeps for the block; None where no earlier run has read anything."""
+    if not past.journal:
+        yield None
+        return
+    kept = _journal_frame(spark, past, since).persist(StorageLevel.DISK_ONLY)
+    try:
+        yield kept
+    finally:
+        # At once: a later run in this session must not be given what this one kept.
+        kept.unpersist(blocking=True)
 
 
 def without_texts(statements: DataFrame) -> DataFrame:
@@ -96,7 +112,7 @@ def replaced_templates(
         return {}
     spark = statements.sparkSession
     gone = F.broadcast(spark.createDataFrame([(fingerprint,) for fingerprint in sorted(stale)], "fingerprint string"))
-    journal = journal_frame(spark, past, since)
+    journal = _journal_frame(spark, past, since)
     before = journal.join(gone, "fingerprint", "left_semi").select("fingerprint", "digest", *_RECORD_PLACE)
     unread = F.col("dead").isNotNull() | F.coalesce(F.col("skipped").isin(*NOT_READ), F.lit(False))
     now = F.when(unread, _UNKNOWN).otherwise(F.col("fingerprint")).alias("now")

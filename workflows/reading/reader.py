@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
-from pyspark import StorageLevel
 from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import Column as SparkColumn
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
 
 from connectors.base import RECORD_SCHEMA, BatchWork
 from connectors.postgres import PostgresDatabase
@@ -26,7 +27,7 @@ from workflows.journal.segments import Segment, any_session_change, stored_segme
 from workflows.reading.called_routines import with_routines
 from workflows.reading.journal_frames import (
     files_folder,
-    journal_frame,
+    kept_journal,
     reach_files,
     segments,
     with_journal,
@@ -43,6 +44,7 @@ from workflows.reading.statistics import (
 )
 from workflows.reading.stored_definitions import with_views
 from workflows.report.counts import RunCounts
+from workflows.runtime.kept_frames import kept_frame
 from workflows.state.journal import FileMarks
 from workflows.state.watermark import SECONDS_A_DAY, ReadState
 from workflows.templates.grouping import RECORD_ORDER
@@ -119,9 +121,9 @@ def read_statements(
     known = past.known if reach_files(spark, past) else past.known.all_at_hand()
     folder = files_folder(spark, past)
     work = with_journal(to_statements(dialect, known, past.literal_key), folder)
-    kept = _statements_of(source, config.filters.condition, work).persist(StorageLevel.DISK_ONLY)
-    journal = _journal(spark, config, past)
-    try:
+    reading = partial(_statements_of, source, config.filters.condition)
+    since = _since(config, past)
+    with kept_frame(spark, reading, work, STATEMENT_SCHEMA) as kept, kept_journal(spark, past, since) as journal:
         survey = statement_statistics(kept, past.latest)
         as_read = kept.where(_IS_READ)
         in_window = _in_window(as_read, survey, config, past)
@@ -138,11 +140,6 @@ def read_statements(
         changes = bool(survey.session_changes) or any_session_change(past.journal)
         bearing = survey.bearing + sum(segment.statements for segment in past.journal)
         yield Statements(frame, whole, survey, changes, bearing, source.listing, definitions.columns, written, folder)
-    finally:
-        # At once: a later run in this session must not be given what this one kept.
-        kept.unpersist(blocking=True)
-        if journal is not None:
-            journal.unpersist(blocking=True)
 
 
 def _in_window(statements: DataFrame, survey: StatementStatistics, config: RunConfig, past: ReadState) -> DataFrame:
@@ -178,13 +175,6 @@ def _since(config: RunConfig, past: ReadState) -> float | None:
     return None if past.newest is None else past.newest - config.query_log.days_kept * SECONDS_A_DAY
 
 
-def _journal(spark: SparkSession, config: RunConfig, past: ReadState) -> DataFrame | None:
-    """What earlier runs have read; None where there is nothing."""
-    if not past.journal:
-        return None
-    return journal_frame(spark, past, _since(config, past)).persist(StorageLevel.DISK_ONLY)
-
-
 def _whole(frame: DataFrame, journal: DataFrame | None, past: ReadState) -> DataFrame:
     """The statements that bear on lineage, `fresh` where this run read them."""
     fresh = without_texts(frame.where(BEARING)).withColumn("fresh", F.lit(True))
@@ -206,13 +196,13 @@ class _Source:
     exporters: Mapping[str, int] = field(default_factory=dict)
 
 
-def _statements_of(source: _Source, condition: str | None, work: BatchWork) -> DataFrame:
+def _statements_of(source: _Source, condition: str | None, work: BatchWork, schema: StructType) -> DataFrame:
     records = source.records
     if isinstance(records, QueryLogInput):
         if condition is None:
-            return records.map_records(work, STATEMENT_SCHEMA)
+            return records.map_records(work, schema)
         records = records.records()
-    return with_condition(records, condition).mapInArrow(work, STATEMENT_SCHEMA)
+    return with_condition(records, condition).mapInArrow(work, schema)
 
 
 def _source(spark: SparkSession, config: RunConfig, database: PostgresDatabase | None, past: ReadState) -> _Source:

@@ -8,34 +8,49 @@ of any more is withdrawn and names are moved when all was published. A log of fe
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
+from itertools import repeat
 from typing import Any
 
+from pyspark import SparkContext
+
 from connectors.spark_history import TRUNCATION_ADVICE
-from ingestion.binding.name_events import DdlEvents
+from ingestion.binding.name_events import SchemaEvents
+from workflows.batches.choice import place_of
+from workflows.batches.counting import parse_counts
+from workflows.batches.passes import (
+    AfterRegistration,
+    BatchStages,
+    BoundBatch,
+    NamesMet,
+    Publication,
+    Published,
+    ResolvedBatch,
+    UnboundBatch,
+    bind_batch,
+    resolve_batch,
+    send_batch,
+)
+from workflows.batches.places import InDriver, Place
+from workflows.batches.summaries import LineageSummary
 from workflows.config import RunConfig
-from workflows.control.progress import Progress
+from workflows.control.progress import Progress, Stage
 from workflows.control.shelf import Shelf
-from workflows.lineage.entity_resolution import NameResolution, NameSurvey, RegisteredNames, ResolvedNames
-from workflows.lineage.lineage_source import LineageSource
+from workflows.lineage.entity_resolution import NameResolution
 from workflows.lineage.planner import Texts
 from workflows.lineage.registration import RelationFacts
 from workflows.lineage.schema_files import Schemas
-from workflows.lineage.source_lineage import SourceLineage, lineage_of
 from workflows.lineage.stage import Binding
 from workflows.publishing.openlineage_events import EventSink
 from workflows.publishing.query_records import LogQueries
-from workflows.publishing.shared_targets import SharedLineage
-from workflows.publishing.stage import PublishedLineage, Publishing
+from workflows.publishing.stage import Publishing
 from workflows.report.losses import loss_warnings
 from workflows.runs.batch_sums import BatchSums
 from workflows.runs.checkpoint import LineageResult
-from workflows.runs.counting import parse_counts
-from workflows.state.acknowledgements import CompleteScope
+from workflows.state.acknowledgements import PublishedState
 from workflows.templates.components import MentionedNames, batches_of, doubtful_names_by
 from workflows.templates.stage import Occurrences
-
-ResolvedLineage = tuple[SourceLineage, ResolvedNames]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,43 +78,97 @@ class LineageStages:
     publishing: Publishing
     events: EventSink | None
 
-    def carry_out(self, found: Occurrences, log: LogFacts) -> LineageResult:
-        """What came of all occurrences. Raises as the stages do; what was acknowledged until then is remembered."""
-        return _LineageRun(self, found, log).carry_out()
+    def carry_out(self, found: Occurrences, log: LogFacts, spark: SparkContext | None = None) -> LineageResult:
+        """What came of all occurrences, by the tasks of `spark` where that is given and can do it.
+
+        Raises as the stages do; what was acknowledged until then is remembered.
+        """
+        return _LineageRun(self, found, log, spark).carry_out()
+
+
+@dataclass(slots=True)
+class _DriverCourse:
+    """What is told of a pass goes to the state, and to the stage that is at work."""
+
+    publishing: Publishing
+    stage: Stage | None = None
+
+    def note(self, done: Mapping[str, PublishedState]) -> None:
+        self.publishing.acknowledge(done)
+
+    def advance(self, count: int) -> None:
+        if self.stage is not None:
+            self.stage.advance(count)
+
+
+@dataclass(frozen=True, slots=True)
+class _NamesOfBatches:
+    """What each batch tells of the relations that may be registered, and of its routines."""
+
+    facts: Shelf[tuple[RelationFacts, ...]]
+    routines: Shelf[Mapping[str, tuple[str, ...]]]
 
 
 class _LineageRun:
-    def __init__(self, stages: LineageStages, found: Occurrences, log: LogFacts) -> None:
+    def __init__(self, stages: LineageStages, found: Occurrences, log: LogFacts, spark: SparkContext | None) -> None:
         self._stages = stages
         self._found = found
         self._log = log
+        self._spark = spark
         self._resolver = stages.names.resolver()
         self._batches: Sequence[Sequence[int]] = ()
         self._sums = BatchSums(stages.names.settings)
+        self._course = _DriverCourse(stages.publishing)
+        self._place: Place
 
     def carry_out(self) -> LineageResult:
-        sources = self._bind()
-        lineages = self._resolve(sources)
-        del sources
+        bound, met = self._bind()
+        lineages, targets = self._resolve(bound, met)
+        del bound, met
         queries = LogQueries(len(self._batches))
-        events: Shelf[DdlEvents] = self._shelf()
-        self._publish(lineages, queries, events)
+        events: Shelf[SchemaEvents] = self._shelf()
+        self._publish(lineages, targets, (queries, events))
         return self._result(self._file_others(lineages, queries, events))
 
-    def _bind(self) -> Shelf[LineageSource]:
-        stages, runs = self._stages, self._found.runs
-        templates = self._found.templates.by_fingerprint
-        with stages.progress.stage("bind") as stage:
-            before = stages.binding.schemas_before(self._log.live_columns, self._resolver)
+    def _bind(self) -> tuple[Shelf[BoundBatch], _NamesOfBatches]:
+        with self._stages.progress.stage("bind") as stage:
+            stated = self._stages.binding.stated_schemas(self._log.live_columns)
             self._batches = self._plan()
-            sources: Shelf[LineageSource] = self._shelf()
-            for numbers in self._batches:
-                groups = runs.occurrences(numbers)
-                own = {fingerprint: templates[fingerprint] for fingerprint in {group.template for group in groups}}
-                source = stages.binding.bind(own, groups, before(), self._log.texts)
-                stage.advance(len(source.flows))
-                sources.append(source)
-        return sources
+            self._place = self._place_with(stated)
+            bound: Shelf[BoundBatch] = self._shelf()
+            met = _NamesOfBatches(self._shelf(), self._shelf())
+
+            def take(summary: NamesMet) -> None:
+                stage.advance(summary.flows)
+                met.facts.append(summary.facts)
+                met.routines.append(summary.routines)
+
+            self._place.carry_out(bind_batch, (map(self._batch, self._batches), repeat(None)), bound, take)
+        return bound, met
+
+    def _place_with(self, stated: tuple[Schemas, ...]) -> Place:
+        """Where the passes are carried out, given what was `stated` of the schemas before the log."""
+        stages = self._stages
+        here = BatchStages(
+            config=stages.config,
+            options=stages.publishing.options,
+            target=stages.publishing.target,
+            names=stages.names,
+            binding=stages.binding,
+            before=stages.binding.providers(stated, self._resolver),
+            resolver=self._resolver,
+            texts=self._log.texts,
+            course=self._course,
+        )
+        driver = InDriver(here)
+        return driver if self._spark is None else place_of(driver, self._spark, len(self._batches), stated)
+
+    def _batch(self, numbers: Sequence[int]) -> UnboundBatch:
+        templates = self._found.templates.by_fingerprint
+        groups = self._found.runs.occurrences(numbers)
+        return UnboundBatch(
+            {fingerprint: templates[fingerprint] for fingerprint in {one.template for one in groups}}, groups
+        )
 
     def _plan(self) -> Sequence[Sequence[int]]:
         stages, runs = self._stages, self._found.runs
@@ -110,66 +179,65 @@ class _LineageRun:
         mentioned = MentionedNames(self._found.names, plans)
         return batches_of(runs, mentioned, most, doubtful_names_by(self._resolver), stages.names.settings.defaults)
 
-    def _resolve(self, sources: Shelf[LineageSource]) -> Shelf[ResolvedLineage]:
+    def _resolve(
+        self, bound: Shelf[BoundBatch], met: _NamesOfBatches
+    ) -> tuple[Shelf[ResolvedBatch], Shelf[frozenset[str]]]:
+        """The lineage of all batches, and the ids of the entities that each speaks of."""
         names = self._stages.names
+        lineages: Shelf[ResolvedBatch] = self._shelf()
+        targets: Shelf[frozenset[str]] = self._shelf()
         with self._stages.progress.stage("resolve") as stage:
-            surveys: Shelf[NameSurvey] = self._shelf()
-            facts: Shelf[tuple[RelationFacts, ...]] = self._shelf()
-            for source in sources:
-                survey = names.survey(source, self._resolver)
-                facts.append(survey.facts)
-                surveys.append(replace(survey, facts=()))
-                stage.advance(len(survey.entities.statuses))
-            registration = names.register(facts)
-            self._sums.add_registered(registration.made)
-            return self._lineages(sources, surveys, registration)
+            registered = names.register(met.facts)
+            self._sums.add_registered(registered.made)
+            given = (AfterRegistration(registered, names.resolve_routines(one)) for one in met.routines)
 
-    def _lineages(
-        self, sources: Shelf[LineageSource], surveys: Shelf[NameSurvey], registration: RegisteredNames
-    ) -> Shelf[ResolvedLineage]:
-        lineages: Shelf[ResolvedLineage] = self._shelf()
-        for source, survey in zip(sources, surveys, strict=True):
-            resolved = self._stages.names.resolve_batch(source, survey, registration)
-            lineage = lineage_of(source, resolved.entities, resolved.routines)
-            self._sums.add_lineage(lineage, resolved)
-            lineages.append((lineage, resolved))
-        return lineages
+            def take(summary: LineageSummary) -> None:
+                stage.advance(len(summary.statuses))
+                self._sums.add_lineage(summary)
+                targets.append(summary.targets)
 
-    def _publish(self, lineages: Shelf[ResolvedLineage], queries: LogQueries, events: Shelf[DdlEvents]) -> None:
+            self._place.carry_out(resolve_batch, (bound, given), lineages, take)
+        return lineages, targets
+
+    def _publish(
+        self,
+        lineages: Shelf[ResolvedBatch],
+        targets: Shelf[frozenset[str]],
+        beside: tuple[LogQueries, Shelf[SchemaEvents]],
+    ) -> None:
         publishing, sums = self._stages.publishing, self._sums
         replaced = self._log.replaced(self._found.templates.by_fingerprint.keys())
         with self._stages.progress.stage("publish") as stage:
             stage.expect(sums.requests)
+            self._course.stage = stage
             scope = publishing.scope(frozenset(sums.complete), replaced)
-            several = (lineage for lineage, _names in lineages) if sums.shared else iter(())
+            several = (lineages[number].lineage for number in sorted(sums.sharing))
             shared = publishing.publish_shared(several, frozenset(sums.shared), scope)
             sums.add_shared(shared)
-        for lineage, names in lineages:
-            published = self._publish_batch(lineage, scope, shared)
-            sums.add_published(lineage, published)
-            self._send_events(lineage, published, names)
-            queries.add(lineage, names.entities, published.edges)
-            events.append(lineage.source.log.ddl_events)
-        with self._stages.progress.stage("publish"):
+            tells = self._stages.events is not None or publishing.options.dry_run
+            given = (Publication(publishing.order(one, scope, shared), tells) for one in targets)
+            take = partial(self._take_published, beside)
+            self._place.carry_out(send_batch, (lineages, given), Shelf[None](0), take)
             sums.add_withdrawn(publishing.withdraw(sums.targets, scope))
 
-    def _publish_batch(self, lineage: SourceLineage, scope: CompleteScope, shared: SharedLineage) -> PublishedLineage:
-        with self._stages.progress.stage("publish") as stage:
-            stage.expect(self._sums.requests)
-            return self._stages.publishing.publish(lineage, scope, stage.advance, shared)
+    def _take_published(self, beside: tuple[LogQueries, Shelf[SchemaEvents]], summary: Published) -> None:
+        queries, events = beside
+        self._sums.add_published(summary.summary)
+        self._stages.publishing.show(summary.requests)
+        self._send_events(summary)
+        queries.add(summary.queries)
+        events.append(summary.ddl)
 
-    def _send_events(self, lineage: SourceLineage, published: PublishedLineage, names: ResolvedNames) -> None:
+    def _send_events(self, summary: Published) -> None:
         sink = self._stages.events
         if sink is not None:
             with self._stages.progress.stage("events") as stage:
-                entities = {entity.id: entity for entity in names.entities.resolved.values()}
-                stood = [one for one in lineage.requests if not published.edges[one.edge.key].overruled]
-                sent, failures = sink.send(stood, entities)
+                sent, failures = sink.send(summary.stood, summary.entities)
                 stage.advance(sent)
             self._sums.event_failures += failures
 
     def _file_others(
-        self, lineages: Shelf[ResolvedLineage], queries: LogQueries, events: Shelf[DdlEvents]
+        self, lineages: Shelf[ResolvedBatch], queries: LogQueries, events: Shelf[SchemaEvents]
     ) -> tuple[str, ...]:
         """Files what stands beside the edges; what to warn of where something could not be filed."""
         publishing, sums = self._stages.publishing, self._sums
@@ -177,8 +245,8 @@ class _LineageRun:
             return ()
         warnings = publishing.file_events(events)
         self._stages.names.routines().mark_processed(sums.routines, sums.processed - self._log.unread())
-        for lineage, _names in lineages if publishing.dbt is not None else ():
-            warnings += publishing.file_project(lineage.source)
+        for batch in lineages if publishing.dbt is not None else ():
+            warnings += publishing.file_project(batch.lineage.source)
         return (*warnings, *publishing.file_queries(queries))
 
     def _result(self, filed: tuple[str, ...]) -> LineageResult:

@@ -41,7 +41,7 @@ from workflows.runs.batches import LineageStages, LogFacts
 from workflows.runs.checkpoint import LineageResult, checkpoint_of
 from workflows.runs.dead_letters import check_dead_letters, write_dead_letters
 from workflows.runs.spark_history import history_warnings
-from workflows.runtime.spark import spark_session
+from workflows.runtime.spark import SparkStart
 from workflows.state.log_queries import QueryChanges
 from workflows.state.workflow_state import WorkflowState
 from workflows.target import RunTarget
@@ -53,6 +53,7 @@ from workflows.templates.stage import Occurrences, Sessions, TemplateParsing, Te
 class RunContext:
     """What a run works with: the catalog, the live database where there is one, and what earlier runs left."""
 
+    spark: SparkStart
     target: RunTarget
     database: PostgresDatabase | None
     memory: WorkflowState
@@ -74,7 +75,7 @@ class Pipeline:
             known = {key: template for key, template in known.items() if template.symbolic is not None}
         parsing = Parsing(config.limits, config.threads, config.parser, probe)
         self._config, self._options, self._progress = config, options, progress
-        self._target, self._memory = target, memory
+        self._spark, self._target, self._memory = context.spark, target, memory
         self._names = NameResolution(config, settings, target, probe)
         self._reading = Reading(config, settings, target.platform, context.project or database, memory.past)
         self._parsing = TemplateParsing(parsing, known, self._keep, held)
@@ -96,7 +97,7 @@ class Pipeline:
             check_dead_letters(self._config.dead_letters)
         with ExitStack() as kept:
             with self._progress.stage("start spark"):
-                spark = kept.enter_context(spark_session(self._config.spark, self._options.drain))
+                spark = kept.enter_context(self._spark.session(self._options.drain))
             with self._progress.stage("read") as stage:
                 statements = kept.enter_context(self._reading.statements(spark))
                 stage.advance(statements.counts.records_read)
@@ -117,7 +118,7 @@ class Pipeline:
     def _lineage(self, statements: Statements) -> LineageResult:
         texts = texts_of_the_dead(statements.frame, self._memory.letters) if self._options.extent.dead else {}
         found = self._group(statements, self._parse(statements, texts))
-        result = self._stages.carry_out(found, self._facts(statements))
+        result = self._stages.carry_out(found, self._facts(statements), statements.frame.sparkSession.sparkContext)
         return replace(result, warnings=(*replay_warnings(len(texts)), *result.warnings))
 
     def _facts(self, statements: Statements) -> LogFacts:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 
 from ingestion.errors import Interrupted, LineageError, StateLost, TargetDown
@@ -18,6 +18,7 @@ from workflows.reading.live_sources import open_database
 from workflows.report.counts import Pointer, RunCounts, RunSummary, report
 from workflows.runs.pipeline import Pipeline, RunContext
 from workflows.runtime.metrics import write_metrics
+from workflows.runtime.spark import SparkStart
 from workflows.state.lease import Lease, hold_lease
 from workflows.state.runs import RecordedRun, RunOutcome, begin_run, end_run, last_done
 from workflows.state.store import StateStore, open_state
@@ -73,11 +74,12 @@ def _carried_out(
     store, lease = state
     project = open_dbt(config)
     with (
+        closing(SparkStart(config.spark)) as spark,
         open_database(config) as database,
         open_target(config, options.run_id, dry_run=options.dry_run) as target,
     ):
         memory = WorkflowState(store, lease, _dry_run_config(config) if options.dry_run else config, options.extent)
-        context = RunContext(target, database, memory, project)
+        context = RunContext(spark, target, database, memory, project)
         counts, warnings = Pipeline(config, options, progress, context).carry_out()
     counts.check_conservation()
     with store.read() as connection:

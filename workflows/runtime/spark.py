@@ -9,12 +9,15 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
+import pyspark
 from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
-from pyspark import SparkContext, SparkFiles
+from pyspark import SparkConf, SparkContext, SparkFiles
 from pyspark.errors import PySparkException
+from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from ingestion.errors import ConfigError
@@ -41,7 +44,9 @@ _DEFAULTS = {
     "spark.sql.execution.pyspark.udf.faulthandler.enabled": "false",
     "spark.log.level": "ERROR",
 }
+_DAEMON = "workflows.runs.worker_daemon"
 _JAVA_OPTIONS = "spark.driver.defaultJavaOptions"
+_WAREHOUSE = "spark.sql.warehouse.dir"
 _LOCAL_DEFAULTS = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
@@ -58,48 +63,100 @@ _TROUBLES = (Py4JError, PySparkException, OSError, EOFError)
 _JVM_ENDED = "its JVM ended (killed, or out of memory: headwater.spark.conf, spark.driver.memory)"
 
 
+class SparkStart:
+    """A session of Spark whose JVM starts in a thread, while the one who wants it does something else."""
+
+    def __init__(self, settings: SparkSettings) -> None:
+        """Raises ConfigError for Spark Connect, and where Java is missing or too old for Spark."""
+        _refuse_spark_connect(settings)
+        self._settings = settings
+        self._own: SparkSession | None = None
+        self._scratch = ExitStack()
+        self._thread = ThreadPoolExecutor(1, "spark-start")
+        active = SparkSession.getActiveSession()
+        self._spark = self._begin(find_java()) if active is None else active
+
+    def _begin(self, java: Java) -> Future[SparkContext]:
+        settings = self._settings
+        # Tasks run in the interpreter that runs us, where what they import is installed.
+        os.environ.setdefault("PYSPARK_PYTHON", settings.conf.get("spark.pyspark.python", sys.executable))
+        quiet_py4j()
+        conf = SparkConf().setMaster(settings.master)
+        warehouse = self._scratch.enter_context(scratch_folder("spark"))
+        defaults = {**_DEFAULTS, **_local_defaults(settings, java), _WAREHOUSE: str(warehouse)}
+        for key, value in {**defaults, **settings.conf}.items():
+            conf.set(key, value)
+        return self._thread.submit(_context, conf)
+
+    @contextmanager
+    def session(self, drain: GracefulShutdown) -> Iterator[SparkSession]:
+        """The session, once it is there; one that was active already is given our settings for the block.
+
+        A signal that comes while it is awaited is held back until it is there: a JVM that is half started would be
+        left behind. Raises ConfigError where an active Spark is too old, and where Spark refuses its settings;
+        SparkLost where it breaks down in the block; where a signal tore it down, Interrupted.
+        """
+        with explained_breakdowns(drain):
+            if isinstance(self._spark, SparkSession):
+                with _made_ours(self._spark, self._settings):
+                    yield self._spark
+                return
+            with drain.hold(), explained_start():
+                self._spark.result()
+                self._own = SparkSession.builder.getOrCreate()
+            if not is_one_process(self._settings.master):
+                folder = self._scratch.enter_context(scratch_folder("spark"))
+                self._own.sparkContext.addPyFile(str(_own_code(folder)))
+            yield self._own
+
+    def close(self) -> None:
+        """Stops what was started; waits for it where it is still starting."""
+        with self._scratch:
+            self._thread.shutdown()
+            if isinstance(self._spark, Future) and self._spark.exception() is None:
+                _stop(self._own or self._spark.result())
+
+
 @contextmanager
 def spark_session(settings: SparkSettings, drain: GracefulShutdown) -> Iterator[SparkSession]:
     """A session on the configured master, stopped at the end; one that is active already is used, and left as it was.
 
-    A signal that comes while it starts is held back until it has: a JVM that is half started would be left behind.
-
-    Raises ConfigError where Java or an active Spark is missing or too old, and where Spark refuses its settings;
-    SparkLost where it breaks down in the block; where a signal tore it down, Interrupted.
+    Raises what SparkStart and its `session` raise.
     """
-    _refuse_spark_connect(settings)
-    active = SparkSession.getActiveSession()
-    if active is not None:
-        with explained_breakdowns(drain), _made_ours(active, settings):
-            yield active
-        return
-    java = find_java()
-    builder = SparkSession.builder.master(settings.master)
-    for key, value in {**_DEFAULTS, **_local_defaults(settings, java), **settings.conf}.items():
-        builder = builder.config(key, value)
-    # Tasks run in the interpreter that runs us, where what they import is installed.
-    os.environ.setdefault("PYSPARK_PYTHON", settings.conf.get("spark.pyspark.python", sys.executable))
-    quiet_py4j()
-    with scratch_folder("spark") as scratch:
-        builder = builder.config("spark.sql.warehouse.dir", settings.conf.get("spark.sql.warehouse.dir", str(scratch)))
-        started: list[SparkSession] = []
-        try:
-            with explained_breakdowns(drain):
-                with drain.hold(), _quiet_jvm(), explained_start():
-                    started.append(builder.getOrCreate())
-                if not _is_one_process(settings.master):
-                    started[0].sparkContext.addPyFile(str(_own_code(scratch)))
-                yield started[0]
-        finally:
-            for spark in started:
-                _stop(spark)
+    with closing(SparkStart(settings)) as start, start.session(drain) as spark:
+        yield spark
+
+
+def _context(conf: SparkConf) -> SparkContext:
+    if SparkContext._gateway is not None:
+        return SparkContext.getOrCreate(conf)
+    gateway = launch_gateway(conf, {"stderr": None if _talks() else subprocess.DEVNULL})  # type: ignore[no-untyped-call]
+    return SparkContext(conf=conf, gateway=gateway)
+
+
+def _talks() -> bool:
+    """Whether the JVM and its Python workers have a standard error, where what they print may quote queries.
+
+    What matters comes back as an exception.
+    """
+    return logging.getLogger("workflows").isEnabledFor(logging.DEBUG)
 
 
 def _local_defaults(settings: SparkSettings, java: Java) -> dict[str, str]:
     if not settings.master.startswith("local"):
         return {}
     archive = options_to_use(archive_file(java))
-    return {**_LOCAL_DEFAULTS, _JAVA_OPTIONS: f"{_LOCAL_DEFAULTS[_JAVA_OPTIONS]} {archive}".strip()}
+    defaults = {**_LOCAL_DEFAULTS, _JAVA_OPTIONS: f"{_LOCAL_DEFAULTS[_JAVA_OPTIONS]} {archive}".strip()}
+    if is_one_process(settings.master) and _workers_are_like_us():
+        defaults["spark.python.daemon.module"] = _DAEMON
+    return defaults
+
+
+def _workers_are_like_us() -> bool:
+    """Whether Python workers find in their interpreter what we have: another may lack our packages, or PySpark."""
+    home = os.environ.get("SPARK_HOME")
+    same_spark = home is None or Path(home).resolve() == Path(pyspark.__file__).resolve().parent
+    return same_spark and os.environ["PYSPARK_PYTHON"] == sys.executable
 
 
 @contextmanager
@@ -116,7 +173,7 @@ def _made_ours(active: SparkSession, settings: SparkSettings) -> Iterator[None]:
         logger.warning("the active Spark session keeps its own %s", ", ".join(ignored))
     before = {key: active.conf.get(key, None) for key in taken}
     context = active.sparkContext
-    if not _is_one_process(str(context.master)) and not any(Path(file).name == _OWN_CODE for file in context.listFiles):
+    if not is_one_process(str(context.master)) and not any(Path(file).name == _OWN_CODE for file in context.listFiles):
         # Beside the session's other files: an executor that begins after this run is sent all of them.
         folder = Path(SparkFiles.getRootDirectory()) / "headwater"
         folder.mkdir(exist_ok=True)
@@ -133,7 +190,8 @@ def _made_ours(active: SparkSession, settings: SparkSettings) -> Iterator[None]:
                 active.conf.set(key, was)
 
 
-def _is_one_process(master: str) -> bool:
+def is_one_process(master: str) -> bool:
+    """Whether the tasks of a master run in the process of its driver."""
     return master == "local" or master.startswith("local[")
 
 
@@ -162,7 +220,7 @@ def _is_not_of_py4j(record: logging.LogRecord) -> bool:
     return "py4j" not in Path(record.pathname).parts
 
 
-def _stop(spark: SparkSession) -> None:
+def _stop(spark: SparkSession | SparkContext) -> None:
     """A JVM that does not answer any more ends with this process, to which it is tied by a pipe."""
     try:
         spark.stop()
@@ -218,27 +276,6 @@ def _is_gone() -> bool:
     except subprocess.TimeoutExpired:
         return False
     return True
-
-
-@contextmanager
-def _quiet_jvm() -> Iterator[None]:
-    """The JVM and its Python workers inherit no standard error: what they would print there may quote queries.
-
-    What matters comes back as an exception; `--log-level DEBUG` lets them talk.
-    """
-    if logging.getLogger("workflows").isEnabledFor(logging.DEBUG):
-        yield
-        return
-    sys.stderr.flush()
-    kept = os.dup(2)
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    try:
-        os.dup2(nowhere, 2)
-        yield
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)
-        os.close(nowhere)
 
 
 def _own_code(directory: Path) -> Path:

@@ -49,7 +49,7 @@ _MEANINGS = (
         f"a Python worker ran out of memory ({_FEWER})",
     ),
     (
-        r"Python worker exited unexpectedly|Python worker failed|pyspark\.daemon",
+        r"Python worker exited unexpectedly|Python worker failed|pyspark\.daemon|worker_daemon",
         f"one of its Python workers was killed (is the machine out of memory? {_FEWER})",
     ),
     (

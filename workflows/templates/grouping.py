@@ -106,7 +106,9 @@ def _with_what_was_set(followed: DataFrame) -> DataFrame:
 def _is_guessed(session: Column) -> Column:
     """Whether a session is but what one user did in one database (`session_of`)."""
     user, database = (F.coalesce(name, F.lit("")) for name in ("user", "database"))
-    return F.lower(session) == F.lower(F.concat(user, F.lit("@"), database))
+    guess = F.concat(user, F.lit("@"), database)
+    # To make letters small costs more than all else that is asked of a statement here: only where that may decide.
+    return (session == guess) | (F.contains(session, F.lit("@")) & (F.lower(session) == F.lower(guess)))
 
 
 def groups(statements: DataFrame, templates: TemplateNames, defaults: NamespaceDefaults) -> Iterator[Tally]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import heapq
 import pickle
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -126,6 +126,17 @@ class Tally:
         return set(heapq.nsmallest(DIGESTS_KEPT, self.digests))
 
 
+@dataclass(slots=True)
+class _StatementTallies:
+    """The tallies of a statement, which is None where it always means the same, by the identity of their meaning.
+
+    A statement has one object for each of its meanings: what they say need not be looked at again with each run.
+    """
+
+    statement: NamedStatement | None
+    by_meaning: dict[int, Tally] = field(default_factory=dict)
+
+
 class RunTallies:
     """Tallies of runs that are told in the order of time."""
 
@@ -133,33 +144,32 @@ class RunTallies:
         self._templates = templates
         self._defaults = defaults
         self._states = NameStateTracker()
-        self._statements: dict[StatementRuns, NamedStatement | None] = {}
-        self._tallies: dict[tuple[StatementRuns, object], Tally] = {}
+        self._statements: dict[StatementRuns, _StatementTallies] = {}
 
     def add(self, run: Run) -> None:
         """Counts a run to those that mean the same."""
         runs = StatementRuns(
             run.fingerprint, run.database or "", tuple(run.search_path or ()), run.routine, run.already_published
         )
-        if runs not in self._statements:
-            self._statements[runs] = self._statement_of(runs)
-        statement = self._statements[runs]
-        meaning = _ALWAYS if statement is None else self._states.run(statement, run.session)
-        key = runs, meaning.before
-        tally = self._tallies.get(key)
+        own = self._statements.get(runs)
+        if own is None:
+            own = self._statements[runs] = _StatementTallies(self._statement_of(runs))
+        meaning = _ALWAYS if own.statement is None else self._states.run(own.statement, run.session)
+        tally = own.by_meaning.get(id(meaning))
         if tally is None:
-            tally = self._tallies[key] = Tally(runs, meaning, run.moment, run.moment)
+            tally = own.by_meaning[id(meaning)] = Tally(runs, meaning, run.moment, run.moment)
         tally.add(run)
 
     def begin(self) -> None:
         """What follows has nothing to do with what came before."""
         self._states.forget()
 
-    def tallies(self) -> Iterable[Tally]:
+    def tallies(self) -> Iterator[Tally]:
         """The tallies of all runs."""
-        for tally in self._tallies.values():
-            tally.cut()
-        return self._tallies.values()
+        for own in self._statements.values():
+            for tally in own.by_meaning.values():
+                tally.cut()
+                yield tally
 
     def _statement_of(self, runs: StatementRuns) -> NamedStatement | None:
         names = self._templates.names.get(runs.fingerprint)

@@ -16,7 +16,6 @@ from ingestion.model import StatementKind
 from workflows.control.shelf import ShelvedMapping
 from workflows.templates.parsing import ParsedTemplate
 
-_HELD = 5_000
 _MOVING_KINDS = frozenset({StatementKind.ALTER_TABLE, StatementKind.RENAME, StatementKind.SWAP})
 
 
@@ -38,11 +37,6 @@ class TemplateNames:
     names: Mapping[str, TableUsageNames] = field(default_factory=dict)
     changing: ChangingNames = field(default_factory=ChangingNames)
     chains: Mapping[str, Chain] = field(default_factory=dict)
-
-
-def names_of(templates: Iterable[ParsedTemplate], isolation: Isolation[str]) -> TemplateNames:
-    """The changing names of all templates that were parsed; `isolation` as in `names_by_template`."""
-    return changing_names(names_by_template(templates, isolation, _HELD))
 
 
 def names_by_template(

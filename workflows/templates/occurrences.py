@@ -134,10 +134,3 @@ def _occurrence(tally: Tally, position: int, rank: int) -> OccurrenceGroup:
         already_published=runs.already_published,
         states=NameStates(meaning.before, meaning.after, (tally.last[0], rank)) if follows else None,
     )
-
-
-def groups_of(tallies: Iterable[Tally]) -> tuple[OccurrenceGroup, ...]:
-    """An occurrence for each tally, in the order of time."""
-    found = [*tallies]
-    runs = GroupedRuns(found, len(found))
-    return runs.occurrences(range(len(runs)))

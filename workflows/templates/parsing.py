@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import BinaryType, BooleanType, StringType, StructField, StructType
 
-from ingestion.binding.external_tables import with_location
+from ingestion.binding.external_tables import may_have_location, with_location
 from ingestion.errors import Unparsable
 from ingestion.isolation import Failure, FailureStage, Isolation, Probe, no_probe
 from ingestion.masking import QueryMasker
@@ -204,13 +204,12 @@ def parsed_row(row: Mapping[str, object], outcome: ParseOutcome) -> dict[str, ob
 
 
 def _complete(symbolic: bytes | None, row: Mapping[str, object]) -> bytes | None:
-    if symbolic is None:
-        return None
-    parsed = loads(symbolic)
     text, dialect = str(row["text"]), str(row["dialect"])
-    located = with_location(parsed, text, dialect)
-    if function_as_view(text, dialect) is not None:
-        located = as_function(parsed)
+    of_function = function_as_view(text, dialect) is not None
+    if symbolic is None or not (of_function or may_have_location(text)):
+        return symbolic
+    parsed = loads(symbolic)
+    located = as_function(parsed) if of_function else with_location(parsed, text, dialect)
     return symbolic if located is parsed else dumps(located)
 
 

@@ -105,7 +105,8 @@ class TemplateParsing:
         known = () if known_too else self.known.keys()
         for template in parse_templates(statements, self.parsing, expected, known, texts):
             parsed.put((template.fingerprint, template.dialect), template)
-            tiers.update([template.tier] if template.symbolic is not None else [])
+            if template.symbolic is not None:
+                tiers[template.tier] += 1
             timed_out += template.timed_out
             waiting.append(template)
             if len(waiting) == _TEMPLATES_AT_ONCE:

@@ -135,8 +135,8 @@ class DdlEvent(Model):
     """DDL: what happened to the name of an entity or to one of its columns, at its time.
 
     `other` is the entity that bears the name afterwards (rename) or that it was exchanged with (swap); `column` and
-    `to` are names within the entity. A column with another type is given as its new `definition`, with the type that it
-    had `before` where that is known.
+    `to` are names within the entity. A column with another type is given as its new `definition`. `before`: the type
+    that the column had, where that is known. `again`: a column of its old name was defined anew since, and stands.
     """
 
     kind: Literal["create", "drop", "rename", "swap", "dropColumn", "renameColumn", "retypeColumn"]
@@ -146,6 +146,7 @@ class DdlEvent(Model):
     to: Name | None = None
     definition: models.ColumnRequest | None = None
     before: Text | None = None
+    again: bool = False
     at: Millis
 
 

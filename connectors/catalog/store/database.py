@@ -27,6 +27,7 @@ from ingestion.errors import ConfigError
 from ingestion.model import Json
 
 BUSY_SECONDS = 60
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
 
 
 class Database:
@@ -78,7 +79,7 @@ def tick(connection: Connection) -> int:
 def dumps(value: object) -> str:
     """Canonical JSON: equal values give equal text. Raises ApiError (400) for what JSON cannot carry."""
     try:
-        return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
+        return _ENCODER.encode(value)
     except (ValueError, RecursionError) as error:
         raise bad_request("the body holds a value that JSON cannot carry") from error
 

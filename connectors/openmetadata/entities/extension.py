@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -69,9 +71,12 @@ def register(http: Http, entities: Mapping[str, Sequence[Json]], at: float | Non
     return answer
 
 
-def add_lineage(http: Http, batch_id: str, edges: Sequence[Json], replace: Sequence[Json]) -> EdgeCounts:
-    """Merges contributions into their edges: all or nothing, and once per batch id however often it arrives."""
-    body = {"batchId": batch_id, "edges": list(edges), "replace": list(replace)}
+def add_lineage(http: Http, name: str, edges: Sequence[Json], replace: Sequence[Json]) -> EdgeCounts:
+    """Merges contributions into their edges: all or nothing, and once per `name` and content, however often sent."""
+    content = json.dumps({"edges": list(edges), "replace": list(replace)})
+    batch_id = hashlib.sha256(f"{name} {content}".encode()).hexdigest()
+    # The content is most of the body: it is made once for both.
+    body = f'{{"batchId": "{batch_id}", {content[1:]}'.encode()
     answer = http.send(Call("POST", "headwater/lineage", body=body))
     return EdgeCounts(
         new=int(answer.get("new", 0)),

@@ -35,6 +35,13 @@ class Connection:
     connections: int = 10
 
 
+def local_files(connection: Connection) -> list[str]:
+    """The files of this machine that the client reads: no other machine can make it from the connection alone."""
+    given = connection.client_certificate
+    files = [connection.verify, *([given] if isinstance(given, str) else given or ())]
+    return [str(file) for file in (*files, _token_file(connection.jwt_token)) if isinstance(file, str | Path)]
+
+
 def base_url(host_port: str) -> str:
     """The URL of the API, ending in /api, whether or not `host_port` says so. Raises ConfigError."""
     parts = urlsplit(host_port.strip())

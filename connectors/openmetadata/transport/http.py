@@ -37,7 +37,8 @@ _LARGEST_ANSWER = 256 * 1024 * 1024
 class Call:
     """One request below /v1; `path` is quoted already (see `path_of`).
 
-    `answered`: only an answer with a body counts, so that a truncated one is never taken for success.
+    `body` is a JSON value, or the bytes of one. `answered`: only an answer with a body counts, so that a truncated one
+    is never taken for success.
     """
 
     method: str
@@ -122,7 +123,7 @@ class Http:
                 call.method,
                 self._url + call.path,
                 params=call.params,
-                data=None if call.body is None else json.dumps(call.body).encode(),
+                data=_bytes_of(call.body),
                 headers=self._headers(call),
                 timeout=(self._connection.connect_seconds, self._connection.read_seconds),
                 verify=self._connection.verify,
@@ -164,6 +165,10 @@ class Http:
             "Accept": "application/json",
             "Content-Type": kind,
         }
+
+
+def _bytes_of(body: Any) -> bytes | None:
+    return body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
 
 
 def _session(connection: Connection, deadline: Deadline) -> requests.Session:

@@ -38,7 +38,7 @@ export class Explorer {
     this.way = null; // the links of a chain that the reader goes along
     this.turn = 0;
     this.surface = byId("picture");
-    this.picture = new Picture(this.surface, byId("wires"));
+    this.picture = new Picture(this.surface, { layer: byId("layer"), canvas: byId("wires"), drawing: byId("drawing") });
     this.camera = new Camera(this.surface, () => this.looked());
     this.minimap = new Minimap(byId("minimap"), this.camera);
     this.details = new Details(source, this);

@@ -1,4 +1,4 @@
-"""The types that the DDL of a log gives to columns, at their time, with those before."""
+"""What the DDL of a log does to columns, at its time: their types, with those before, and their names."""
 
 from __future__ import annotations
 
@@ -43,11 +43,21 @@ def told(log: BoundLog) -> str:
     return ", ".join(f"{e.column.name} {e.before} -> {e.column.type} @{e.time:g}" for e in log.type_events)
 
 
+def moved(log: BoundLog) -> str:
+    return ", ".join(
+        f"{e.column} {e.type} {'dropped' if e.other is None else f'to {e.other}'} @{e.time:g}"
+        for e in log.column_events
+    )
+
+
+def alterations(told: str) -> list[str]:
+    return [f"ALTER TABLE t {what.strip()}" for what in told.split(";")]
+
+
 @pytest.mark.parametrize("case", [line for line in CASES.splitlines() if line])
 def test_a_type_is_told_with_its_time_and_the_one_before(case: str) -> None:
     dialect, columns, altered, expected = (part.strip() for part in case.split("|"))
-    texts = [f"ALTER TABLE t {what.strip()}" for what in altered.split(";")]
-    log = bound(dialect, f"CREATE TABLE t ({columns})", *texts)
+    log = bound(dialect, f"CREATE TABLE t ({columns})", *alterations(altered))
     assert told(log) == expected
     assert {event.key.table.lower() for event in log.type_events} <= {"t"}
 
@@ -75,6 +85,35 @@ def test_a_type_that_is_given_again_as_it_was_is_the_same(case: str) -> None:
         assert is_same_type(event.before, event.column.type), (type_, event)
 
 
+MOVES = """
+postgres   | a int, b int  | DROP COLUMN b                                    | b INT dropped @2
+postgres   | a int, b int  | RENAME COLUMN b TO c; DROP COLUMN IF EXISTS c    | b INT to c @2, c INT dropped @3
+postgres   | a int, b int  | DROP a, ADD a text; DROP COLUMN IF EXISTS gone   | a INT dropped @2
+mysql      | a int, b int  | CHANGE b c TEXT, DROP COLUMN a                   | b INT to c @2, a INT dropped @2
+oracle     | a int, b int  | DROP (a, b)                                      | A INT dropped @2, B INT dropped @2
+snowflake  | a int, b int  | RENAME COLUMN a TO z                             | A INT to Z @2
+snowflake  | a int, b int  | DROP COLUMN a, b                                 | A INT dropped @2, B INT dropped @2
+bigquery   | a INT64       | DROP COLUMN IF EXISTS a                          | a BIGINT dropped @2
+tsql       | a int, b int  | DROP COLUMN a, b                                 | a INT dropped @2, b INT dropped @2
+spark      | a int, b int  | RENAME COLUMN a TO c; DROP COLUMN b             | a INT to c @2, b INT dropped @3
+spark      | a int         | CHANGE COLUMN a a bigint                         |
+clickhouse | a UInt32      | ON CLUSTER c RENAME COLUMN a TO b                | a BIGINT to b @2
+redshift   | a int, b int  | DROP COLUMN b CASCADE                            | b INT dropped @2
+"""
+
+
+@pytest.mark.parametrize("case", [line for line in MOVES.splitlines() if line])
+def test_a_column_that_is_dropped_or_renamed_is_told_with_its_time_and_type(case: str) -> None:
+    dialect, columns, altered, expected = (part.strip() for part in case.split("|"))
+    assert moved(bound(dialect, f"CREATE TABLE t ({columns})", *alterations(altered))) == expected
+
+
+def test_of_a_table_from_before_the_log_what_the_catalog_has_now_disproves_no_drop() -> None:
+    assert moved(bound("postgres", "ALTER TABLE known DROP COLUMN a")) == "a date dropped @1"
+    assert moved(bound("postgres", "ALTER TABLE known DROP COLUMN b")) == "b  dropped @1"
+    assert moved(bound("postgres", "CREATE TEMP TABLE t (a int)", "ALTER TABLE t DROP COLUMN a")) == ""
+
+
 def test_of_a_table_from_before_the_log_the_catalog_tells_the_type() -> None:
     assert told(bound("postgres", "ALTER TABLE known ALTER a TYPE int")) == "a date -> INT @1"
     assert told(bound("postgres", "ALTER TABLE other ALTER a TYPE int")) == "a  -> INT @1"
@@ -87,3 +126,19 @@ def test_a_temporary_table_is_nobody_elses() -> None:
 def test_what_stands_has_the_new_type() -> None:
     log = bound("postgres", "CREATE TABLE t (a int, b int)", "ALTER TABLE t ALTER a TYPE text")
     assert [log.schemas[relation.number] for relation in log.relations] == [(Column("a", "STRING"), Column("b", "INT"))]
+
+
+OPTIONAL = """
+postgres   | DROP COLUMN IF EXISTS gone, DROP COLUMN was                | was dropped @1
+snowflake  | DROP COLUMN IF EXISTS GONE                                 |
+clickhouse | RENAME COLUMN IF EXISTS gone TO z                          |
+bigquery   | RENAME COLUMN IF EXISTS gone TO z, RENAME COLUMN was TO y  | was to y @1
+bigquery   | DROP COLUMN IF EXISTS a                                    | a date dropped @1
+"""
+
+
+@pytest.mark.parametrize("case", [line for line in OPTIONAL.splitlines() if line])
+def test_of_a_catalogs_table_a_column_that_need_not_be_there_is_told_only_where_it_is_known(case: str) -> None:
+    dialect, altered, expected = (part.strip() for part in case.split("|"))
+    told = moved(bound(dialect, f"ALTER TABLE {'KNOWN' if dialect == 'snowflake' else 'known'} {altered}"))
+    assert " ".join(told.split()) == expected

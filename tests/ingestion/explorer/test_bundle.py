@@ -11,7 +11,8 @@ MODULES = {
     "a": 'import { twice, THREE } from "./room/b.mjs";\nconst hidden = 1;\nrun(twice(THREE) + hidden);\n',
     "room/b": 'import { add } from "../other/c.mjs";\nexport const THREE = 3;\n'
     "export function twice(x) {\n  return add(x, x);\n}",
-    "other/c": "const hidden = 2;\nexport async function add(a, b) {\n  return a + b;\n}\nexport class Unused {}\n",
+    "other/c": "const hidden = 2;\nexport async function add(a, b) {\n  return a + b;\n}\nexport class Unused {}\n"
+    "export function* each(list) {\n  yield* list;\n}\n",
 }
 NAMES = ("other$c", "room$b", "a")
 
@@ -27,7 +28,7 @@ def test_no_import_and_no_export_is_left() -> None:
     script = bundle(MODULES, "a")
     assert not re.search(r"^\s*(import|export)\b", script, re.MULTILINE)
     assert "const {twice, THREE} = module_room$b;" in script
-    assert "return { add, Unused };" in script
+    assert "return { add, Unused, each };" in script
 
 
 def test_modules_keep_names_of_their_own() -> None:

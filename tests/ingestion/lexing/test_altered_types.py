@@ -47,6 +47,20 @@ tsql | ALTER TABLE t ALTER COLUMN a varchar(10) MASKED WITH (FUNCTION = 'default
 clickhouse | ALTER TABLE t MODIFY TTL date + INTERVAL 1 DAY, MODIFY SETTING x = 'secret' |
 clickhouse | ALTER TABLE t MODIFY COLUMN a LowCardinality(String) EPHEMERAL | a LowCardinality(String)
 clickhouse | ALTER TABLE t MODIFY COLUMN a Enum8('secret' = 1) REMOVE DEFAULT | a Enum8
+tsql | ALTER TABLE t ALTER COLUMN a Phone NOT NULL; | a Phone
+tsql | ALTER TABLE t ALTER COLUMN a [Phone] | a [Phone]
+tsql | ALTER TABLE t ALTER COLUMN a ADD SPARSE |
+snowflake | ALTER TABLE t ALTER COLUMN a NOT NULL |
+mysql | ALTER TABLE t ALTER COLUMN a INVISIBLE |
+clickhouse | ALTER TABLE t MODIFY COLUMN a CODEC(ZSTD(3)) |
+clickhouse | ALTER TABLE t MODIFY COLUMN a EPHEMERAL |
+clickhouse | ALTER TABLE t MODIFY COLUMN a MATERIALIZED (b + 4111) |
+clickhouse | ALTER TABLE t MODIFY COLUMN a TTL (d) |
+postgres | ALTER TABLE t ALTER COLUMN a SET (n_distinct = 4111) |
+exasol | ALTER TABLE t MODIFY COLUMN a IDENTITY |
+starrocks | ALTER TABLE t MODIFY COLUMN a KEY |
+teradata | ALTER TABLE t MODIFY COLUMN a COMPRESS ('secret') |
+trino | ALTER TABLE t ALTER COLUMN a mood, ALTER COLUMN b WIBBLE wobble | a mood
 redshift | ALTER TABLE t ALTER DISTSTYLE ALL, ALTER SORTKEY (a) |
 """
 

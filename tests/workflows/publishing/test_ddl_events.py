@@ -7,17 +7,21 @@ from time import time
 
 from connectors.catalog.local_queries import open_catalog
 from connectors.catalog.server import CatalogConfig, running_catalog
+from connectors.catalog.store.entities.attributes import known_columns
 from connectors.catalog.store.evidence.table_changes import table_changes
 from connectors.openmetadata.client import CatalogSearch, connect
 from connectors.openmetadata.entities.extension import file_name_events
 from connectors.openmetadata.entities.registration import register
 from connectors.openmetadata.transport.connection import Connection
 from connectors.openmetadata.transport.platform import Platform
-from ingestion.binding.name_events import NameEvent, NameEventKind, TypeEvent
+from ingestion.binding.binder import bind
+from ingestion.binding.name_events import ColumnNameEvent, NameEvent, NameEventKind, TypeEvent
+from ingestion.binding.timeline import Occurrence, SchemaProvider
 from ingestion.model import Column
-from ingestion.names.namespaces import RelationKey
+from ingestion.names.namespaces import Namespace, RelationKey
+from ingestion.parsing.sqlglot_tier.tier import parse
 from ingestion.resolution.resolver import Resolver, SearchScope
-from workflows.publishing.ddl_events import name_events, type_events
+from workflows.publishing.ddl_events import column_events, name_events, type_events
 
 
 def key(table: str) -> RelationKey:
@@ -132,4 +136,78 @@ def test_a_type_that_the_log_gives_is_a_change_at_its_time(tmp_path: Path) -> No
     assert [(one.path, one.at, one.before, one.after) for one in of_other] == [
         ("b", 2_000, "", "int"),
         ("a", 3_000, "int", "bigint"),
+    ]
+
+
+def test_a_column_that_the_log_drops_or_renames_is_a_change_at_its_time_though_it_is_gone(tmp_path: Path) -> None:
+    file = tmp_path / "catalog.db"
+    with running_catalog(CatalogConfig(file, port=0)) as address:
+        platform = connect(Connection(address.url))
+        resolver = registered(platform)
+        table = {"name": "typed", "databaseSchema": "s.d.p", "columns": [{"name": "gross", "dataType": "INT"}]}
+        register(platform, {"tables": [{**table, "columns": [{"name": "note", "dataType": "INT"}]}]}, at=1.0)
+        register(platform, {"tables": [{**table, "extension": {"columnsComplete": True}}]}, at=5.0)
+        told = [
+            ColumnNameEvent(key("typed"), "total", 2.0, "gross", "int"),
+            ColumnNameEvent(key("typed"), "Extra", 3.0, None, "text"),
+            ColumnNameEvent(key("typed"), "total", 0.0, None),
+            ColumnNameEvent(key("unknown"), "a", 2.0),
+        ]
+        filed = column_events(told, resolver)
+        assert [(one["kind"], one["column"], one.get("to"), one.get("before"), one["at"]) for one in filed] == [
+            ("renameColumn", "total", "gross", "int", 2_000),
+            ("dropColumn", "Extra", None, "text", 3_000),
+        ]
+        filed += type_events([TypeEvent(key("typed"), Column("gross", "text"), 2.0, "int")], resolver)  # CHANGE
+        file_name_events(platform.http, filed)
+        file_name_events(platform.http, filed)
+        found = CatalogSearch(platform).get_by_fqn("s.d.p.typed")
+        assert found is not None
+        columns = [column.name for column in found.columns]
+        platform.close()
+    with open_catalog(file) as connection:
+        changes = table_changes(connection, [found.id], 1_500, 2**52)
+        ever = known_columns(connection, [found.id])[found.id]
+    assert [(one.path, one.kind, one.at, one.before) for one in changes if one.kind != "added"] == [
+        ("gross", "renamed", 2_000, "total"),
+        ("gross", "retyped", 2_000, "int"),
+        ("Extra", "dropped", 3_000, "text"),
+        *([("note", "dropped", 5_000, "int")] if "note" not in columns else []),
+    ]
+    assert [one.path for one in changes if one.kind == "added"] == []
+    assert ever == {"gross", "total", "Extra", "note"}
+
+
+def test_a_column_that_the_log_defines_anew_after_it_was_dropped_still_stands(tmp_path: Path) -> None:
+    file = tmp_path / "catalog.db"
+    altered = ("DROP COLUMN a", "ADD COLUMN a int", "RENAME COLUMN b TO c", "ADD COLUMN b int", "DROP COLUMN gone")
+    texts = [f"ALTER TABLE typed {one}" for one in altered]
+    texts += ["ALTER TABLE kept DROP COLUMN x", "DROP TABLE kept", "CREATE TABLE kept (x int)"]
+    with running_catalog(CatalogConfig(file, port=0)) as address:
+        platform = connect(Connection(address.url))
+        resolver = registered(platform)
+        fields = [{"name": name, "dataType": "INT"} for name in ("a", "b", "gone")]
+        register(platform, {"tables": [{"name": "typed", "databaseSchema": "s.d.p", "columns": fields}]}, at=1.0)
+        kept = {"name": "kept", "databaseSchema": "s.d.p", "columns": [{"name": "x", "dataType": "INT"}]}
+        register(platform, {"tables": [kept]}, at=1.0)
+        occurrences = [
+            Occurrence(text, parse(text, "postgres"), Namespace("d", ("p",)), (float(number), 0))
+            for number, text in enumerate(texts, 2)
+        ]
+        log = bind(occurrences, SchemaProvider(lambda _key: None))
+        for _again in range(2):
+            file_name_events(platform.http, column_events(log.column_events, resolver))
+        found = CatalogSearch(platform).get_by_fqn("s.d.p.typed")
+        assert found is not None
+        assert [column.name for column in found.columns] == ["a", "b"]
+        replaced = CatalogSearch(platform).get_by_fqn("s.d.p.kept")
+        assert replaced is not None
+        assert [column.name for column in replaced.columns] == ["x"]
+        platform.close()
+    with open_catalog(file) as connection:
+        changes = table_changes(connection, [found.id], 1_500, 2**52)
+    assert [(one.path, one.kind, one.at) for one in changes] == [
+        ("a", "dropped", 2_000),
+        ("c", "renamed", 4_000),
+        ("gone", "dropped", 6_000),
     ]

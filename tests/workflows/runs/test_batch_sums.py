@@ -8,6 +8,7 @@ from ingestion.binding.binder import BoundLog
 from ingestion.entities import EntityReference
 from ingestion.isolation import Failure, FailureStage
 from ingestion.lineage_request import AddLineageRequest, EntitiesEdge
+from workflows.batches.summaries import lineage_summary
 from workflows.config.namespaces import SourceSettings
 from workflows.lineage.entity_resolution import ResolvedNames
 from workflows.lineage.lineage_source import LineageSource
@@ -47,5 +48,5 @@ def test_a_target_that_several_batches_speak_of_is_shared(
 ) -> None:
     sums = BatchSums(SETTINGS)
     for lineage in batches:
-        sums.add_lineage(lineage, NAMES)
+        sums.add_lineage(lineage_summary(lineage, NAMES, SETTINGS))
     assert (sums.shared, sums.targets) == (shared, targets)

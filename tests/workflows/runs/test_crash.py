@@ -94,10 +94,8 @@ def test_what_was_parsed_and_acknowledged_before_a_kill_costs_nothing_again(
 
 
 def command(folder: Path, failpoint: str = "") -> subprocess.Popen[bytes]:
-    environment = {
-        name: os.environ[name] for name in ("PATH", "PYTHONPATH", class_archive.OPTIONS) if name in os.environ
-    }
-    environment |= {"HOME": str(folder), **({VARIABLE: failpoint} if failpoint else {})}
+    environment = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
+    environment |= {"HOME": str(folder), **class_archive.passed_on(), **({VARIABLE: failpoint} if failpoint else {})}
     ingest = str(Path(sys.executable).with_name("ingest"))
     with (folder / "shown.txt").open("wb") as shown:
         arguments = [ingest, "run", "-c", str(folder / "lineage.yaml")]

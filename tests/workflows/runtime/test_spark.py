@@ -8,6 +8,8 @@ import os
 import re
 import signal
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -22,6 +24,7 @@ from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from ingestion.errors import ConfigError, Interrupted, ParserUnavailable, SparkLost
+from tests.support.catalog_contents import REPOSITORY
 from workflows.config import SparkSettings
 from workflows.control.signals import GracefulShutdown, interrupted_by_signals
 from workflows.runtime import spark_versions
@@ -245,3 +248,25 @@ def test_an_active_session_of_an_old_spark_is_refused_in_one_line(
         spark_session(SparkSettings(), GracefulShutdown()),
     ):
         pytest.fail("it was used")
+
+
+UNUSED = """
+from contextlib import closing
+from pyspark import SparkContext
+from workflows.config import SparkSettings
+from workflows.control.signals import GracefulShutdown
+from workflows.runtime.spark import SparkStart, spark_session
+
+with closing(SparkStart(SparkSettings())):
+    print(SparkContext._active_spark_context)
+print(SparkContext._active_spark_context)
+with spark_session(SparkSettings(), GracefulShutdown()) as spark:
+    print(spark.range(3).count())
+print(SparkContext._active_spark_context)
+"""
+
+
+def test_a_start_that_nobody_waited_for_is_stopped_and_the_next_one_is_as_if_it_had_not_been() -> None:
+    program = [sys.executable, "-c", UNUSED]
+    printed = subprocess.run(program, cwd=REPOSITORY, check=True, capture_output=True, text=True)
+    assert printed.stdout.split() == ["None", "None", "3", "None"]

@@ -9,12 +9,13 @@ from pyspark.sql import functions as F
 from ingestion.binding.statement_names import TableUsageNames
 from ingestion.model import StatementKind, TableChange, TableName, WriteMode
 from ingestion.names.namespaces import NamespaceDefaults
+from tests.support.one_batch import groups_of
 from workflows.reading.statements import STATEMENT_SCHEMA
 from workflows.templates import grouping
 from workflows.templates.grouping import groups, small_groups, with_namespace, with_namespaces
 from workflows.templates.meanings import DIGESTS_KEPT
 from workflows.templates.names import changing_names
-from workflows.templates.occurrences import OccurrenceGroup, groups_of
+from workflows.templates.occurrences import OccurrenceGroup
 
 pytestmark = pytest.mark.spark
 DEFAULTS = NamespaceDefaults("db", "public")
@@ -47,8 +48,8 @@ def names(*mentioned: str, defined: str = "", ended: str = "", temporary: bool =
 def grouped(statements: DataFrame, templates: dict[str, TableUsageNames]) -> list[OccurrenceGroup]:
     """The groups, which do not depend on where they are made."""
     fresh = with_namespace(statements.withColumn("fresh", F.lit(True)), session_changes=True)
-    found = list(groups_of(groups(fresh, changing_names(templates), DEFAULTS)))
-    assert list(groups_of(small_groups(fresh, changing_names(templates), DEFAULTS))) == found
+    found = groups_of(groups(fresh, changing_names(templates), DEFAULTS))
+    assert groups_of(small_groups(fresh, changing_names(templates), DEFAULTS)) == found
     return sorted(found, key=lambda group: (group.order, group.template))
 
 
@@ -78,7 +79,7 @@ def test_a_year_of_runs_is_as_many_occurrences_as_it_has_templates(spark: SparkS
     )
     templates = changing_names({f"t{n}": names(f"x{n}") for n in range(3)})
     placed = with_namespace(year.withColumn("fresh", F.lit(True)), session_changes=True)
-    found = list(groups_of(groups(placed, templates, DEFAULTS)))
+    found = groups_of(groups(placed, templates, DEFAULTS))
     assert [(group.template, group.count) for group in found] == [("t0", 20_000), ("t1", 20_000), ("t2", 20_000)]
     assert {len(group.digests) for group in found} == {DIGESTS_KEPT}
     assert max(group.last_seen for group in found) > 364 * 86_400
@@ -138,14 +139,20 @@ def test_without_session_ids_a_record_of_its_own_place_overrules_what_its_user_s
         row(5.0, "nothing told", **bare),
         row(6.0, None, sets=True, set_path=["mart"], set_database="lake", schema="public", **own),
         row(7.0, "same schema told", schema="public", **own),
+        row(8.0, None, sets=True, set_database="lake", session="U@Shop", database="shop"),
+        row(9.0, "in other letters", session="U@Shop", database="shop"),
+        row(10.0, None, sets=True, set_database="lake", session="u@other", database="shop"),
+        row(11.0, "of another name", session="u@other", database="shop"),
     )
-    templates = ("schema told", "database told", "nothing told", "same schema told")
+    templates = {one["fingerprint"] for one in statements.collect()} - {None}
     found = grouped(statements, {template: names("x") for template in templates})
     assert {group.template: (group.database, group.search_path) for group in found} == {
         "schema told": ("shop", ("public",)),
         "database told": ("shop", ("mart",)),
         "nothing told": ("lake", ("mart",)),
         "same schema told": ("shop", ("public",)),
+        "in other letters": ("shop", ()),
+        "of another name": ("lake", ()),
     }
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 _PLAIN = re.compile(r"[\w.$#*-]+")
 _FENCE = re.compile(r"`{3,}|~{3,}")
+_LONGEST = 400
 _HIDDEN = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
 SIGNS = ("~", "^")
 """Stand for the prefixes of the names of an answer."""
@@ -28,6 +29,12 @@ def visible_text(text: str) -> str:
     """The text in one line: what is not seen, or turns the direction, as an escape; nor does it open a fence."""
     shown = "".join(f"\\u{ord(one):04x}" if unicodedata.category(one) in _HIDDEN else one for one in text)
     return _FENCE.sub(lambda match: "".join(f"\\u{ord(one):04x}" for one in match.group()), shown)
+
+
+def short_text(text: str) -> str:
+    """The visible text, cut after 400 characters, which is told."""
+    shown = visible_text(text)
+    return shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}… ({len(shown)} characters)"
 
 
 def quoted_text(text: str) -> str:

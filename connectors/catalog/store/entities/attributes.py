@@ -102,11 +102,14 @@ def known_columns(connection: Connection, identifiers: list[str]) -> Mapping[str
     for chunk in chunks_of(identifiers):
         rows = connection.execute(
             select(attributes.c.entity_id, attributes.c.column_path)
-            .where(attributes.c.entity_id.in_(chunk), attributes.c.name == "shape")
+            .where(attributes.c.entity_id.in_(chunk), attributes.c.name.in_(("shape", "dropped")))
             .distinct()
         )
         for identifier, path in rows:
             known[identifier].add(path)
+        renamed = (attributes.c.entity_id.in_(chunk), attributes.c.name == "renamedFrom")
+        for identifier, old in connection.execute(select(attributes.c.entity_id, attributes.c.value).where(*renamed)):
+            known[identifier].add(str(loads(old)))
     return known
 
 

@@ -20,22 +20,21 @@ from ingestion.model import Json
 from ingestion.names import fqn
 from ingestion.names.storage_paths import normal_path
 
+_Place = tuple[str | None, str | None, str | None]
+"""Database, schema and table, with None for any."""
 _COLUMN_KEYS = ("name", "dataType", "dataTypeDisplay", "fullyQualifiedName")
 
 
 def look_up(connection: Connection, request: bulk_models.Lookup) -> list[list[Json]]:
     """For each name every entity it can mean, in order of name; case does not matter, what is left out is any."""
-    service = request.service.casefold()
-    in_service = and_(entities.c.type == "table", entities.c.service_folded == service)
-    tables = {name.table.casefold() for name in request.names if name.table is not None}
-    by_name = _rows_by(connection, "name_folded", tables, in_service)
+    tables = _Tables(connection, request)
     paths = {normal_path(name.path) for name in request.names if name.path}
     stored = entities.c.type.in_(("container", "table"))
     by_path = _rows_by(connection, "path", paths, stored)
     answers: dict[str, Json] = {}
     matches = []
     for name in request.names:
-        found = [row for row in by_name.get((name.table or "").casefold(), ()) if _qualifies(row, name)]
+        found = [*tables.meant_by(name)]
         found += by_path.get(normal_path(name.path), ()) if name.path else ()
         for row in found:
             if row.id not in answers:
@@ -47,6 +46,7 @@ def look_up(connection: Connection, request: bulk_models.Lookup) -> list[list[Js
 def register(connection: Connection, request: bulk_models.Register) -> Json:
     """Registers everything in the request, parents first. Raises ApiError when anything in it cannot be."""
     registration = Registration(connection, request.at, replace=request.replaceColumns)
+    registration.expect("table", (fqn.join(table.databaseSchema, table.name) for table in request.tables))
     answer: Json = {}
     groups: tuple[tuple[str, str, Sequence[models.Create | consumer_models.CreateQuery]], ...] = (
         ("services", "", request.services),
@@ -79,13 +79,48 @@ def _rows_by(
     return found
 
 
-def _qualifies(row: EntityRow, name: bulk_models.LookupName) -> bool:
-    parts = fqn.split(row.fqn_folded)
-    if len(parts) != 4:
-        raise bad_request(f"table {row.fqn} has no database and schema")
-    return (name.database is None or parts[1] == name.database.casefold()) and (
-        name.schema_ is None or parts[2] == name.schema_.casefold()
-    )
+class _Tables:
+    """The tables that names may mean, found by their whole names where these are given: a service may have many of one.
+
+    Raises ApiError where a table has no database and schema.
+    """
+
+    def __init__(self, connection: Connection, request: bulk_models.Lookup) -> None:
+        self._service = request.service
+        self._by_place: dict[_Place, list[EntityRow]] = defaultdict(list)
+        in_service = and_(entities.c.type == "table", entities.c.service_folded == request.service.casefold())
+        partly = {name.table.casefold() for name in request.names if name.table and not _is_whole(name)}
+        for rows in _rows_by(connection, "name_folded", partly, in_service).values():
+            for row in rows:
+                self._add(row)
+        whole = {self._whole_name(name) for name in request.names if _is_whole(name)}
+        self._by_name = _rows_by(connection, "fqn_folded", whole, in_service)
+
+    def meant_by(self, name: bulk_models.LookupName) -> Sequence[EntityRow]:
+        """In the order of their names."""
+        if _is_whole(name):
+            return self._by_name.get(self._whole_name(name), ())
+        return self._by_place.get((_fold(name.database), _fold(name.schema_), _fold(name.table)), ())
+
+    def _whole_name(self, name: bulk_models.LookupName) -> str:
+        place = fqn.join(fqn.join(fqn.quote(self._service), name.database or ""), name.schema_ or "")
+        return fqn.join(place, name.table or "").casefold()
+
+    def _add(self, row: EntityRow) -> None:
+        parts = fqn.split(row.fqn_folded)
+        if len(parts) != 4:
+            raise bad_request(f"table {row.fqn} has no database and schema")
+        _service, database, schema, table = parts
+        for place in ((database, None), (None, schema), (None, None)):
+            self._by_place[(*place, table)].append(row)
+
+
+def _is_whole(name: bulk_models.LookupName) -> bool:
+    return name.database is not None and name.schema_ is not None and name.table is not None
+
+
+def _fold(part: str | None) -> str | None:
+    return None if part is None else part.casefold()
 
 
 def _answer(row: EntityRow) -> Json:

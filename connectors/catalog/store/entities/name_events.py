@@ -32,12 +32,11 @@ class StoredNameEvent:
 
 def file_events(connection: Connection, events: Sequence[StoredNameEvent]) -> int:
     """Files events, each once; how many were new."""
-    new = 0
-    for event in events:
-        values = {"kind": event.kind, "entity_id": event.entity_id, "other_id": event.other_id, "at": event.at}
-        done = connection.execute(upsert(name_events).values(**values).on_conflict_do_nothing())
-        new += done.rowcount
-    return new
+    rows = [
+        {"kind": event.kind, "entity_id": event.entity_id, "other_id": event.other_id, "at": event.at}
+        for event in events
+    ]
+    return connection.execute(upsert(name_events).on_conflict_do_nothing(), rows).rowcount if rows else 0
 
 
 def lives(connection: Connection, identifiers: Iterable[str]) -> dict[str, list[NameLifetime]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +13,7 @@ from sqlalchemy.dialects.sqlite import insert as upsert
 from connectors.catalog.contract.definition import EntityType
 from connectors.catalog.contract.entity_types import BY_TYPE
 from connectors.catalog.contract.errors import bad_request, not_found
+from connectors.catalog.store.chunking import chunks_of
 from connectors.catalog.store.database import dumps, loads, tick
 from connectors.catalog.store.entities import columns as columns_of
 from connectors.catalog.store.entities import name_events
@@ -21,7 +22,7 @@ from connectors.catalog.store.entities.column_events import insert_column_events
 from connectors.catalog.store.entities.documents import complete, place_of, references_to
 from connectors.catalog.store.entities.entities import EntityRow, entity_id, reference_of
 from connectors.catalog.store.entities.tests import suite_document, test_document, tested_table
-from connectors.catalog.store.entities.versions import keep_version, next_version
+from connectors.catalog.store.entities.versions import keep_versions, next_version
 from connectors.catalog.store.labels import index_labels
 from connectors.catalog.store.name_index import index_names
 from connectors.catalog.store.schema import entities, query_uses
@@ -74,6 +75,13 @@ class Registration:
     def __post_init__(self) -> None:
         self.now = tick(self.connection)
 
+    def expect(self, kind: str, names: Iterable[str]) -> None:
+        """Looks up together what is stored of entities that are to be put, by their fully qualified names."""
+        for chunk in chunks_of(sorted(set(names))):
+            rows = self.connection.execute(select(entities).where(entities.c.type == kind, entities.c.fqn.in_(chunk)))
+            found = {row.fqn: row for row in rows}
+            self._known.update({(kind, name): found.get(name) for name in chunk})
+
     def put(self, kind: EntityType, request: Json, check: Check | None = None) -> Registered:
         """Creates the entity or brings it up to date; `check` may refuse that by what is stored of it, None if nothing.
 
@@ -95,7 +103,7 @@ class Registration:
             self.connection.execute(_ADD, {"id": identifier, "version": 0.1, **values})
         elif stored.document != values["document"] or stored.deleted or stored.processed != values["processed"]:
             version = next_version(stored)
-            keep_version(self.connection, stored)
+            keep_versions(self.connection, [stored])
             self.connection.execute(
                 update(entities).where(entities.c.id == identifier).values(version=version, purged=False, **values)
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import pairwise
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, bindparam, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from connectors.catalog.contract.errors import ApiError
@@ -15,23 +15,30 @@ from connectors.catalog.store.entities.entities import EntityRow, answer
 from connectors.catalog.store.schema import entities, entity_versions
 from ingestion.model import Json
 
+_MARK = (
+    update(entities)
+    .where(entities.c.id == bindparam("marked"))
+    .values(processed=True, version=bindparam("number"), updated_at=bindparam("moment"))
+)
 _STAMPS = frozenset({"version", "updatedAt", "updatedBy", "changeDescription"})
 
 
-def keep_version(connection: Connection, row: EntityRow) -> None:
-    """Files what a client reads of an entity, before another version takes its place."""
-    kept = upsert(entity_versions).values(entity_id=row.id, version=row.version, answer=dumps(answer(row)))
-    connection.execute(kept.on_conflict_do_nothing())
+def keep_versions(connection: Connection, rows: Iterable[EntityRow]) -> None:
+    """Files what a client reads of entities, before another version of each takes its place."""
+    kept = [{"entity_id": row.id, "version": row.version, "answer": dumps(answer(row))} for row in rows]
+    if kept:
+        connection.execute(upsert(entity_versions).on_conflict_do_nothing(), kept)
 
 
 def mark_processed(connection: Connection, identifiers: Iterable[str], now: int) -> None:
     """Marks tables (by `identifiers`, their ids) whose lineage is done, each in a version of `now` (milliseconds)."""
     unmarked = entities.c.type == "table", ~entities.c.processed, ~entities.c.deleted
     for chunk in chunks_of(sorted(identifiers)):
-        for row in connection.execute(select(entities).where(entities.c.id.in_(chunk), *unmarked)).all():
-            keep_version(connection, row)
-            news = {"processed": True, "version": next_version(row), "updated_at": now}
-            connection.execute(update(entities).where(entities.c.id == row.id).values(news))
+        rows = connection.execute(select(entities).where(entities.c.id.in_(chunk), *unmarked)).all()
+        keep_versions(connection, rows)
+        if rows:
+            marks = [{"marked": row.id, "number": next_version(row), "moment": now} for row in rows]
+            connection.execute(_MARK, marks)
 
 
 def next_version(row: EntityRow) -> float:

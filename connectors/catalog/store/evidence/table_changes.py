@@ -12,7 +12,9 @@ from connectors.catalog.store.database import loads
 from connectors.catalog.store.schema import attributes
 from ingestion.dialects.types import is_same_type
 
-_NAMES = ("shape", "exists", "schemaDefinition", "renamedFrom", "retyped")
+_OF_STATEMENTS = ("dropped", "renamedFrom", "retyped")
+"""What statements did at their time, which may be before the table was known."""
+_NAMES = ("shape", "exists", "schemaDefinition", *_OF_STATEMENTS)
 _NO_TYPE = "unknown"
 
 
@@ -37,6 +39,7 @@ def table_changes(connection: Connection, entities: Iterable[str], start: int, e
     found: list[StoredChange] = []
     known: dict[tuple[str, str, str], str | None] = {}
     begun: dict[str, int] = {}
+    moved = _MovedColumns()
     for chunk in chunks_of(sorted(set(entities))):
         where = (attributes.c.entity_id.in_(chunk), attributes.c.name.in_(_NAMES), attributes.c.at <= end)
         for row in connection.execute(select(attributes).where(*where).order_by(attributes.c.at, attributes.c.seq)):
@@ -45,13 +48,46 @@ def table_changes(connection: Connection, entities: Iterable[str], start: int, e
             if before is not None and row.name == "shape" and row.value is not None and _type_of(row.value) == _NO_TYPE:
                 continue  # who does not tell a type does not change it
             known[key] = row.value
-            first = begun.setdefault(row.entity_id, row.at) if row.name != "retyped" else begun.get(row.entity_id)
+            of_statement = row.name in _OF_STATEMENTS
+            first = begun.get(row.entity_id) if of_statement else begun.setdefault(row.entity_id, row.at)
             change = _change(row.entity_id, row.column_path, row.name, (before, row.value), row.at)
-            if change is not None and row.at > start and (row.name == "retyped" or row.at != first):
+            if (
+                change is not None
+                and not moved.explain(change, of_statement=of_statement)
+                and row.at > start
+                and (of_statement or row.at != first)
+            ):
                 found.append(change)
-    renamed = {(one.entity_id, one.at) for one in found if one.kind == "renamed"}
-    kept = [one for one in _once(found) if one.kind != "added" or (one.entity_id, one.at) not in renamed]
+    renamed = {
+        (one.entity_id, one.at, path) for one in found if one.kind == "renamed" for path in (one.path, one.before)
+    }
+    moves = ("added", "dropped")
+    kept = [one for one in _once(found) if one.kind not in moves or (one.entity_id, one.at, one.path) not in renamed]
     return sorted(kept, key=lambda one: (one.at, one.entity_id, one.path, one.kind))
+
+
+class _MovedColumns:
+    """The columns that statements dropped or renamed: what is registered later without or with them is no news."""
+
+    def __init__(self) -> None:
+        self._gone: set[tuple[str, str]] = set()
+        self._come: set[tuple[str, str]] = set()
+
+    def explain(self, change: StoredChange, *, of_statement: bool) -> bool:
+        """Whether a statement before is why a column came or went; each explains that once."""
+        column = change.entity_id, change.path
+        if of_statement and change.kind == "renamed":
+            self._gone.add((change.entity_id, change.before))
+            self._come.add(column)
+        elif of_statement and change.kind == "dropped":
+            self._gone.add(column)
+        elif change.kind in ("dropped", "added"):
+            expected = self._gone if change.kind == "dropped" else self._come
+            known = column in expected
+            self._gone.discard(column)
+            self._come.discard(column)
+            return known
+        return False
 
 
 def _once(changes: list[StoredChange]) -> list[StoredChange]:
@@ -64,6 +100,8 @@ def _change(entity: str, path: str, name: str, values: tuple[str | None, str | N
     before, after = values
     if name == "renamedFrom":
         return StoredChange(entity, path, "renamed", at, str(loads(after)), path) if after is not None else None
+    if name == "dropped":
+        return StoredChange(entity, path, "dropped", at, str(loads(after or '""')).lower())
     if name == "retyped":
         old, new = map(str.lower, loads(after or '["", ""]'))
         return StoredChange(entity, path, "retyped", at, old, new)

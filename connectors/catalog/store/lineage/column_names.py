@@ -24,10 +24,10 @@ class ColumnNames:
 
     def path(self, name: str) -> str | None:
         """The path of the column with this fully qualified name, None when the entity has none such."""
-        if name.casefold() in self.called:
+        if self.called and name.casefold() in self.called:
             return self.called[name.casefold()]
         prefix = f"{self.entity}."
-        if not name.casefold().startswith(prefix.casefold()):
+        if not name.startswith(prefix) and not name.casefold().startswith(prefix.casefold()):
             return None
         path = name[len(prefix) :]
         return path if path in self.exact else self.folded.get(path.casefold())

@@ -8,7 +8,8 @@ is renamed the contribution goes on under the new name.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 from connectors.catalog.store.entities.name_events import NameLifetime
 
@@ -89,6 +90,14 @@ class Interval:
     start: int
     end: int | None
     last_seen: int
+
+
+_COLUMNS = {kind: tuple(field.name for field in fields(kind)) for kind in (Interval, Retraction)}
+
+
+def row_of(event: Interval | Retraction) -> dict[str, Any]:
+    """What the store keeps of it, by the names of the columns."""
+    return {name: getattr(event, name) for name in _COLUMNS[type(event)]}
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sqlalchemy import Connection, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
@@ -16,7 +16,7 @@ from connectors.catalog.store.entities import columns as columns_of
 from connectors.catalog.store.entities import name_events
 from connectors.catalog.store.entities.attributes import Change, column_changes, is_recorded, record, shapes_around
 from connectors.catalog.store.entities.column_events import insert_column_events
-from connectors.catalog.store.entities.entities import EntityRow, find_id
+from connectors.catalog.store.entities.entities import EntityRow, any_rows_of
 from connectors.catalog.store.entities.registration import Registration
 from connectors.catalog.store.labels import index_labels
 from connectors.catalog.store.lineage.inserts import record_digest
@@ -34,7 +34,10 @@ _COLUMN_KINDS = ("dropColumn", "renameColumn", "retypeColumn")
 def apply(connection: Connection, events: Sequence[bulk_models.DdlEvent]) -> Json:
     """Files the events and moves the lineage they concern. Raises ApiError (404, 400), then nothing is filed."""
     now = tick(connection)
-    named = [_name_event(connection, event) for event in events if event.kind not in _COLUMN_KINDS]
+    of_names = [event for event in events if event.kind not in _COLUMN_KINDS]
+    ends = {end.id.lower() for event in of_names for end in (event.entity, event.other) if end is not None}
+    rows = any_rows_of(connection, ends)
+    named = [_name_event(rows, event) for event in of_names]
     new = name_events.file_events(connection, named)
     for event in sorted(events, key=lambda event: event.at):
         if event.kind == "rename" and event.other is not None:
@@ -67,19 +70,23 @@ def file_usage(connection: Connection, items: Sequence[bulk_models.Use]) -> Json
 
 
 def _row(connection: Connection, end: bulk_models.End) -> EntityRow:
-    row = find_id(connection, end.id, "all")
-    if row is None or row.type != end.type:
+    return _row_among(any_rows_of(connection, {end.id.lower()}), end)
+
+
+def _row_among(rows: Mapping[str, EntityRow], end: bulk_models.End) -> EntityRow:
+    row = rows.get(end.id.lower())
+    if row is None or row.purged or row.type != end.type:
         raise not_found(end.type, end.id)
     return row
 
 
-def _name_event(connection: Connection, event: bulk_models.DdlEvent) -> name_events.StoredNameEvent:
-    entity = _row(connection, event.entity)
+def _name_event(rows: Mapping[str, EntityRow], event: bulk_models.DdlEvent) -> name_events.StoredNameEvent:
+    entity = _row_among(rows, event.entity)
     if event.kind not in {name_events.RENAME, name_events.SWAP}:
         return name_events.StoredNameEvent(event.kind, entity.id, entity.id, event.at)
     if event.other is None:
         raise bad_request(f"a {event.kind} needs the other entity")
-    other = _row(connection, event.other)
+    other = _row_among(rows, event.other)
     if other.id == entity.id:
         raise bad_request(f"a {event.kind} needs two entities")
     if event.kind == name_events.SWAP:  # the same exchange, whichever is named first
@@ -114,8 +121,9 @@ def _column_event(connection: Connection, event: bulk_models.DdlEvent) -> int:
     columns = columns_of.of_document(document)
     folded = event.column.casefold()
     known = next((column for column in columns if column["name"].casefold() == folded), None)
-    if known is None or _later(connection, row.id, known["name"], event.at):
-        return 0
+    later = event.again or (known is not None and _later(connection, row.id, known["name"], event.at))
+    if known is None or later:
+        return _earlier_column(connection, row.id, known["name"] if known else event.column, event)
     path = columns_of.path_of(known["name"])
     moved: list[Change] = []
     if event.kind == "dropColumn":
@@ -131,6 +139,22 @@ def _column_event(connection: Connection, event: bulk_models.DdlEvent) -> int:
         index_names(connection, {(row.id, new_path): event.to})
     record(connection, [*column_changes(row.id, {"columns": columns}, {"columns": kept}, event.at), *moved])
     _store_columns(connection, row, document, kept)
+    return 1
+
+
+def _earlier_column(connection: Connection, identifier: str, name: str, event: bulk_models.DdlEvent) -> int:
+    """Files what became of a column that is not there any more, or not yet again; what stands is as it is."""
+    path = columns_of.path_of(name)
+    new_path = None if event.to is None else columns_of.path_of(event.to)
+    if new_path is not None:
+        change = Change(identifier, new_path, "renamedFrom", dumps(path), event.at)
+    else:
+        before = event.before or _type_at(connection, identifier, path, event.at)
+        change = Change(identifier, path, "dropped", dumps(before), event.at)
+    if is_recorded(connection, change) or is_recorded(connection, Change(identifier, path, "shape", None, event.at)):
+        return 0
+    insert_column_events(connection, identifier, [(path, new_path)], event.at)
+    record(connection, [change])
     return 1
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import fields
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, delete, insert, select
@@ -13,7 +13,7 @@ from connectors.catalog.store.activity import refresh_activity
 from connectors.catalog.store.chunking import chunks_of
 from connectors.catalog.store.entities import name_events
 from connectors.catalog.store.entities.name_events import NameLifetime
-from connectors.catalog.store.lineage.intervals import Events, Retraction, Sighting, Subject
+from connectors.catalog.store.lineage.intervals import Events, Retraction, Sighting, Subject, row_of
 from connectors.catalog.store.lineage.intervals import intervals as timeline
 from connectors.catalog.store.lineage.rejections import Rejection, rejected_edges, without_rejected
 from connectors.catalog.store.schema import contributions, endings, intervals, sightings, versions
@@ -48,7 +48,7 @@ def project(connection: Connection, identifiers: Sequence[int]) -> None:
             relevant += by_pipeline.get(subject.pipeline_id or "", ())
             parts = timeline(subject, seen[identifier], Events(relevant, lives))
             for part in without_rejected(parts, rejections):
-                rows.append({"version_id": identifier, **asdict(part)})  # noqa: PERF401 — three loops deep
+                rows.append({"version_id": identifier, **row_of(part)})  # noqa: PERF401 — three loops deep
         if rows:
             connection.execute(insert(intervals), rows)
         sources.update(row["from_id"] for row in rows)

@@ -130,7 +130,8 @@ def rejected_names(connection: Connection, given: Sequence[ContributionRow]) -> 
     """What of these contributions nobody reads now, since it is rejected: `from` and `to` of each, by full names."""
     edges = {one.edge for one in rejected_edges(connection) if one.until is None}
     columns = [one for one in rejected_columns(connection) if one.until is None]
-    concerned = [one for one in given if one.edge in edges or any(found.edge == one.edge for found in columns)]
+    with_rejected = edges | {one.edge for one in columns}
+    concerned = [one for one in given if one.edge in with_rejected]
     if not concerned:
         return []
     ids = {end for one in concerned for end in one.edge}

@@ -7,7 +7,7 @@ reads use are computed again for what a write touched.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 
 from sqlalchemy import Connection, and_, insert, or_, select
 
@@ -15,7 +15,7 @@ from connectors.catalog.store.chunking import chunks_of
 from connectors.catalog.store.entities import name_events
 from connectors.catalog.store.lineage import inserts
 from connectors.catalog.store.lineage.inserts import ContributionRow, Edge
-from connectors.catalog.store.lineage.intervals import Retraction
+from connectors.catalog.store.lineage.intervals import Retraction, row_of
 from connectors.catalog.store.lineage.projection import project
 from connectors.catalog.store.schema import contributions, dated_versions, endings, intervals, versions
 
@@ -49,7 +49,7 @@ class LineageWriter:
     def finish(self) -> Written:
         """Files everything that was taken in."""
         if self._endings:
-            self.connection.execute(insert(endings), [asdict(ending) for ending in self._endings])
+            self.connection.execute(insert(endings), [row_of(ending) for ending in self._endings])
         scoped = self._versions_in_scope()
         before = self._open(scoped)
         scopes = frozenset(ending.to_id for ending in self._endings)
@@ -63,12 +63,18 @@ class LineageWriter:
 
     def _versions_in_scope(self) -> set[int]:
         found: set[int] = set()
+        of_targets = {e.to_id for e in self._endings if e.to_id is not None and e.from_id is e.pipeline_id is None}
+        inside = select(versions.c.id).select_from(dated_versions)
+        for chunk in chunks_of(sorted(of_targets)):
+            found.update(self.connection.scalars(inside.where(intervals.c.to_id.in_(chunk))))
         for ending in self._endings:
+            if ending.to_id in of_targets:
+                continue  # what it holds is among what comes into its target
             columns = {"from_id": ending.from_id, "to_id": ending.to_id}
             where = [intervals.c[name] == value for name, value in columns.items() if value is not None]
             if ending.pipeline_id is not None:
                 where.append(versions.c.pipeline_id == ending.pipeline_id)
-            found.update(self.connection.scalars(select(versions.c.id).select_from(dated_versions).where(*where)))
+            found.update(self.connection.scalars(inside.where(*where)))
         return found
 
     def _open(self, identifiers: Iterable[int]) -> set[int]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
+from connectors.catalog.store.attachments.metric_use import metric_use
 from connectors.catalog.store.database import loads
 from connectors.catalog.store.entities import columns as columns_of
 from connectors.catalog.store.entities.attributes import PastEntity, entities_at
@@ -126,6 +127,8 @@ def _card(row: EntityRow, past: PastEntity | None, as_of: int | None) -> Json:
     card |= _tags(document)
     if row.type == "metric":
         card["metric"] = {key: document[key] for key in _MEASURED if document.get(key)}
+        if use := metric_use(document):
+            card["metric"]["use"] = use
     for key in ("service", "database", "databaseSchema"):
         if document.get(key) is not None:
             card[key] = document[key]["name"]

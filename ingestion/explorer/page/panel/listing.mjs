@@ -2,6 +2,7 @@
 import { byId, html } from "../base/dom.mjs";
 import { GLYPHS, expressionsOf } from "../graph/difference.mjs";
 import { keyOf, kindOf, label, visible } from "../graph/model.mjs";
+import { useText } from "./labels.mjs";
 
 const KINDS = { direct: "direct", indirect: "indirect", both: "direct and indirect", table: "tables only" };
 const MOST = 2000;
@@ -64,7 +65,7 @@ function listElements(explorer) {
         "li",
         {},
         html("button", { type: "button", onclick: () => explorer.openColumn(keyOf(card.id, "")) }, card.title),
-        ` ${card.kind}, ${card.columns.length} columns; not shown: ${card.hidden.upstream} upstream, ${card.hidden.downstream} downstream`,
+        ` ${card.kind}, ${card.columns.length} columns; not shown: ${card.hidden.upstream} upstream, ${card.hidden.downstream} downstream${useText(card.metric)}`,
       ),
     );
   return [

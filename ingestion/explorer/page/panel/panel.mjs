@@ -166,7 +166,7 @@ export function columnPanel(graph, key, act) {
       ["Description", visible(column?.description || (path ? "" : card.description), { lines: true })],
       ["Owner", path ? null : visible(card.owners.join(", "))],
       ["Tags", tagRows(path ? column : card)],
-      ...(path ? [] : metricRows(card.metric)),
+      ...(path ? [] : metricRows(card.metric, act)),
       ["Tests", testRows(card.tests, path)],
       ["Address", path ? null : visible(card.url ?? "")],
       ["Columns", path ? null : card.columns.length],

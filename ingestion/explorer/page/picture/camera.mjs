@@ -15,15 +15,24 @@ export class Camera {
     surface.addEventListener("pointerdown", (event) => this.#down(event));
     surface.addEventListener("pointermove", (event) => this.#move(event));
     for (const name of ["pointerup", "pointercancel"]) surface.addEventListener(name, (event) => this.#up(event));
+    new ResizeObserver(() => {
+      this.#observed = this.#measured;
+      this.#tell();
+    }).observe(surface);
   }
 
   #moved;
   #pointers;
   #asked = 0;
   #size = null;
+  #observed = null;
 
   get size() {
-    return this.#size ?? { width: this.surface.clientWidth, height: this.surface.clientHeight };
+    return this.#size ?? this.#measured;
+  }
+
+  get #measured() {
+    return { width: this.surface.clientWidth, height: this.surface.clientHeight };
   }
 
   /** What of the picture is in sight, with a margin in picture units. */
@@ -109,7 +118,7 @@ export class Camera {
     if (this.#asked) return;
     this.#asked = requestAnimationFrame(() => {
       this.#asked = 0;
-      this.#size = this.size; // read once a frame: after a change the browser would have to lay everything out for it
+      this.#size = this.#observed ?? this.size; // to measure it would have everything laid out that the frame has changed
       this.#moved(this);
       this.#size = null;
     });

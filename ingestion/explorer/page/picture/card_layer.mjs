@@ -4,7 +4,7 @@ import { FAR, NEAR, TINY, cardElement } from "./cards.mjs";
 
 const FAR_BELOW = 0.42; // scales
 const TINY_BELOW = 0.12;
-const MARGIN = 300;
+const MARGIN = 300; // pixels
 const TIME = 4; // milliseconds of a frame
 
 export class CardLayer {
@@ -15,6 +15,7 @@ export class CardLayer {
     this.boxes = [];
     this.elements = new Map();
     this.distances = new Map();
+    this.held = null; // the part of the picture whose cards are all there
   }
 
   show(boxes, roots) {
@@ -23,10 +24,15 @@ export class CardLayer {
     this.elements.clear();
     this.distances.clear();
     this.element.replaceChildren();
+    this.held = null;
   }
 
-  /** Follows the camera and says whether every card in sight is there; `moving` bounds the time that it takes. */
-  look(camera, { moving }) {
+  /**
+   * Follows the camera and says whether every card in sight is there; `moving` bounds the time that it takes.
+   * With `anew` those go that are out of sight, and those that are drawn as from another distance are drawn again.
+   */
+  look(camera, { moving, anew = true }) {
+    if (moving && !anew && this.held && contains(this.held, camera.sight())) return true;
     this.distance = camera.k < TINY_BELOW ? TINY : camera.k < FAR_BELOW ? FAR : NEAR;
     const sight = camera.sight(MARGIN / camera.k);
     const focused = document.activeElement?.closest?.(".card")?.getAttribute("data-card");
@@ -35,12 +41,14 @@ export class CardLayer {
       const seen =
         box.x < sight.right && box.x + box.width > sight.left && box.y < sight.bottom && box.y + box.height > sight.top;
       const known = this.distances.get(box.id);
-      if (seen && known !== this.distance) wanted.push(box);
-      else if (!seen && known !== undefined && box.id !== focused) this.#leave(box);
+      if (seen && (anew ? known !== this.distance : known === undefined)) wanted.push(box);
+      else if (!seen && anew && known !== undefined && box.id !== focused) this.#leave(box);
     }
     if (moving) nearestFirst(wanted, camera);
     const end = moving ? performance.now() + TIME : Infinity;
-    return wanted.every((box) => performance.now() < end && this.enter(box));
+    const whole = wanted.every((box) => performance.now() < end && this.enter(box));
+    this.held = whole ? sight : null;
+    return whole;
   }
 
   #leave({ id }) {
@@ -64,6 +72,10 @@ export class CardLayer {
   distanceOf(id) {
     return this.distances.get(id);
   }
+}
+
+function contains(area, { left, top, right, bottom }) {
+  return area.left <= left && area.top <= top && area.right >= right && area.bottom >= bottom;
 }
 
 function nearestFirst(boxes, camera) {

@@ -3,6 +3,7 @@ import { svg } from "../base/dom.mjs";
 import { keyOf, splitKey } from "../graph/model.mjs";
 import { CardLayer } from "./card_layer.mjs";
 import { NEAR } from "./cards.mjs";
+import { MovingLayer } from "./moving_layer.mjs";
 import { ROW } from "./scene.mjs";
 import { WireCanvas } from "./wire_canvas.mjs";
 import { CANVAS_FROM, WireIndex, wireElement } from "./wires.mjs";
@@ -10,13 +11,15 @@ import { CANVAS_FROM, WireIndex, wireElement } from "./wires.mjs";
 const REST = 140; // milliseconds without a move
 
 export class Picture {
-  constructor(surface, canvas) {
+  /** `surface` is what the camera looks at; `layer` in it holds `canvas` and `drawing`, for many wires and all else. */
+  constructor(surface, { layer, canvas, drawing }) {
     this.canvas = canvas;
+    this.layer = new MovingLayer(layer);
     this.wireCanvas = new WireCanvas(canvas);
     this.cards = new CardLayer((element) => this.#paintCard(element));
     this.wireLayer = svg("g", { class: "wires" });
     this.world = svg("g", { class: "world" }, this.wireLayer, this.cards.element);
-    surface.append(this.world);
+    drawing.append(this.world);
     this.surface = surface;
     this.scene = null;
     this.wireElements = [];
@@ -41,41 +44,61 @@ export class Picture {
     this.surface.classList.toggle("on-canvas", this.onCanvas);
     this.surface.classList.toggle("compared", scene.compared);
     this.canvas.hidden = !this.onCanvas;
-    this.#place();
-    this.cards.look(camera, { moving: false });
+    this.moved = -Infinity;
+    this.#settle();
     this.paint();
   }
 
-  /** Follows the camera. On the move a frame has little time: what is missing comes with the next ones. */
+  /** Follows the camera. On the move only the layer moves, and what is missing comes with the next frames. */
   look(camera) {
     if (!this.scene) return;
     this.camera = camera;
     const moving = performance.now() - this.moved < REST;
+    const fresh = this.moved === -Infinity; // where the camera goes to after a scene came is no move
     this.moved = performance.now();
-    this.#place();
-    this.#bring({ moving });
-    // near cards are drawn once and then moved; from afar a browser would draw such a layer larger than it shows
-    this.world.classList.toggle("moving", this.cards.distance === NEAR);
     clearTimeout(this.resting);
-    this.resting = setTimeout(() => this.#rest(), REST);
-    if (this.onCanvas && !this.wireCanvas.move(camera)) this.#paintCanvas({ haste: true });
+    const { moved } = this;
+    // where frames take long the next move may wait already: a whole frame passes before that is called a rest
+    const next = (act) => requestAnimationFrame(() => requestAnimationFrame(act));
+    this.resting = setTimeout(() => next(() => this.#rest(moved)), REST);
+    this.wireCanvas.interrupt();
+    if (fresh) this.#settle();
+    else if (!this.layer.follow(camera)) this.#refocus();
+    this.#bring({ moving });
   }
 
-  #rest() {
-    this.world.classList.remove("moving");
+  /** Draws everything for the camera as it is. */
+  #settle() {
+    this.#refocus();
+    this.#bring({ moving: false });
+    this.#paintCanvas({ atOnce: true });
+  }
+
+  /** Has the browser draw what is there, no more, as large as the camera shows it. */
+  #refocus() {
+    const { x, y, k } = this.camera;
+    this.layer.settle(this.camera);
+    this.world.style.transform = `translate(${x}px, ${y}px) scale(${k})`;
+    if (this.onCanvas) this.wireCanvas.place(this.layer.drawn);
+  }
+
+  /** The camera rests: the cards are drawn as from where it is, frame by frame, and the wires in all their detail. */
+  #rest(moved) {
+    if (moved !== this.moved) return;
+    this.#refocus();
+    this.#bring({ moving: true, resting: true });
     this.#paintCanvas();
   }
 
-  #place() {
-    const { x, y, k } = this.camera;
-    this.world.style.transform = `translate(${x}px, ${y}px) scale(${k})`;
-  }
-
-  #bring({ moving }) {
+  /** Brings what is in sight and not there yet. */
+  #bring({ moving, resting = false }) {
     cancelAnimationFrame(this.bringing);
-    if (!this.cards.look(this.camera, { moving })) {
-      this.bringing = requestAnimationFrame(() => this.#bring({ moving: true }));
+    if (!this.cards.look(this.camera, { moving, anew: !moving || resting })) {
+      this.bringing = requestAnimationFrame(() => this.#bring({ moving: true, resting }));
     }
+    const { drawn } = this.layer;
+    if (!this.onCanvas || this.wireCanvas.covers(drawn, this.layer.sight(this.camera))) return;
+    this.#paintCanvas({ haste: moving });
   }
 
   /** Lights columns and links (`light`: {columns, links} with strengths, or null for none), marks pins and the choice. */
@@ -148,16 +171,16 @@ export class Picture {
     return any;
   }
 
-  #paintCanvas({ haste = false } = {}) {
+  #paintCanvas(how = {}) {
     if (!this.onCanvas) return;
     this.colours ??= coloursOf(this.surface);
     const paint = (wire) => {
       const on = this.#strengthOf(wire) !== null || this.#isChosen(wire);
       const faint = this.scene.compared && !wire.change;
       const opacity = on ? 1 : this.light ? 0.1 : faint ? 0.2 : wire.certain ? 0.6 : 0.35;
-      return { colour: this.colours[wire.change ?? wire.kind], width: Math.max(on ? 2.4 : 1.4, 0.6 / this.camera.k), opacity };
+      return { colour: this.colours[wire.change ?? wire.kind], width: Math.max(on ? 2.4 : 1.4, 0.6 / this.layer.drawn.k), opacity };
     };
-    this.wireCanvas.draw(this.camera, paint, { haste });
+    this.wireCanvas.draw(this.layer.drawn, this.layer.sight(this.camera), paint, how);
   }
 
   /** The page took other colours. */

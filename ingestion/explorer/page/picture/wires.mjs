@@ -141,15 +141,16 @@ export function prepareWires(wires) {
   }
 }
 
-/** Draws prepared wires on a canvas; `paint` says colour, width and opacity of each. In haste (on the move): no dashes. Returns how many it drew. */
-export function drawWires(canvas, wires, camera, { paint, haste }) {
+const AT_ONCE = 100; // wires
+
+/**
+ * Draws prepared wires on a canvas of this size, some at each step, and says at the end how many it drew.
+ * `paint` says colour, width and opacity of each. In haste (on the move): no dashes.
+ */
+export function* drawWires(canvas, wires, { camera, width, height, paint, haste }) {
   const ratio = devicePixelRatio || 1;
-  const { clientWidth: width, clientHeight: height } = canvas;
-  if (canvas.width !== width * ratio || canvas.height !== height * ratio)
-    [canvas.width, canvas.height] = [width * ratio, height * ratio];
+  [canvas.width, canvas.height] = [width * ratio, height * ratio];
   const context = canvas.getContext("2d");
-  context.setTransform(1, 0, 0, 1, 0, 0);
-  context.clearRect(0, 0, canvas.width, canvas.height);
   context.setTransform(camera.k * ratio, 0, 0, camera.k * ratio, camera.x * ratio, camera.y * ratio);
   context.lineCap = "round";
   const seen = { left: -camera.x / camera.k, top: -camera.y / camera.k };
@@ -173,12 +174,15 @@ export function drawWires(canvas, wires, camera, { paint, haste }) {
     context.lineWidth = style.width;
     // far away a dash is smaller than a pixel: it would cost much and show nothing
     context.setLineDash(haste || camera.k < 0.3 ? [] : DASHES[kind]);
-    context.beginPath();
-    for (const { curve } of members) {
-      context.moveTo(curve[0][0], curve[0][1]);
-      for (const piece of curve) context.bezierCurveTo(...piece.slice(2));
+    for (let from = 0; from < members.length; from += AT_ONCE) {
+      context.beginPath();
+      for (const { curve } of members.slice(from, from + AT_ONCE)) {
+        context.moveTo(curve[0][0], curve[0][1]);
+        for (const piece of curve) context.bezierCurveTo(...piece.slice(2));
+      }
+      context.stroke();
+      yield context;
     }
-    context.stroke();
   }
   return count;
 }

@@ -67,6 +67,7 @@ def altered_table(tokens: list[Token], names: Names) -> TableChange | None:
         tuple(change.added),
         dropped_columns=tuple(change.dropped),
         renamed_columns=tuple(change.renamed),
+        optional_columns=tuple(change.optional),
     )
 
 
@@ -94,6 +95,7 @@ class _Changes:
     added: list[Column] = field(default_factory=list)
     dropped: list[str] = field(default_factory=list)
     renamed: list[tuple[str, str]] = field(default_factory=list)
+    optional: list[str] = field(default_factory=list)
 
     def take(self, item: TokenSpan) -> bool:
         """Takes one item; False where it is not known what it does."""
@@ -111,9 +113,14 @@ class _Changes:
         if self._word(place) in ("COLUMN", "COLUMNS"):
             self.of_columns = True
             place += 1
+        first = place
         while self._word(place) in ("IF", "NOT", "EXISTS"):
             place += 1
-        return place < item.end and self.verb in _VERBS and _VERBS[self.verb](self, TokenSpan(place, item.end))
+        moved = len(self.dropped), len(self.renamed)
+        known = place < item.end and self.verb in _VERBS and _VERBS[self.verb](self, TokenSpan(place, item.end))
+        if place > first:
+            self.optional += [*self.dropped[moved[0] :], *(old for old, _new in self.renamed[moved[1] :])]
+        return known
 
     def _word(self, place: int) -> str:
         if place >= len(self.tokens) or self.tokens[place].token_type is TokenType.IDENTIFIER:

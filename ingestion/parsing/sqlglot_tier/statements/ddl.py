@@ -122,7 +122,14 @@ def alter_changes(names: Names, node: exp.Expr) -> Iterator[TableChange]:
             tuple(added),
             dropped_columns=tuple(dropped),
             renamed_columns=tuple(renamed),
+            optional_columns=tuple(_optional_columns(names, node)),
         )
+
+
+def _optional_columns(names: Names, node: exp.Expr) -> Iterator[str]:
+    for action in node.args.get("actions") or ():
+        if action.args.get("exists") and type(action) in (exp.Drop, exp.RenameColumn):
+            yield from (_name(names, item) for item in action.args.get("tables") or [action.this])
 
 
 def _name(names: Names, node: exp.Expr) -> str:

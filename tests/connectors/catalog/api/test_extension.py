@@ -43,6 +43,19 @@ class TestLookup:
             {},
         ) == [both, both[1:], [], [], []]
 
+    def test_each_way_to_give_a_part_of_a_name_and_names_that_need_quotes(self, shop: Client) -> None:
+        shop.table("Odd.Name", schema="shop.main.public")
+        shop.table("Odd.Name", schema="shop.main.other")
+        public, other = 'shop.main.public."Odd.Name"', 'shop.main.other."Odd.Name"'
+        assert self.look_up(
+            shop,
+            {"database": "MAIN", "schema": "PUBLIC", "table": "odd.name"},
+            {"database": "main", "table": "ODD.NAME"},
+            {"schema": "Other", "table": "odd.name"},
+            {"table": "odd.name"},
+            {"database": "main", "schema": "public", "table": '"odd.name"'},
+        ) == [[public], [other, public], [other], [other, public], []]
+
     def test_thousands_of_names_in_one_call(self, shop: Client) -> None:
         shop.table("t")
         found = self.look_up(shop, *({"table": f"t{number}"} for number in range(3_000)), {"table": "T"})

@@ -8,20 +8,7 @@ from connectors.catalog.causes.facts import Incident, TimeRange
 from connectors.catalog.causes.loads import late_loads, missing_loads
 from connectors.catalog.store.evidence.load_rhythm import load_rhythm
 from connectors.catalog.store.evidence.writes import Span, WrittenVersion
-
-MINUTE = 60_000
-HOUR = 60 * MINUTE
-DAY = 24 * HOUR
-START = 1_700_006_400_000
-"""A midnight."""
-
-
-def at(day: float, hour: float = 0, minute: float = 0) -> int:
-    return START + round(day * DAY + hour * HOUR + minute * MINUTE)
-
-
-def one_by_one(*times: int) -> list[Span]:
-    return [Span(time, time, 1) for time in times]
+from tests.support.load_times import MINUTE, at, one_by_one
 
 
 def missing_of(spans: list[Span], seen_until: int, earliest: int = 0) -> list[Incident]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -49,6 +50,19 @@ def test_the_list_is_left_by_the_button_that_opened_it_and_one_can_search_in_it(
     page.press(ENTER)
     page.until(lambda: page.tables == 2, "yearly and its source")
     assert "did not work" not in page.status
+
+
+def test_the_minimap_frames_what_is_in_sight_beside_a_panel_too(mill: ServedPage) -> None:
+    page = mill.show(ALL, CARDS)
+    page.press("+", "+")
+    wide = "return document.querySelector('#minimap i').getBoundingClientRect().width"
+    seen = "return document.getElementById('picture').clientWidth"
+    time.sleep(0.5)  # until the camera rests
+    before = page.js(wide), page.js(seen)
+    page.js("document.querySelector('.card').dispatchEvent(new MouseEvent('click', { bubbles: true }))")
+    page.until(lambda: page.js(seen) < before[1] - 100, "the panel")
+    narrower = before[0] * page.js(seen) / before[1]
+    page.until(lambda: abs(page.js(wide) - narrower) < 2, "the frame as large as what is in sight")
 
 
 def test_each_choice_of_a_table_is_a_step_of_the_way_back_and_names_the_page(mill: ServedPage) -> None:

@@ -3,20 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from selenium.webdriver.common.by import By
+from typer.testing import CliRunner
 
-from tests.support.browser import NAMELESS, WIDER
+from tests.support.browser import ENTER, NAMELESS, WIDER, Page
 from tests.support.http_client import Client, ref
 from tests.support.sample_catalog import fill as fill_orchard
 from tests.support.sample_catalog import name
 from tests.support.served_page import DESK, PHONE, ServedPage, served_page
+from workflows.cli import app
 
 pytestmark = pytest.mark.browser
 
 PATH = f"Lineage policy: {name('pickings', 'kilos')} -> {name('weighed', 'kilos')}"
+
+HOSTILE = "<b>\u202eeve</b>"
+USE = {
+    "runs": 1207,
+    "users": ["ann", HOSTILE, *(f"user_{number}" for number in range(30))],
+    "last_run": "2026-11-02T03:04:05Z",
+    "filters": ["kind = ?"],
+    "any_literal": True,
+    "variant_of": ["revenue_2", "gone.metric"],
+    "variant": ["kind = ?"],
+    "view": {
+        "name": "takings",
+        "sql": "SELECT * FROM orchard.takings WHERE kind = ? AND " + "long_name_" * 40,
+        "tables": [],
+    },
+}
 
 
 def tag(fqn: str, **more: str) -> dict[str, str]:
@@ -44,9 +63,19 @@ def fill(client: Client) -> None:
         assert status == 200, answer
     expression = {"language": "SQL", "code": "SUM(cents) / 100"}
     split = [{"name": "kind", "type": "CATEGORICAL"}]
-    metric = client.made("/metrics", {"name": "revenue", "metricExpression": expression, "dimensions": split})
-    ends = {"fromEntity": ref(made["takings"]), "toEntity": ref(metric, "metric")}
-    assert client.put("/lineage", {"edge": {**ends, "lineageDetails": {"source": "Manual"}}})[0] == 200
+    for one, told in (
+        ("revenue", USE),
+        ("revenue_2", {"runs": "many", "users": [7], "view": "none", "variant_of": {}}),
+    ):
+        request = {
+            "name": one,
+            "metricExpression": expression,
+            "dimensions": split,
+            "extension": {"entityLineage": told},
+        }
+        metric = client.made("/metrics", request)
+        ends = {"fromEntity": ref(made["takings"]), "toEntity": ref(metric, "metric")}
+        assert client.put("/lineage", {"edge": {**ends, "lineageDetails": {"source": "Manual"}}})[0] == 200
 
 
 @pytest.fixture(scope="module")
@@ -86,12 +115,50 @@ def test_a_tag_by_hand_is_no_derived_one(orchard: ServedPage) -> None:
     assert page.texts(".column .tag.derived") == []
 
 
-def test_a_metric_shows_how_it_is_computed(orchard: ServedPage) -> None:
+def explain_metric(page: Page, metric: str) -> dict[str, str]:
+    """Opens the panel of a metric by key; its facts by name."""
+    page.until(lambda: metric in page.texts(".card .name"), "the metric")
+    card = next(key for key in page.js(CARDS) if f"{metric}," in key)
+    page.js("document.querySelector(`.card[aria-label='${arguments[0]}']`).focus()", card)
+    page.press(ENTER)
+    page.until(lambda: page.text("#panel h2") == metric, "the panel")
+    return dict(zip(page.texts("#panel .facts dt"), page.texts("#panel .facts dd"), strict=True))
+
+
+CARDS = "return [...document.querySelectorAll('.card')].map((e) => e.ariaLabel)"
+
+
+@pytest.mark.parametrize(("size", "theme"), [(DESK, "light"), (PHONE, "dark")])
+def test_a_metric_shows_how_it_is_computed_and_who_uses_it(
+    orchard: ServedPage, size: tuple[int, int], theme: str
+) -> None:
+    page = orchard.show(f"t=0.1.{name('takings')}&days=0", None, size)
+    page.js("document.documentElement.dataset.theme = arguments[0]", theme)
+    facts = explain_metric(page, "revenue")
+    assert (facts["Expression"], facts["Dimensions"]) == ("SUM(cents) / 100", "kind")
+    assert (facts["Queries"], facts["Last used"]) == ("1,207 runs", "2026-11-02 03:04")
+    assert facts["Used by"].startswith("ann<b>‹U+202E›eve</b>user_0") and "and 20 more" in facts["Used by"]
+    assert facts["Filters"] == "kind = ?of any literal"
+    assert facts["View"].startswith("takingsSELECT * FROM orchard.takings WHERE kind = ?")
+    assert page.js(WIDER) == [] and page.js(NAMELESS) == []
+    assert page.texts("#panel .variant") == ["revenue_2", "gone.metric"]
+    page.driver.find_element(By.CSS_SELECTOR, "#panel .variant").send_keys(ENTER)
+    page.until(lambda: page.text("#panel h2") == "revenue_2", "the variant")
+    said = "what is not what it should be is left out"
+    assert not {"Queries", "Used by", "Variants", "View"} & set(page.texts("#panel .facts dt")), said
+
+
+def test_the_list_and_an_exported_page_tell_of_a_metric_too(orchard: ServedPage, tmp_path: Path) -> None:
     page = orchard.show(f"t=0.1.{name('takings')}&days=0", None)
-    page.until(lambda: "revenue" in page.text(".card .name"), "the metric")
-    metric = page.js("return [...document.querySelectorAll('.card')].find((e) => e.ariaLabel.startsWith('metric'))")
-    page.js("arguments[0].querySelector('.name').dispatchEvent(new MouseEvent('click', {bubbles: true}))", metric)
-    page.until(lambda: page.texts("#panel .expression"), "the panel")
-    assert page.texts("#panel .expression") == ["SUM(cents) / 100"]
-    facts = dict(zip(page.texts("#panel .facts dt"), page.texts("#panel .facts dd"), strict=True))
-    assert facts["Dimensions"] == "kind"
+    page.until(lambda: "revenue" in page.texts(".card .name"), "the metric")
+    page.press("l")
+    told = next(line for line in page.texts("#list .tables li") if line.startswith("revenue "))
+    assert told.endswith("; 1,207 runs by 32 users, last 2026-11-02 03:04")
+    file = tmp_path / "lineage.html"
+    result = CliRunner().invoke(app, ["export", "--catalog", str(orchard.file), "--html", str(file), "--days", "0"])
+    assert result.exit_code == 0, result.output
+    page.open(f"{file.as_uri()}#t=0.1.{name('takings')}", None)
+    facts = explain_metric(page, "revenue")
+    assert (facts["Queries"], facts["Differs by"]) == ("1,207 runs", "kind = ?")
+    assert page.texts("#panel button.variant") == ["revenue_2"], "the page leads only to what it carries"
+    assert facts["Variants"] == "revenue_2gone.metric"

@@ -36,8 +36,9 @@ server = thrift.startWithContext(spark._jsparkSession.sqlContext())
 script = root / "sessions.sql"
 script.write_text((Path(__file__).parent / "thrift_sessions.sql").read_text().replace("%PORT%", str(port)))
 home = Path(pyspark.__file__).parent
-java = {"SPARK_HOME": str(home), "SPARK_BEELINE_OPTS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+given = os.environ.get("SPARK_SUBMIT_OPTS", "")  # what begins a JVM quickly, if anything is known
+java = {"SPARK_HOME": str(home), "SPARK_BEELINE_OPTS": f"{given} -XX:TieredStopAtLevel=1 -XX:+UseSerialGC".strip()}
 beeline = [str(home / "bin" / "beeline"), "--force=true", "--silent=true", "-f", str(script)]
-subprocess.run(beeline, env={**os.environ, **java}, cwd=root, check=False, timeout=120)
+subprocess.run(beeline, env={**os.environ, **java}, cwd=root, check=False, timeout=300)
 server.stop()
 spark.stop()

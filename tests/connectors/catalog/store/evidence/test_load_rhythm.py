@@ -6,20 +6,7 @@ import pytest
 
 from connectors.catalog.store.evidence.load_rhythm import load_rhythm
 from connectors.catalog.store.evidence.writes import Span, WrittenVersion
-
-MINUTE = 60_000
-HOUR = 60 * MINUTE
-DAY = 24 * HOUR
-START = 1_700_006_400_000
-"""A midnight."""
-
-
-def at(day: float, hour: float = 0, minute: float = 0) -> int:
-    return START + round(day * DAY + hour * HOUR + minute * MINUTE)
-
-
-def one_by_one(*times: int) -> list[Span]:
-    return [Span(time, time, 1) for time in times]
+from tests.support.load_times import DAY, HOUR, at, one_by_one
 
 
 def written(*spans: Span, key: str = "q") -> WrittenVersion:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 from ingestion.lineage_request import AddLineageRequest
 from workflows.lineage.outcomes import StatementOutcome, StatementStatus
-from workflows.lineage.table_entities import GIVEN_UP, EntityStatus, RelationEntities
+from workflows.lineage.table_entities import GIVEN_UP, EntityStatus
 from workflows.publishing.agreement import compared_columns, compared_edges
 from workflows.report.counts import RunCounts
 from workflows.templates.stage import Templates
@@ -38,14 +38,17 @@ def agreement_counts(requests: Collection[AddLineageRequest]) -> RunCounts:
     return RunCounts(engine_edges=compared_edges(requests), engine_columns=compared_columns(requests))
 
 
-def name_counts(entities: RelationEntities, statuses: Iterable[EntityStatus]) -> RunCounts:
-    """Of the names by what they resolved to; `statuses` are those of the relations that were not counted before."""
+def name_counts(names: Mapping[EntityStatus, Mapping[str, int]], statuses: Iterable[EntityStatus]) -> RunCounts:
+    """Of the names by what they resolved to; `statuses` are those of the relations that were not counted before.
+
+    `names` tells how often each name of a status was met.
+    """
     by_status = Counter(statuses)
     unresolved = [EntityStatus.UNRESOLVED, EntityStatus.UNPLACED, *sorted(GIVEN_UP)]
     return RunCounts(
         resolved=by_status[EntityStatus.RESOLVED],
         unresolved=sum(by_status[status] for status in unresolved),
         ambiguous=by_status[EntityStatus.AMBIGUOUS],
-        unresolved_names=dict(sum((Counter(entities.names.get(status, {})) for status in unresolved), start=Counter())),
-        ambiguous_names=dict(entities.names.get(EntityStatus.AMBIGUOUS, {})),
+        unresolved_names=dict(sum((Counter(names.get(status, {})) for status in unresolved), start=Counter())),
+        ambiguous_names=dict(names.get(EntityStatus.AMBIGUOUS, {})),
     )

@@ -1,0 +1,61 @@
+"""What a run does with the batches of a log, of a log that is one batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from connectors.openmetadata.entities.crud import QueryRecord
+from ingestion.binding.binder import BoundLog
+from ingestion.isolation import Isolation
+from workflows.config.namespaces import SourceSettings
+from workflows.lineage.entity_resolution import NameResolution, ResolvedNames
+from workflows.lineage.lineage_source import LineageSource
+from workflows.lineage.outcomes import EdgeOutcomes
+from workflows.lineage.source_lineage import SourceLineage
+from workflows.lineage.table_entities import RelationEntities
+from workflows.publishing.name_warnings import DoubtfulNames
+from workflows.publishing.query_records import LogQueries, queries_behind
+from workflows.templates.meanings import Tally
+from workflows.templates.names import TemplateNames, changing_names, names_by_template
+from workflows.templates.occurrences import GroupedRuns, OccurrenceGroup
+from workflows.templates.parsing import ParsedTemplate
+
+_HELD = 5_000
+
+
+def names_of(templates: Iterable[ParsedTemplate], isolation: Isolation[str]) -> TemplateNames:
+    """The changing names of all templates that were parsed."""
+    return changing_names(names_by_template(templates, isolation, _HELD))
+
+
+def groups_of(tallies: Iterable[Tally]) -> list[OccurrenceGroup]:
+    """An occurrence for each tally, in the order of time."""
+    runs = GroupedRuns(tallies, _HELD)
+    return [*runs.occurrences(range(len(runs)))]
+
+
+def resolved_names(names: NameResolution, source: LineageSource) -> ResolvedNames:
+    """The entities of all that the lineage names, once what the target lacks was registered."""
+    survey = names.survey(source, names.resolver())
+    registered = names.register([survey.facts])
+    return names.resolve_batch(source, survey, registered, names.resolve_routines(source.routine_statements()))
+
+
+def name_warnings(names: ResolvedNames, log: BoundLog, settings: SourceSettings) -> tuple[str, ...]:
+    found = DoubtfulNames(settings)
+    found.add(names, log)
+    return found.warnings()
+
+
+def log_queries(lineage: SourceLineage, entities: RelationEntities, edges: EdgeOutcomes) -> LogQueries:
+    """The queries behind the `edges` that stand."""
+    queries = LogQueries(1)
+    queries.add(queries_behind(lineage, entities, edges))
+    return queries
+
+
+def query_records(
+    lineage: SourceLineage, entities: RelationEntities, edges: EdgeOutcomes, service: str
+) -> tuple[QueryRecord, ...]:
+    (records,) = log_queries(lineage, entities, edges).records(service)
+    return records

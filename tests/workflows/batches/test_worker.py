@@ -1,0 +1,64 @@
+"""What a task of Spark is built from."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import pytest
+import yaml
+
+from connectors.openmetadata.transport.connection import Connection, local_files
+from tests.support.growing_log import configuration, write_log
+from workflows.batches.worker import config_for_tasks
+from workflows.config import RunConfig, load_config
+
+CANARY = "canary-secret-4711"
+SERVER = {
+    "hostPort": "http://openmetadata.example:8585/api",
+    "securityConfig": {"jwtToken": f"{CANARY}-token"},
+    "extraHeaders": {"X-Key": f"{CANARY}-header"},
+}
+
+
+def full_of_secrets(folder: Path) -> RunConfig:
+    write_log(folder / "log" / "all.csv", ())
+    file = configuration(
+        folder,
+        SERVER,
+        spark={"master": "local[2]", "conf": {"spark.hadoop.fs.s3a.secret.key": f"{CANARY}-spark"}},
+        state={"url": f"postgresql://lineage:{CANARY}-state@state.example/headwater", "workflow": "shop"},
+        openLineage={"transport": {"type": "http", "url": "http://events.example", "auth": f"{CANARY}-events"}},
+    )
+    content = yaml.safe_load(file.read_text())
+    content["source"]["serviceConnection"]["config"] |= {
+        "username": "reader",
+        "authType": {"password": f"{CANARY}-source"},
+        "hostPort": "db.example:5432",
+    }
+    file.write_text(yaml.safe_dump(content))
+    return load_config(file)
+
+
+def test_the_configuration_that_tasks_get_holds_no_secret(tmp_path: Path) -> None:
+    config = full_of_secrets(tmp_path)
+    places = ("token", "header", "spark", "state", "events", "source")
+    assert all(f"{CANARY}-{place}".encode() in pickle.dumps(config) for place in places)
+    given = config_for_tasks(config)
+    assert CANARY.encode() not in pickle.dumps(given)
+    assert (given.registers_tables, given.source.dialect) == (config.registers_tables, config.source.dialect)
+
+
+@pytest.mark.parametrize(
+    ("connection", "files"),
+    [
+        (Connection("https://openmetadata.example"), []),
+        (Connection("https://openmetadata.example", "eyJ", verify=False), []),
+        (Connection("https://openmetadata.example", verify="/etc/ca.pem"), ["/etc/ca.pem"]),
+        (Connection("https://openmetadata.example", client_certificate="/c.pem"), ["/c.pem"]),
+        (Connection("https://openmetadata.example", client_certificate=("/c.pem", "/k.pem")), ["/c.pem", "/k.pem"]),
+        (Connection("https://openmetadata.example", __file__), [__file__]),
+    ],
+)
+def test_the_files_that_only_one_machine_has(connection: Connection, files: list[str]) -> None:
+    assert local_files(connection) == files
