@@ -99,14 +99,19 @@ def test_of_no_statements_nothing_is_kept(spark: SparkSession) -> None:
         assert kept.collect() == []
 
 
-def test_of_tasks_that_fail_no_file_is_left(spark: SparkSession, tmp_path: Path) -> None:
+def test_of_tasks_that_fail_no_file_is_left(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fail(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield from to_statements("postgres", KnownRecords())(batches)
         (tmp_path / "reached").touch()
         raise ValueError("broken")
 
+    folder = tmp_path / "kept"
+    folder.mkdir()
+    monkeypatch.setattr(spark.sparkContext, "_temp_dir", str(folder))
     kept = kept_frame(spark, reading(spark, TEXTS), fail, STATEMENT_SCHEMA)
     with pytest.raises(PythonException, match="broken"), kept:
         pass
     assert (tmp_path / "reached").exists()
-    assert [*Path(spark.sparkContext._temp_dir).glob("rows-*")] == []
+    assert [*folder.iterdir()] == []
