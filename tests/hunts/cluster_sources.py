@@ -4,10 +4,9 @@
 
 A query log as CSV, gzip, JSON lines and Parquet, what an engine recorded beside its history, one of 60,000 rows during
 whose reading an executor is killed, event logs of Spark, a dbt project, and a live PostgreSQL: a line for each says
-how many contributions the two catalogs hold. With `--at-once` the cluster's run works on batches of so many templates,
-in its tasks where these can do it, and the other on one batch. The exit code is 1 where they differ, or where what was
-to be killed was
-not.
+how many contributions the catalogs hold. With `--at-once` a third run, on the cluster too, works on batches of so many
+templates, in its tasks where these can do it; of the log of 60,000 rows an executor is killed while tasks bind, and one
+while they publish. The exit code is 1 where they differ, or where what was to be killed was not.
 """
 
 from __future__ import annotations
@@ -45,8 +44,27 @@ from tests.workflows.runs.test_engine_lineage import ACCESSES, QUERIES  # noqa: 
 
 EXECUTORS = 3
 ROWS, TEMPLATES = 60_000, 400
-CLUSTER = {"master": f"local-cluster[{EXECUTORS},1,1024]"}
-PROCESS = {"master": "local[2]"}
+IN_TASKS = "in Spark's tasks"
+"""What the log says where batches are worked on by tasks."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a run is carried out, in `batches` or not; in `killed_at` are the lines of its log that cost an executor.
+
+    "" for one that is killed as soon as all are at work.
+    """
+
+    name: str
+    master: str
+    batches: bool = False
+    killed_at: tuple[str, ...] = ()
+
+
+ON_CLUSTER = f"local-cluster[{EXECUTORS},1,1024]"
+PROCESS = Place("process", "local[2]")
+CLUSTER = Place("cluster", ON_CLUSTER, killed_at=("",))
+BATCHES = Place("batches", ON_CLUSTER, batches=True, killed_at=(IN_TASKS, "INFO publish ..."))
 APART = [("s9", f"INSERT INTO apart{n} (a) SELECT upper(b) FROM before{n}") for n in range(6)]
 """Statements that hang together with no other, so that there are batches."""
 _OF_AN_EXECUTOR = "CoarseGrainedExecutorBackend"
@@ -69,7 +87,7 @@ def main() -> None:
     parser.add_argument(
         "sources", nargs="*", metavar="SOURCE", help=f"of {', '.join(SOURCES)}; all where none is named"
     )
-    parser.add_argument("--at-once", type=int, help="headwater.templatesAtOnce of the cluster's run")
+    parser.add_argument("--at-once", type=int, help="headwater.templatesAtOnce of the run in batches")
     arguments = parser.parse_args()
     if unknown := set(arguments.sources) - set(SOURCES):
         parser.error(f"no such source: {', '.join(sorted(unknown))}")
@@ -84,65 +102,71 @@ def main() -> None:
 def is_the_same(name: str, source: Source, scratch: Path, at_once: int | None) -> bool:
     """Whether a source gives one catalog on both, which is said in a line."""
     found = []
-    killed = 0
+    killed = lost = 0
     in_tasks = False
-    for place, spark in (("cluster", CLUSTER), ("process", PROCESS)):
-        folder = scratch / place
+    for place in (CLUSTER, *([] if at_once is None else [BATCHES]), PROCESS):
+        folder = scratch / place.name
         folder.mkdir()
         with source.opened(folder) as workflow:
             ours = workflow.setdefault("headwater", {})
             ours |= {"catalog": {"file": "catalog.db"}, "deadLetters": "dead.jsonl", "state": {"url": "state.db"}}
-            ours["spark"] = {**spark, "conf": growing_log.SPARK}
-            if at_once is not None and place == "cluster":
+            ours["spark"] = {"master": place.master, "conf": growing_log.SPARK}
+            if place.batches:
                 ours["templatesAtOnce"] = at_once
             workflow["workflowConfig"] = {
                 "openMetadataServerConfig": {"hostPort": "embedded"},
                 "successThreshold": 50,
             }
             (folder / "lineage.yaml").write_text(yaml.safe_dump(workflow))
-            killed += run(folder, kill=source.loses_executor and place == "cluster")
+            signs = place.killed_at if source.loses_executor else ()
+            killed += run(folder, signs)
+            lost += len(signs)
         said = growing_log.contributions_in(folder / "catalog.db")
-        in_tasks = in_tasks or "in Spark's tasks" in (folder / "output.txt").read_text()
+        in_tasks = in_tasks or IN_TASKS in (folder / "output.txt").read_text()
         found.append({one if source.dated else (one.source, one.target, one.producer, one.text) for one in said})
-    same = bool(found[0]) and found[0] == found[1] and killed == source.loses_executor
+    same = bool(found[0]) and all(one == found[0] for one in found) and killed == lost
     print(
-        f"{name:12} {len(found[0]):7,} {len(found[1]):7,} contributions, {killed} executors killed, "
-        f"batches in tasks: {in_tasks}, same: {same}"
+        f"{name:12} {' '.join(f'{len(one):7,}' for one in found)} contributions, {killed} executors killed, "
+        f"batches in tasks: {in_tasks}, same: {same}",
+        flush=True,
     )
-    for one in sorted(found[0] ^ found[1], key=str)[:5]:
-        print(f"  only one has {one}")
+    for one in sorted(set.union(*found) - set.intersection(*found), key=str)[:5]:
+        print(f"  not all have {one}")
     return same
 
 
-def run(folder: Path, *, kill: bool) -> int:
-    """Carries out the workflow in the folder, and tells how many executors were killed on the way."""
+def run(folder: Path, signs: tuple[str, ...]) -> int:
+    """Carries out the workflow in the folder, and tells how many executors were killed on the way, one for a sign."""
     environment = {**os.environ, "PYTHONPATH": str(REPOSITORY), "SPARK_LOCAL_IP": "127.0.0.1"}
     environment["SPARK_HOME"] = str(own_home(folder / "spark"))
     command = [sys.executable, "-m", "workflows", "run", "-c", "lineage.yaml"]
-    with (folder / "output.txt").open("w") as output:
+    shown = folder / "output.txt"
+    with shown.open("w") as output:
         job = subprocess.Popen(command, cwd=folder, env=environment, stdout=output, stderr=output)
         killed: list[int] = []
-        killer = threading.Thread(target=kill_one, args=(job, killed), daemon=True)
-        if kill:
-            killer.start()
+        killer = threading.Thread(target=kill_at, args=(job, signs, shown, killed), daemon=True)
+        killer.start()
         code = job.wait()
-        if kill:
-            killer.join()
+        killer.join()
     if code:
-        sys.exit((folder / "output.txt").read_text()[-3_000:])
+        sys.exit(shown.read_text()[-3_000:])
     return len(killed)
 
 
-def kill_one(job: subprocess.Popen[bytes], killed: list[int]) -> None:
-    """Kills an executor once each of them works for the job."""
-    while job.poll() is None and not killed:
-        executors = executors_of(job.pid)
-        working = [one for one in executors if any("python" in child.name() for child in one.children())]
-        if len(working) == EXECUTORS:
-            time.sleep(1)
-            working[0].kill()
-            killed.append(working[0].pid)
-        time.sleep(0.2)
+def kill_at(job: subprocess.Popen[bytes], signs: tuple[str, ...], shown: Path, killed: list[int]) -> None:
+    """Kills an executor once the log shows a sign and each of them works for the job; the next sign costs another."""
+    for sign in signs:
+        before = len(killed)
+        while job.poll() is None and len(killed) == before:
+            time.sleep(0.2)
+            if sign not in shown.read_text():
+                continue
+            executors = executors_of(job.pid)
+            working = [one for one in executors if any("python" in child.name() for child in one.children())]
+            if len(working) == EXECUTORS:
+                time.sleep(1)
+                working[0].kill()
+                killed.append(working[0].pid)
 
 
 def executors_of(pid: int) -> list[psutil.Process]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from uuid import uuid4
 
@@ -13,7 +14,7 @@ from connectors.openmetadata.client import connect
 from connectors.openmetadata.transport.connection import Connection, is_loopback, local_files
 from ingestion.errors import LineageError
 from workflows.batches.places import InDriver, Place
-from workflows.batches.tasks import InTasks
+from workflows.batches.tasks import InTasks, destroy
 from workflows.batches.worker import WorkerSettings, config_for_tasks
 from workflows.lineage.schema_files import Schemas
 from workflows.target import TRIED_ONCE
@@ -24,21 +25,25 @@ _AT_MOST = 64
 logger = logging.getLogger(__name__)
 
 
-def place_of(driver: InDriver, spark: SparkContext, batches: int, stated: tuple[Schemas, ...]) -> Place:
-    """Where to carry out the passes over so many `batches`; `stated` has the schemas before the log.
+@contextmanager
+def place_of(driver: InDriver, spark: SparkContext, batches: int, stated: tuple[Schemas, ...]) -> Iterator[Place]:
+    """Where to carry out the passes over so many `batches`, in the block; `stated` has the schemas before the log.
 
     Why a log of several batches stays in the driver is logged.
     """
     stages = driver.stages
     connection = stages.target.connection
     if batches < 2:
-        return driver
+        yield driver
+        return
     reason = next(_reasons_for_driver(driver, spark), None)
     if reason is not None or connection is None:
         logger.info("%d batches are worked on in the driver: %s", batches, reason)
-        return driver
+        yield driver
+        return
     slots = min(spark.defaultParallelism, batches, _AT_MOST)
     publishers = min(slots, stages.config.threads)
+    stated_there = spark.broadcast(stated)
     settings = WorkerSettings(
         key=uuid4().hex,
         config=config_for_tasks(stages.config),
@@ -46,12 +51,15 @@ def place_of(driver: InDriver, spark: SparkContext, batches: int, stated: tuple[
         connection=replace(connection, connections=max(1, stages.config.threads // publishers)),
         run_id=stages.options.run_id,
         failpoints=stages.options.failpoints.in_tasks(),
-        stated=spark.broadcast(stated),
+        stated=stated_there,
         publishers=publishers,
         writes=stages.target.writes,
     )
     logger.info("%d batches are worked on in Spark's tasks, %d at a time", batches, slots)
-    return InTasks(spark, settings, slots, driver)
+    try:
+        yield InTasks(spark, settings, slots, driver)
+    finally:  # the session may be somebody's, and outlive the run
+        destroy(stated_there)
 
 
 def _reasons_for_driver(driver: InDriver, spark: SparkContext) -> Iterator[str]:

@@ -13,10 +13,11 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from threading import Event
 from typing import Any
 
 from py4j.protocol import Py4JError
-from pyspark import SparkContext
+from pyspark import Broadcast, SparkContext
 
 from ingestion.errors import LineageError
 from workflows.batches.passes import send_batch
@@ -67,8 +68,13 @@ class InTasks:
             task = batch_task(self.settings, work, payload)
             return recorded_in(self.context.parallelize([number], 1).flatMap(task).collect())
         finally:
-            with suppress(Py4JError, OSError):  # of a JVM that has gone
-                payload.destroy()
+            destroy(payload)
+
+
+def destroy(given: Broadcast[Any]) -> None:
+    """Has Spark forget what was given to its tasks."""
+    with suppress(Py4JError, OSError):  # of a JVM that has gone
+        given.destroy()
 
 
 class _Flow:
@@ -81,6 +87,7 @@ class _Flow:
         self._take = take
         self._here = place.driver.stages
         self.publishes = work is send_batch
+        self._failed = Event()
         self.waiting: deque[tuple[Future[Recorded], bytes | _Unpacked, object]] = deque()
 
     def begin(self, pool: ThreadPoolExecutor, number: int, batch: tuple[bytes | _Unpacked, object]) -> None:
@@ -90,21 +97,34 @@ class _Flow:
             self._here.options.failpoints.reach("send")
         if isinstance(packed, bytes):
             with self._here.options.drain.hold():  # what has begun is among what is waited for
-                self.waiting.append((pool.submit(self._place.run, number, self._work, packed, given), packed, given))
+                self.waiting.append((pool.submit(self._run, number, packed, given), packed, given))
         else:
             nothing: Future[Recorded] = Future()
             nothing.set_result(Recorded())
             self.waiting.append((nothing, packed, given))
+
+    def _run(self, number: int, batch: bytes, given: object) -> Recorded:
+        """What came of a batch; of one that stood by when another failed, nothing: the run ends with that one."""
+        if self._failed.is_set():
+            return Recorded()
+        try:
+            recorded = self._place.run(number, self._work, batch, given)
+        except BaseException:
+            self._failed.set()
+            raise
+        if recorded.error is not None:
+            self._failed.set()
+        return recorded
 
     def take_first(self) -> None:
         """Takes what came of the first one, once it is done."""
         future, batch, given = self.waiting[0]
         recorded = future.result()
         with self._here.options.drain.hold():
+            self.waiting.popleft()
             self._note(recorded)
         if recorded.error is not None:
             raise recorded.error
-        self.waiting.popleft()
         if recorded.left is not None:
             self._leave.append_packed(recorded.left)
         else:

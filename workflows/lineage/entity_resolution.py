@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from connectors.openmetadata.entities.registration import register_each
 from ingestion.dialects.connection_types import OTHER_DATABASE, service_type
@@ -38,6 +38,11 @@ class RegisteredNames:
     made: int = 0
     refused: frozenset[str] = frozenset()
     sent: bool = False
+
+    def within(self, facts: Iterable[RelationFacts]) -> RegisteredNames:
+        """The same, with those alone of the refused places that these `facts` are of."""
+        here = self.refused & {one.place for one in facts} if self.refused else self.refused
+        return replace(self, refused=here)
 
     def __add__(self, other: RegisteredNames) -> RegisteredNames:
         return RegisteredNames(self.made + other.made, self.refused | other.refused, self.sent or other.sent)

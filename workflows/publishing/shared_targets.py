@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from connectors.sink import EdgeCounts, TargetBatch, target_batches
@@ -16,12 +16,15 @@ from workflows.lineage.source_lineage import SourceLineage
 
 @dataclass(frozen=True, slots=True)
 class SharedLineage:
-    """What became of the edges into such targets (by id), and the `requests` that were made for them."""
+    """What became of the edges into such targets, by the id of each, and the `requests` that were made for them."""
 
-    targets: frozenset[str] = frozenset()
-    edges: EdgeOutcomes = field(default_factory=dict)
+    edges: Mapping[str, EdgeOutcomes] = field(default_factory=dict)
     counts: EdgeCounts = field(default_factory=EdgeCounts)
     requests: tuple[AddLineageRequest, ...] = ()
+
+    def within(self, targets: Collection[str]) -> SharedLineage:
+        """What became of the edges into those of these targets (by id) that are shared, and no more than that."""
+        return SharedLineage({target: self.edges[target] for target in targets if target in self.edges})
 
 
 def merged_batches(

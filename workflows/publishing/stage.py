@@ -13,6 +13,7 @@ from ingestion.isolation import Probe
 from ingestion.lineage_request import AddLineageRequest
 from workflows.config import RunConfig
 from workflows.control.options import RunOptions
+from workflows.lineage.contributions import EdgeKey
 from workflows.lineage.entity_resolution import NameResolution
 from workflows.lineage.lineage_source import LineageSource
 from workflows.lineage.outcomes import (
@@ -54,7 +55,7 @@ class PublishOrder:
     """What to know for publishing a batch: what the target has `acknowledged` of its targets, by their ids.
 
     `scope`: what the run knows the whole of, as far as these targets were told of it; `shared`: what became of the
-    edges that several batches speak of.
+    edges into those of its targets that other batches speak of too.
     """
 
     acknowledged: Mapping[str, PublishedState]
@@ -75,11 +76,12 @@ def publish_batch(
     acknowledged until then is noted.
     """
     batches = target_batches(lineage.requests, lineage.replacements)
-    own = [batch for batch in batches if batch.target.id not in order.shared.targets]
+    own = [batch for batch in batches if batch.target.id not in order.shared.edges]
     requests = tuple(request for batch in own for request in batch.requests)
     result = publisher.deliver(own, order.scope, advance)
     given_up = {key: EdgeOutcome(failure.reason) for key, failure in lineage.given_up.items()}
-    found = {**order.shared.edges, **result.edges, **given_up}
+    shared = {key: outcome for outcomes in order.shared.edges.values() for key, outcome in outcomes.items()}
+    found = {**shared, **result.edges, **given_up}
     edges = overruled_outcomes(found, rejected_edges(platform))
     return PublishedLineage(edges, statement_outcomes(lineage, edges), result.counts, requests)
 
@@ -119,15 +121,18 @@ class Publishing:
         self.show(requests)
         result = self._deliver(batches, scope, lambda _count: None)
         outcomes = {key: EdgeOutcome(failure.reason) for key, failure in given_up.items()}
-        return SharedLineage(shared, {**result.edges, **outcomes}, result.counts, requests)
+        edges: dict[str, dict[EdgeKey, EdgeOutcome]] = {target: {} for target in shared}
+        for key, outcome in (result.edges | outcomes).items():
+            edges[key[1]][key] = outcome
+        return SharedLineage(edges, result.counts, requests)
 
     def order(self, targets: Collection[str], scope: CompleteScope, shared: SharedLineage) -> PublishOrder:
         """What to know for publishing a batch that speaks of these `targets` (by id)."""
-        own = [target for target in targets if target not in shared.targets]
+        own = [target for target in targets if target not in shared.edges]
         known = self.memory.acknowledged_states(self._sink_name, own)
         keys = {word.key for state in known.values() for word in state.words}
         own_scope = replace(scope, templates=scope.templates & keys, ended=scope.ended & keys)
-        return PublishOrder(known, own_scope, replace(shared, requests=()))  # what became of them is enough
+        return PublishOrder(known, own_scope, shared.within(targets))
 
     def acknowledge(self, done: Mapping[str, PublishedState]) -> None:
         """Keeps what the target has acknowledged (by its id). Raises LeaseHeld."""

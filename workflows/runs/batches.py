@@ -8,6 +8,7 @@ of any more is withdrawn and names are moved when all was published. A log of fe
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from itertools import repeat
@@ -119,15 +120,17 @@ class _LineageRun:
         self._batches: Sequence[Sequence[int]] = ()
         self._sums = BatchSums(stages.names.settings)
         self._course = _DriverCourse(stages.publishing)
+        self._kept = ExitStack()
         self._place: Place
 
     def carry_out(self) -> LineageResult:
-        bound, met = self._bind()
-        lineages, targets = self._resolve(bound, met)
-        del bound, met
-        queries = LogQueries(len(self._batches))
-        events: Shelf[SchemaEvents] = self._shelf()
-        self._publish(lineages, targets, (queries, events))
+        with self._kept:
+            bound, met = self._bind()
+            lineages, targets = self._resolve(bound, met)
+            del bound, met
+            queries = LogQueries(len(self._batches))
+            events: Shelf[SchemaEvents] = self._shelf()
+            self._publish(lineages, targets, (queries, events))
         return self._result(self._file_others(lineages, queries, events))
 
     def _bind(self) -> tuple[Shelf[BoundBatch], _NamesOfBatches]:
@@ -161,7 +164,9 @@ class _LineageRun:
             course=self._course,
         )
         driver = InDriver(here)
-        return driver if self._spark is None else place_of(driver, self._spark, len(self._batches), stated)
+        if self._spark is None:
+            return driver
+        return self._kept.enter_context(place_of(driver, self._spark, len(self._batches), stated))
 
     def _batch(self, numbers: Sequence[int]) -> UnboundBatch:
         templates = self._found.templates.by_fingerprint
@@ -189,7 +194,10 @@ class _LineageRun:
         with self._stages.progress.stage("resolve") as stage:
             registered = names.register(met.facts)
             self._sums.add_registered(registered.made)
-            given = (AfterRegistration(registered, names.resolve_routines(one)) for one in met.routines)
+            given = (
+                AfterRegistration(registered.within(facts), names.resolve_routines(routines))
+                for facts, routines in zip(met.facts, met.routines, strict=True)
+            )
 
             def take(summary: LineageSummary) -> None:
                 stage.advance(len(summary.statuses))

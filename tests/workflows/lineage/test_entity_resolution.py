@@ -1,0 +1,18 @@
+"""What is told to a batch of what was registered for all of them."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from ingestion.names.namespaces import RelationKey
+from workflows.lineage.entity_resolution import RegisteredNames
+from workflows.lineage.registration import RelationFacts
+
+
+def test_a_batch_is_told_of_the_refused_places_that_it_names_and_of_no_other() -> None:
+    """What goes to a batch does not grow with the log."""
+    facts = [
+        RelationFacts(place, RelationKey(("", "", place)), cast(Any, None), wanted=True, made=False) for place in "tu"
+    ]
+    registered = RegisteredNames(3, frozenset({"u", "v", "w"}), sent=True)
+    assert registered.within(facts) == RegisteredNames(3, frozenset({"u"}), sent=True)
