@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -59,6 +60,11 @@ class QueryLogInput:
     spark: SparkSession
     files: tuple[FileSlice, ...] = ()
     tables: tuple[TableRead, ...] = ()
+
+    @property
+    def size(self) -> float:
+        """About how many bytes of text it is; those of tables are not known, so infinite."""
+        return math.inf if self.tables else sum(part.weight for part in self.files)
 
     @property
     def exporters(self) -> dict[str, int]:

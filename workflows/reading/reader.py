@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -73,6 +74,8 @@ def with_condition(records: DataFrame, condition: str | None) -> DataFrame:
 
 
 _NOT_A_STATEMENT = "not_a_statement"
+_SMALL_LOG = 16 << 20
+"""Bytes."""
 _IS_READ = f"skipped is null or skipped not in {NO_RECORD}"
 
 
@@ -123,7 +126,8 @@ def read_statements(
     work = with_journal(to_statements(dialect, known, past.literal_key), folder)
     reading = partial(_statements_of, source, config.filters.condition)
     since = _since(config, past)
-    with kept_frame(spark, reading, work, STATEMENT_SCHEMA) as kept, kept_journal(spark, past, since) as journal:
+    kept_rows = kept_frame(spark, reading, work, STATEMENT_SCHEMA, are_few=source.size < _SMALL_LOG)
+    with kept_rows as kept, kept_journal(spark, past, since) as journal:
         survey = statement_statistics(kept, past.latest)
         as_read = kept.where(_IS_READ)
         in_window = _in_window(as_read, survey, config, past)
@@ -194,6 +198,11 @@ class _Source:
     records: QueryLogInput | DataFrame
     listing: Listing = field(default_factory=Listing)
     exporters: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def size(self) -> float:
+        """About how many bytes of text; infinite where that is not known."""
+        return self.records.size if isinstance(self.records, QueryLogInput) else math.inf
 
 
 def _statements_of(source: _Source, condition: str | None, work: BatchWork, schema: StructType) -> DataFrame:

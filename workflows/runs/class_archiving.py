@@ -15,6 +15,7 @@ from workflows.control.options import RunOptions
 from workflows.control.progress import LoggedProgress
 from workflows.runs.run import run_workflow
 from workflows.runtime.class_archive import options_to_make
+from workflows.runtime.spark import CLASS_PATH
 
 _LOG = """query_text,database_name,schema_name,start_time,user_name
 create view v as select a.x from a,db,public,2026-01-01 00:00:00,ann
@@ -34,7 +35,7 @@ workflowConfig: {{openMetadataServerConfig: {{hostPort: embedded}}}}
 headwater:
   catalog: {{file: {catalog}}}
   deadLetters: {dead_letters}
-  spark: {{conf: {{spark.driver.extraJavaOptions: {options}}}}}
+  spark: {{conf: {{spark.driver.extraJavaOptions: {options}, {class_path}: ""}}}}
 """
 
 
@@ -50,7 +51,9 @@ def make_class_archive(file: Path) -> None:
         unfinished, log, workflow = folder / "classes.jsa", folder / "log.csv", folder / "lineage.yaml"
         places = {"log": log, "catalog": folder / "catalog.db", "dead_letters": folder / "dead_letters.jsonl"}
         texts = {name: json.dumps(str(place)) for name, place in places.items()}
-        workflow.write_text(_WORKFLOW.format(**texts, options=json.dumps(options_to_make(unfinished))), "utf-8")
+        workflow.write_text(
+            _WORKFLOW.format(**texts, options=json.dumps(options_to_make(unfinished)), class_path=CLASS_PATH), "utf-8"
+        )
         for content in (_LOG, _LOG + _LATER):  # what a run does that finds an earlier one's state is archived too
             log.write_text(content, "utf-8")
             run_workflow(load_config(workflow), RunOptions(uuid.uuid4().hex), LoggedProgress())

@@ -28,15 +28,21 @@ _QUICKLY_COMPRESSED = "snappy"
 
 @contextmanager
 def kept_frame(
-    spark: SparkSession, made: Callable[[BatchWork, StructType], DataFrame], work: BatchWork, schema: StructType
+    spark: SparkSession,
+    made: Callable[[BatchWork, StructType], DataFrame],
+    work: BatchWork,
+    schema: StructType,
+    *,
+    are_few: bool = False,
 ) -> Iterator[DataFrame]:
     """What the `work` of tasks gives, rows of a schema, kept on the disk for the block.
 
     `made` has Spark do a work that gives rows of a schema. Where one process does all, the tasks write their rows
-    themselves: what goes through Spark is copied into it row by row, and once more into what it keeps. What Spark is to
-    encrypt on its disk it keeps itself.
+    themselves: what goes through Spark is copied into it row by row, and once more into what it keeps. Where they
+    `are_few`, that costs less than the code that reads such files. What Spark is to encrypt on its disk it keeps
+    itself.
     """
-    if not _tasks_write(spark.sparkContext):
+    if are_few or not _tasks_write(spark.sparkContext):
         kept = made(work, schema).persist(StorageLevel.DISK_ONLY)
         try:
             yield kept

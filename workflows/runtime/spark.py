@@ -17,6 +17,7 @@ import pyspark
 from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
 from pyspark import SparkConf, SparkContext, SparkFiles
 from pyspark.errors import PySparkException
+from pyspark.find_spark_home import _find_spark_home
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
@@ -25,6 +26,7 @@ from workflows.config import SparkSettings
 from workflows.control.scratch import scratch_folder
 from workflows.control.signals import GracefulShutdown
 from workflows.runtime.class_archive import archive_file, options_to_use
+from workflows.runtime.class_path import most_used_first
 from workflows.runtime.java import Java, find_java
 from workflows.runtime.spark_failures import meaning_of, spark_lost
 from workflows.runtime.spark_versions import OLDEST_SPARK, is_old_spark
@@ -46,6 +48,8 @@ _DEFAULTS = {
 }
 _DAEMON = "workflows.runs.worker_daemon"
 _JAVA_OPTIONS = "spark.driver.defaultJavaOptions"
+_SUBMIT_OPTIONS, _ARCHIVE_OPTION = "SPARK_SUBMIT_OPTS", "SharedArchiveFile"
+CLASS_PATH = "spark.driver.extraClassPath"
 _WAREHOUSE = "spark.sql.warehouse.dir"
 _LOCAL_DEFAULTS = {
     "spark.driver.bindAddress": "127.0.0.1",
@@ -147,6 +151,9 @@ def _local_defaults(settings: SparkSettings, java: Java) -> dict[str, str]:
         return {}
     archive = options_to_use(archive_file(java))
     defaults = {**_LOCAL_DEFAULTS, _JAVA_OPTIONS: f"{_LOCAL_DEFAULTS[_JAVA_OPTIONS]} {archive}".strip()}
+    if not archive and _ARCHIVE_OPTION not in os.environ.get(_SUBMIT_OPTIONS, ""):
+        # An archive has the classes at hand, and fits the class path only that it was made with.
+        defaults[CLASS_PATH] = most_used_first(Path(_find_spark_home(), "jars"))
     if is_one_process(settings.master) and _workers_are_like_us():
         defaults["spark.python.daemon.module"] = _DAEMON
     return defaults

@@ -12,7 +12,7 @@ import zstandard
 from pyspark.sql import Row, SparkSession
 
 from connectors.base import RECORD_SCHEMA
-from connectors.query_log import QueryLogOptions, read_query_log
+from connectors.query_log import QueryLogOptions, open_query_log, read_query_log
 from connectors.query_log import slices as slicing
 from connectors.query_log.files import QueryLogFile
 from connectors.query_log.interpretation.column_reading import ReadingHints
@@ -217,3 +217,13 @@ def test_ranges_within_a_statement_of_very_many_lines_are_looked_through_in_seco
     with log.open("rb") as raw:
         slicing.examine_range(raw, part, 0, (1000, log.stat().st_size))
     assert time.process_time() - before < 10
+
+
+def test_a_log_tells_how_large_its_text_is(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text(LOG)
+    plain = open_query_log(spark, QueryLogOptions(str(tmp_path / "log.csv")))
+    assert plain.size == len(LOG.encode())
+    (tmp_path / "log.csv.gz").write_bytes(gzip.compress(LOG.encode()))
+    assert open_query_log(spark, QueryLogOptions(str(tmp_path))).size > plain.size
+    spark.createDataFrame([(LOG,)], "query_text string").write.parquet(str(tmp_path / "table"))
+    assert open_query_log(spark, QueryLogOptions(str(tmp_path / "table"))).size == float("inf")

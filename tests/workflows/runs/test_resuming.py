@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 
 from tests.support.growing_log import SHOP, Said, configuration, contributions_in, rows_of, write_log
 from tests.support.run_in_session import run
+from workflows.reading import reader
 
 pytestmark = pytest.mark.spark
 ROWS = rows_of(SHOP)
@@ -49,6 +50,10 @@ def test_any_order_repetition_and_partition_of_a_log_gives_the_same_catalog(
     configuration(folder)
     for number, part in enumerate((rows[:cut], rows[cut:])):
         write_log(folder / "log" / f"part{number}.csv", part)
-        run(folder, run_id=f"part {number}")
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(
+                reader, "_SMALL_LOG", number << 20
+            )  # the first is kept as large logs are, the second as small ones
+            run(folder, run_id=f"part {number}")
     assert contributions_in(folder / "catalog.db") == undisturbed
     shutil.rmtree(folder)
