@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import pickle
-from typing import Any
+from functools import cache
+from importlib import import_module
 
+from ingestion import pickling
 from ingestion.errors import Unparsable
 from ingestion.model import StatementLineage
 from ingestion.relational.form import RelationalStatement
@@ -19,18 +21,23 @@ _TRUSTED_MODULES = ("ingestion.model", "ingestion.relational.form")
 class _SymbolicUnpickler(pickle.Unpickler):
     """Loads values of our own vocabulary only, so that a stored file cannot run code."""
 
-    def find_class(self, module: str, name: str) -> Any:  # Any: the type that pickle itself declares
-        if module in _TRUSTED_MODULES and "." not in name:
-            found = super().find_class(module, name)
-            if isinstance(found, type) and found.__module__ == module:
-                return found
-        msg = f"stored lineage names {module}.{name}, which is no part of the lineage vocabulary"
-        raise Unparsable(msg)
+    def find_class(self, module: str, name: str) -> type:
+        return _trusted_class(module, name)
+
+
+@cache
+def _trusted_class(module: str, name: str) -> type:
+    if module in _TRUSTED_MODULES and "." not in name:
+        found = getattr(import_module(module), name)
+        if isinstance(found, type) and found.__module__ == module:
+            return found
+    msg = f"stored lineage names {module}.{name}, which is no part of the lineage vocabulary"
+    raise Unparsable(msg)
 
 
 def dumps(symbolic: Symbolic) -> bytes:
     """The bytes of one statement's symbolic lineage; equal values of one version give equal lineage back."""
-    return pickle.dumps(symbolic, protocol=pickle.HIGHEST_PROTOCOL)
+    return pickling.dumps(symbolic)
 
 
 def loads(data: bytes | bytearray | memoryview) -> Symbolic:

@@ -22,6 +22,8 @@ CALLED_BY_OTHERS = {
     "__getattr__": "Python, for a name that a module has not",
     "asctime": "logging's formatters",
     "cert": "requests",
+    "dispatch_table": "pickle",
+    "find_class": "pickle",
     "trust_env": "requests",
     "pool_classes_by_scheme": "urllib3",
     "response_class": "http.client",

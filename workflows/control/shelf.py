@@ -10,6 +10,7 @@ from array import array
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import IO, Generic, TypeVar, cast, overload
 
+from ingestion import pickling
 from ingestion.errors import StateLost
 
 Value = TypeVar("Value")
@@ -124,7 +125,7 @@ def _no_room(error: OSError) -> StateLost:
 def pack(value: object) -> bytes | None:
     """A value as bytes; None where it is too deep for that."""
     try:
-        return zlib.compress(pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL), _QUICKLY)
+        return zlib.compress(pickling.dumps(value), _QUICKLY)
     except RecursionError:
         return None
 

@@ -35,6 +35,7 @@ READING_CODE = (
     "ingestion.parsing.sqlglot_tier",
     "ingestion.parsing.sqlparse_tier",
     "ingestion.parsing.tiers",
+    "ingestion.pickling",
     "ingestion.plans",
     "ingestion.relational",
     "ingestion.routines.__init__",

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, Row, and_, delete, insert, select
+from sqlalchemy import Connection, Row, and_, bindparam, delete, insert, select
 
 from ingestion.errors import Unparsable
 from ingestion.parsing.parser_pool import Limits, Parser
@@ -16,6 +16,8 @@ from workflows.state.schema import templates
 from workflows.templates.parsing import ParsedTemplate, TemplateKey
 
 _AT_ONCE = 200
+_KEY = ("workflow", "fingerprint", "dialect")
+_FORGET = delete(templates).where(*(templates.c[name] == bindparam(f"of_{name}") for name in _KEY))
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +41,7 @@ def remember_templates(
     keys = sorted(by_key)
     for start in range(0, len(keys), _AT_ONCE):
         rows = [_values(workflow, by_key[key], settings) for key in keys[start : start + _AT_ONCE]]
-        for row in rows:
-            same = and_(*(templates.c[name] == row[name] for name in ("workflow", "fingerprint", "dialect")))
-            connection.execute(delete(templates).where(same))
+        connection.execute(_FORGET, [{f"of_{name}": row[name] for name in _KEY} for row in rows])
         connection.execute(insert(templates), rows)
 
 
@@ -64,10 +64,9 @@ def forget_templates(connection: Connection, workflow: str, kept: Iterable[Templ
     every = connection.execute(
         select(templates.c.fingerprint, templates.c.dialect).where(templates.c.workflow == workflow)
     )
-    gone = {tuple(row) for row in every} - set(kept)
-    for fingerprint, dialect in sorted(gone):
-        same = and_(templates.c.fingerprint == fingerprint, templates.c.dialect == dialect)
-        connection.execute(delete(templates).where(templates.c.workflow == workflow, same))
+    gone = sorted({tuple(row) for row in every} - set(kept))
+    if gone:
+        connection.execute(_FORGET, [{"of_workflow": workflow, "of_fingerprint": f, "of_dialect": d} for f, d in gone])
     return len(gone)
 
 
