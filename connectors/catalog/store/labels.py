@@ -29,25 +29,33 @@ def prepare_labels(connection: Connection) -> None:
         return
     marked = or_(*(entities.c.document.contains(mark) for mark in _MARKS))
     for identifier, document in connection.execute(select(entities.c.id, entities.c.document).where(marked)):
-        _add(connection, identifier, json.loads(document))
+        rows = label_rows(identifier, json.loads(document))
+        if rows:
+            connection.execute(upsert(entity_labels).on_conflict_do_nothing(), rows)
     connection.execute(insert(meta).values(key=_FILLED, value=1))
 
 
-def index_labels(connection: Connection, identifier: str, document: Json, before: str | None) -> None:
+def index_labels(connection: Connection, identifier: str, document: Json, before: str) -> None:
     """Files the tags and owners of an entity's `document`; `before` is the text of the document that it replaces."""
-    if before is not None and any(mark in before for mark in _MARKS):
+    forget_labels(connection, identifier, before)
+    rows = label_rows(identifier, document)
+    if rows:
+        connection.execute(upsert(entity_labels).on_conflict_do_nothing(), rows)
+
+
+def forget_labels(connection: Connection, identifier: str, before: str) -> None:
+    """Takes away the tags and owners of an entity, where the text of its document `before` has any."""
+    if any(mark in before for mark in _MARKS):
         ours = entity_labels.c.entity_id == identifier, entity_labels.c.kind.in_((TAG, OWNER))
         connection.execute(delete(entity_labels).where(*ours))
-    _add(connection, identifier, document)
 
 
-def _add(connection: Connection, identifier: str, document: Json) -> None:
-    rows = [
+def label_rows(identifier: str, document: Json) -> list[dict[str, str]]:
+    """The rows of the tags and owners of an entity's `document`."""
+    return [
         {"kind": kind, "value": value, "entity_id": identifier, "column_path": path}
         for path, kind, value in _labels(document, "")
     ]
-    if rows:
-        connection.execute(upsert(entity_labels).on_conflict_do_nothing(), rows)
 
 
 def _labels(part: Json, path: str) -> Iterator[tuple[str, str, str]]:

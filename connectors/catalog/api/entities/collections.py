@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any
@@ -24,6 +24,7 @@ from connectors.catalog.contract.errors import ApiError, bad_request
 from connectors.catalog.contract.patches import apply_patch
 from connectors.catalog.store.attachments.parts import attach
 from connectors.catalog.store.entities import entities
+from connectors.catalog.store.entities.documents import query_digest
 from connectors.catalog.store.entities.registration import Registration, put_one
 from connectors.catalog.store.lineage import deletion
 from ingestion.model import Json
@@ -37,15 +38,17 @@ Fields = Annotated[str, Query(max_length=10_000)]
 def _put_many(store: Store, kind: EntityType, given: Sequence[Json]) -> Json:
     """Registers each request that can be; names those that cannot with the reason."""
     passed, failed = [], []
+    checked = [_fields_or_failure(kind, item) for item in given]
     with store.write() as connection:
-        registration = Registration(connection)
-        for item in given:
+        registration = Registration(connection, together=True)
+        if kind.type == "query":
+            registration.expect(kind.type, _query_names(fields for fields in checked if isinstance(fields, dict)))
+        for item, fields in zip(given, checked, strict=True):
             label = str(item.get("name") or "")
             try:
-                request = MODELS[kind.type].model_validate(item)
-                done = registration.put(kind, stored_fields(kind, request))
-            except ValidationError as error:
-                failed.append({"request": label, "message": explain(kind, error), "status": 400})
+                if isinstance(fields, ApiError):
+                    raise fields
+                done = registration.put(kind, fields)
             except ApiError as error:
                 failed.append({"request": label, "message": error.message, "status": error.status})
             else:
@@ -61,6 +64,21 @@ def _put_many(store: Store, kind: EntityType, given: Sequence[Json]) -> Json:
         "successRequest": passed,
         "failedRequest": failed,
     }
+
+
+def _fields_or_failure(kind: EntityType, item: Json) -> Json | ApiError:
+    """What is to be stored of a request, or why it is none."""
+    try:
+        return stored_fields(kind, MODELS[kind.type].model_validate(item))
+    except ValidationError as error:
+        return ApiError(400, explain(kind, error))
+    except ApiError as error:
+        return error
+
+
+def _query_names(requests: Iterable[Json]) -> Iterator[str]:
+    """The fully qualified names that queries get which are called by their text."""
+    return (f"{one['service']}.{query_digest(one['query'])}" for one in requests if not one.get("name"))
 
 
 def _patch(

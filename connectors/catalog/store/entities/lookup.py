@@ -45,7 +45,7 @@ def look_up(connection: Connection, request: bulk_models.Lookup) -> list[list[Js
 
 def register(connection: Connection, request: bulk_models.Register) -> Json:
     """Registers everything in the request, parents first. Raises ApiError when anything in it cannot be."""
-    registration = Registration(connection, request.at, replace=request.replaceColumns)
+    registration = Registration(connection, request.at, replace=request.replaceColumns, together=True)
     registration.expect("table", (fqn.join(table.databaseSchema, table.name) for table in request.tables))
     answer: Json = {}
     groups: tuple[tuple[str, str, Sequence[models.Create | consumer_models.CreateQuery]], ...] = (

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, insert, select, update
-from sqlalchemy.dialects.sqlite import insert as upsert
+from sqlalchemy import Connection, bindparam, delete, select, update
 
 from connectors.catalog.contract.definition import EntityType
 from connectors.catalog.contract.entity_types import BY_TYPE
@@ -19,21 +17,20 @@ from connectors.catalog.store.entities import columns as columns_of
 from connectors.catalog.store.entities import name_events
 from connectors.catalog.store.entities.attributes import Change, entity_changes, record, shapes_around
 from connectors.catalog.store.entities.column_events import insert_column_events
-from connectors.catalog.store.entities.documents import complete, place_of, references_to
+from connectors.catalog.store.entities.documents import complete, place_of, query_digest, references_to
 from connectors.catalog.store.entities.entities import EntityRow, entity_id, reference_of
 from connectors.catalog.store.entities.tests import suite_document, test_document, tested_table
 from connectors.catalog.store.entities.versions import keep_versions, next_version
-from connectors.catalog.store.labels import index_labels
+from connectors.catalog.store.labels import forget_labels, label_rows
 from connectors.catalog.store.name_index import index_names
 from connectors.catalog.store.schema import entities, query_uses
+from connectors.catalog.store.waiting_rows import WaitingRows
 from ingestion.model import Json
 from ingestion.names import fqn
 from ingestion.names.storage_paths import normal_path
 
-# Built once: for thousands of entities, building a statement costs more than carrying it out.
+# Built once: building it costs more than carrying it out.
 _FIND = select(entities).where(entities.c.type == bindparam("kind"), entities.c.fqn == bindparam("name"))
-_ADD = insert(entities)
-_ADD_USES = upsert(query_uses).on_conflict_do_nothing()
 Check = Callable[[EntityRow | None], None]
 _CARRIED = (
     *("description", "displayName", "owners", "tags", "extension", "domains", "lifeCycle", "certification"),
@@ -61,16 +58,19 @@ class Registration:
     """Registers entities inside one transaction; `finish` writes what was gathered.
 
     `replace` makes a request's columns the whole truth; without it no known column is ever lost. `at` is when the
-    definition held (milliseconds; now when the request does not say). `exact` takes texts away too.
+    definition held (milliseconds; now when the request does not say). `exact` takes texts away too. What is new is
+    written `together`, at the end, where nobody else reads it until then.
     """
 
     connection: Connection
     at: int | None = None
     replace: bool = True
     exact: bool = False
+    together: bool = False
     now: int = 0
     _known: dict[tuple[str, str], EntityRow | None] = field(default_factory=dict)
     _changes: list[Change] = field(default_factory=list)
+    _rows: WaitingRows = field(default_factory=WaitingRows)
 
     def __post_init__(self) -> None:
         self.now = tick(self.connection)
@@ -96,28 +96,30 @@ class Registration:
             columns = columns_of.of_document(document)
             self._carry_over(document, stored)
             self._keep_latest(stored, document, columns)
-        identifier = stored.id if stored is not None else entity_id(kind.type, name)
-        document["id"] = identifier
+        identifier = document["id"] = stored.id if stored is not None else entity_id(kind.type, name)
         values = self._values(kind, document, parent)
         if stored is None:
-            self.connection.execute(_ADD, {"id": identifier, "version": 0.1, **values})
+            self._rows.add({"id": identifier, "version": 0.1, **values})
         elif stored.document != values["document"] or stored.deleted or stored.processed != values["processed"]:
-            version = next_version(stored)
+            self._rows.write(self.connection)
             keep_versions(self.connection, [stored])
-            self.connection.execute(
-                update(entities).where(entities.c.id == identifier).values(version=version, purged=False, **values)
-            )
+            changed = {"version": next_version(stored), "purged": False, **values}
+            self.connection.execute(update(entities).where(entities.c.id == identifier).values(changed))
+            forget_labels(self.connection, identifier, stored.document)
         else:
             return Registered(identifier, name, created=False)
         self._file_changes(identifier, stored, document)
-        index_labels(self.connection, identifier, document, stored.document if stored is not None else None)
+        self._rows.add_labels(label_rows(identifier, document))
         self._known.pop((kind.type, name), None)
         if kind.type == "query":
             self._file_uses(identifier, document, known=stored is not None)
+        if not self.together:
+            self._rows.write(self.connection)
         return Registered(identifier, name, created=stored is None or bool(stored.purged))
 
     def finish(self) -> None:
-        """Writes the attribute events and the search index of everything that was put."""
+        """Writes what waits, the attribute events and the search index of everything that was put."""
+        self._rows.write(self.connection)
         record(self.connection, self._changes)
         named = {(c.entity_id, c.path): c.label for c in self._changes if c.label is not None}
         index_names(self.connection, named)
@@ -132,15 +134,20 @@ class Registration:
         if stored is not None and stored.deleted:
             changes.append(Change(identifier, "", "exists", "true", at))
             if self.replace:  # a client that names it sees it: proof that the name was given again
-                name_events.file_events(
-                    self.connection, [name_events.StoredNameEvent(name_events.CREATE, identifier, identifier, at)]
-                )
+                given = name_events.StoredNameEvent(name_events.CREATE, identifier, identifier, at)
+                name_events.file_events(self.connection, [given])
         self._changes += changes
 
     def _row(self, kind: str, name: str) -> EntityRow | None:
+        if self._rows.have(kind, name):
+            self._rows.write(self.connection)
         if (kind, name) not in self._known:
             self._known[kind, name] = self.connection.execute(_FIND, {"kind": kind, "name": name}).one_or_none()
         return self._known[kind, name]
+
+    def _row_with(self, identifier: str) -> EntityRow | None:
+        self._rows.write(self.connection)
+        return self.connection.execute(select(entities).where(entities.c.id == identifier)).one_or_none()
 
     def _parent(self, kind: EntityType, request: Json) -> EntityRow | None:
         if kind.parent is None:
@@ -150,7 +157,7 @@ class Registration:
         for parent_type in kind.parent_types:
             row = self._row(parent_type, name)
             if row is None and isinstance(given, dict):
-                row = self.connection.execute(select(entities).where(entities.c.id == given["id"])).one_or_none()
+                row = self._row_with(given["id"])
             if row is not None and not row.deleted and row.type in kind.parent_types:
                 return row
         raise not_found(kind.parent_types[0], name)
@@ -177,7 +184,7 @@ class Registration:
                 document[key] = [reference_of(self._row_of(types, one)) for one in document[key]]
         if kind.type == "testCase" or request.get("basicEntityReference"):
             return self._quality_document(kind, document, request)
-        name = request.get("name") or hashlib.md5(request["query"].encode(), usedforsecurity=False).hexdigest()
+        name = request.get("name") or query_digest(request["query"])
         document["name"] = name
         document["fullyQualifiedName"] = fqn.join(place_of(kind, holder), name)
         if parent is not None:
@@ -186,7 +193,7 @@ class Registration:
         return document, holder
 
     def _with_names(self, ref: Json) -> Json:
-        row = self.connection.execute(select(entities).where(entities.c.id == ref["id"])).one_or_none()
+        row = self._row_with(ref["id"])
         return ref if row is None else reference_of(row)
 
     def _quality_document(self, kind: EntityType, document: Json, request: Json) -> tuple[Json, EntityRow]:
@@ -208,7 +215,7 @@ class Registration:
         """What a request names, by its name, its id or a reference. Raises ApiError (404) when it is not there."""
         name = given if isinstance(given, str) else given["id"]
         named = [self._row(kind, name) for kind in types] if isinstance(given, str) else []
-        for row in (*named, self.connection.execute(select(entities).where(entities.c.id == name)).one_or_none()):
+        for row in (*named, self._row_with(name)):
             if row is not None and row.type in types and not row.deleted:
                 return row
         raise not_found(types[0], name)
@@ -282,9 +289,7 @@ class Registration:
     def _file_uses(self, query: str, document: Json, *, known: bool) -> None:
         if known:
             self.connection.execute(delete(query_uses).where(query_uses.c.query_id == query))
-        rows = [{"entity_id": ref["id"], "query_id": query} for ref in document.get("queryUsedIn") or []]
-        if rows:
-            self.connection.execute(_ADD_USES, rows)
+        self._rows.add_uses([{"entity_id": ref["id"], "query_id": query} for ref in document.get("queryUsedIn") or ()])
 
 
 def put_one(connection: Connection, kind: str, request: Json, check: Check | None = None) -> Registered:
