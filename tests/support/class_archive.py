@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from workflows.runtime.class_archive import archive_file
+from workflows.runtime.class_loading import archive_file
 from workflows.runtime.java import find_java
 
 REPOSITORY = Path(__file__).parents[2]

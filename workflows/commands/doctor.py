@@ -56,7 +56,7 @@ def doctor(
 def _make_class_archive() -> None:
     """Raises ConfigError where there is no Java, or where the cache's folder cannot be written."""
     from workflows.runs.class_archiving import make_class_archive
-    from workflows.runtime.class_archive import archive_file
+    from workflows.runtime.class_loading import archive_file
     from workflows.runtime.java import find_java
 
     file = archive_file(find_java())

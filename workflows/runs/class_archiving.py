@@ -14,7 +14,7 @@ from workflows.config import load_config
 from workflows.control.options import RunOptions
 from workflows.control.progress import LoggedProgress
 from workflows.runs.run import run_workflow
-from workflows.runtime.class_archive import options_to_make
+from workflows.runtime.class_loading import options_to_make
 from workflows.runtime.spark import CLASS_PATH
 
 _LOG = """query_text,database_name,schema_name,start_time,user_name

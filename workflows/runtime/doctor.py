@@ -18,7 +18,7 @@ from connectors.query_log.files import SCHEME
 from ingestion.errors import LineageError
 from workflows.config.models.fields import cores
 from workflows.config.values import EmbeddedCatalog, RunConfig, Server
-from workflows.runtime.class_archive import archive_file
+from workflows.runtime.class_loading import archive_file
 from workflows.runtime.java import find_java
 from workflows.runtime.spark_versions import OLDEST_SPARK, is_old_spark
 

@@ -17,7 +17,6 @@ import pyspark
 from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
 from pyspark import SparkConf, SparkContext, SparkFiles
 from pyspark.errors import PySparkException
-from pyspark.find_spark_home import _find_spark_home
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
@@ -25,8 +24,7 @@ from ingestion.errors import ConfigError
 from workflows.config import SparkSettings
 from workflows.control.scratch import scratch_folder
 from workflows.control.signals import GracefulShutdown
-from workflows.runtime.class_archive import archive_file, options_to_use
-from workflows.runtime.class_path import most_used_first
+from workflows.runtime.class_loading import archive_file, most_used_first, options_to_use
 from workflows.runtime.java import Java, find_java
 from workflows.runtime.spark_failures import meaning_of, spark_lost
 from workflows.runtime.spark_versions import OLDEST_SPARK, is_old_spark
@@ -153,7 +151,7 @@ def _local_defaults(settings: SparkSettings, java: Java) -> dict[str, str]:
     defaults = {**_LOCAL_DEFAULTS, _JAVA_OPTIONS: f"{_LOCAL_DEFAULTS[_JAVA_OPTIONS]} {archive}".strip()}
     if not archive and _ARCHIVE_OPTION not in os.environ.get(_SUBMIT_OPTIONS, ""):
         # An archive has the classes at hand, and fits the class path only that it was made with.
-        defaults[CLASS_PATH] = most_used_first(Path(_find_spark_home(), "jars"))
+        defaults[CLASS_PATH] = most_used_first(_spark_home() / "jars")
     if is_one_process(settings.master) and _workers_are_like_us():
         defaults["spark.python.daemon.module"] = _DAEMON
     return defaults
@@ -161,9 +159,12 @@ def _local_defaults(settings: SparkSettings, java: Java) -> dict[str, str]:
 
 def _workers_are_like_us() -> bool:
     """Whether Python workers find in their interpreter what we have: another may lack our packages, or PySpark."""
-    home = os.environ.get("SPARK_HOME")
-    same_spark = home is None or Path(home).resolve() == Path(pyspark.__file__).resolve().parent
+    same_spark = _spark_home().resolve() == Path(pyspark.__file__).resolve().parent
     return same_spark and os.environ["PYSPARK_PYTHON"] == sys.executable
+
+
+def _spark_home() -> Path:
+    return Path(os.environ.get("SPARK_HOME") or Path(pyspark.__file__).parent)
 
 
 @contextmanager

@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.catalog_contents import REPOSITORY
 from tests.support.class_archive import OPTIONS
-from workflows.runtime.class_path import most_used_first
+from workflows.runtime.class_loading import most_used_first
 
 JARS = Path(pyspark.__file__).parent / "jars"
 STARTED = """

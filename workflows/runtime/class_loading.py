@@ -1,0 +1,55 @@
+"""How Spark's JVM comes by its classes: from an archive, or from the jars that most of them are in.
+
+The classes that Spark loads at its start can be archived once for all later starts on a machine. A JVM that finds the
+archive maps it, instead of loading, checking and linking some ten thousand classes; one that does not find it, or that
+it does not fit (other jars, another Java), starts as it always does. Java 17's documentation calls it a dynamic archive
+of class data (JEP 350).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import os
+from pathlib import Path
+
+from platformdirs import user_cache_path
+
+from workflows.runtime.java import Java
+
+_MOST_USED = (
+    "spark-catalyst_", "scala-library-", "spark-core_", "spark-sql-api_", "spark-sql_", "scala-reflect-", "log4j-core-",
+    "jackson-databind-", "hadoop-client-api-", "parquet-jackson-", "janino-", "arrow-vector-", "spark-config_",
+    "parquet-encoding-", "parquet-column-", "hadoop-client-runtime-", "spark-network-common_", "netty-common-", "ivy-",
+    "parquet-format-structures-", "antlr4-runtime-", "netty-transport-", "jackson-module-scala_", "commons-compiler-",
+    "jackson-core-", "spark-common-utils_", "parquet-hadoop-", "log4j-api-", "netty-buffer-", "jackson-annotations-",
+    "py4j-", "spark-unsafe_", "parquet-common-", "json4s-ast_",
+)  # fmt: skip
+"""How the names of the jars begin that most classes of a run come from, those with most first."""
+_QUIET = "-XX:+IgnoreUnrecognizedVMOptions -Xlog:cds=off -Xlog:cds+dynamic=off -Xlog:class+path=off"
+
+
+def archive_file(java: Java) -> Path:
+    """Where this user's archive for this Java and the installed PySpark is, or would be."""
+    made_for = hashlib.sha256(f"{java.executable.resolve()} {java.major}".encode()).hexdigest()[:12]
+    return user_cache_path("headwater") / f"spark-{importlib.metadata.version('pyspark')}-java-{made_for}.jsa"
+
+
+def options_to_use(file: Path) -> str:
+    """The options with which a JVM maps the archive; none where there is none."""
+    return f'"-XX:SharedArchiveFile={file}" {_QUIET}' if file.is_file() else ""
+
+
+def options_to_make(file: Path) -> str:
+    """The options with which a JVM archives into `file`, when it ends, the classes that it has loaded."""
+    return f'"-XX:ArchiveClassesAtExit={file}" {_QUIET}'
+
+
+def most_used_first(jars: Path) -> str:
+    """A class path of the jars that most classes of a run come from; empty where it cannot be written.
+
+    A JVM asks one jar after the other, in the order in which the folder lists them, and Spark has 280.
+    """
+    if os.pathsep in str(jars):
+        return ""
+    return os.pathsep.join(str(jar) for name in _MOST_USED for jar in sorted(jars.glob(f"{name}*.jar")))
