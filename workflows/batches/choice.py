@@ -15,7 +15,7 @@ from connectors.openmetadata.transport.connection import Connection, is_loopback
 from ingestion.errors import LineageError
 from workflows.batches.places import InDriver, Place
 from workflows.batches.tasks import InTasks, destroy
-from workflows.batches.worker import WorkerSettings, config_for_tasks
+from workflows.batches.worker import WorkerFacts, WorkerSettings, config_for_tasks
 from workflows.lineage.schema_files import Schemas
 from workflows.target import TRIED_ONCE
 
@@ -43,15 +43,13 @@ def place_of(driver: InDriver, spark: SparkContext, batches: int, stated: tuple[
         return
     slots = min(spark.defaultParallelism, batches, _AT_MOST)
     publishers = min(slots, stages.config.threads)
-    stated_there = spark.broadcast(stated)
+    facts = spark.broadcast(WorkerFacts(config_for_tasks(stages.config), stages.names.settings, stated))
     settings = WorkerSettings(
         key=uuid4().hex,
-        config=config_for_tasks(stages.config),
-        settings=stages.names.settings,
+        facts=facts,
         connection=replace(connection, connections=max(1, stages.config.threads // publishers)),
         run_id=stages.options.run_id,
         failpoints=stages.options.failpoints.in_tasks(),
-        stated=stated_there,
         publishers=publishers,
         writes=stages.target.writes,
     )
@@ -59,7 +57,7 @@ def place_of(driver: InDriver, spark: SparkContext, batches: int, stated: tuple[
     try:
         yield InTasks(spark, settings, slots, driver)
     finally:  # the session may be somebody's, and outlive the run
-        destroy(stated_there)
+        destroy(facts)
 
 
 def _reasons_for_driver(driver: InDriver, spark: SparkContext) -> Iterator[str]:

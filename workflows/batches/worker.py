@@ -42,20 +42,28 @@ TaskPass = Callable[[BatchStages, Any, Any], tuple[Any, Any]]
 
 
 @dataclass(frozen=True, slots=True)
+class WorkerFacts:
+    """What tasks read from a file of their executor: `config` has no secrets, `stated` the schemas before the log."""
+
+    config: RunConfig
+    settings: SourceSettings
+    stated: tuple[Schemas, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class WorkerSettings:
     """What a task is built from; `key` tells the settings of one run from those of another.
 
-    `config` has no secrets; the token of the target is in the `connection`. `stated` has the schemas before the log.
-    `publishers`: how many tasks may write to the target at a time. `writes` False: nothing may change there.
+    The token of the target is in the `connection`: nothing that grows stands beside it, since Spark puts the code of
+    tasks into a file where it is large. `publishers`: how many tasks may write to the target at a time. `writes` False:
+    nothing may change there.
     """
 
     key: str
-    config: RunConfig = field(compare=False)
-    settings: SourceSettings = field(compare=False)
+    facts: Broadcast[WorkerFacts] = field(compare=False, repr=False)
     connection: Connection = field(compare=False)
     run_id: str = field(compare=False)
     failpoints: Failpoints = field(compare=False)
-    stated: Broadcast[tuple[Schemas, ...]] = field(compare=False, repr=False)
     publishers: int = field(compare=False, default=1)
     writes: bool = field(compare=False, default=True)
 
@@ -143,15 +151,15 @@ class _Worker:
 
     def stages(self, number: int, recorded: Recorded) -> BatchStages:
         """What the batch of that number goes through."""
-        settings = self.settings
+        settings, facts = self.settings, self.settings.facts.value
         options = RunOptions(settings.run_id, failpoints=settings.failpoints)
         return BatchStages(
-            config=settings.config,
+            config=facts.config,
             options=options,
             target=_target(self.platform, self._sink(number), settings),
             names=self.names,
             binding=self.binding,
-            before=self.binding.providers(settings.stated.value, self.resolver),
+            before=self.binding.providers(facts.stated, self.resolver),
             resolver=self.resolver,
             texts=lambda _wanted: {},
             course=recorded,
@@ -161,7 +169,7 @@ class _Worker:
         settings = self.settings
         if not settings.writes:
             return DryRunSink()
-        threads = max(1, settings.config.threads // settings.publishers)
+        threads = max(1, settings.facts.value.config.threads // settings.publishers)
         return RestSink(self.platform, SinkOptions(f"{settings.run_id} {number}", threads))
 
 
@@ -171,8 +179,9 @@ def _worker(settings: WorkerSettings) -> _Worker:
     platform = connect(settings.connection)
     probe = settings.failpoints.probe
     target = _target(platform, DryRunSink(), settings)  # names are not resolved by way of a sink
-    names = NameResolution(settings.config, settings.settings, target, probe)
-    binding = Binding(settings.config, settings.settings, None, lambda _templates: None, probe)
+    config, names_meant = settings.facts.value.config, settings.facts.value.settings
+    names = NameResolution(config, names_meant, target, probe)
+    binding = Binding(config, names_meant, None, lambda _templates: None, probe)
     return _Worker(settings, platform, names, binding, names.resolver())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -88,9 +89,13 @@ def _connect(config: RunConfig) -> str:
 
 
 def _cluster(config: RunConfig) -> list[str]:
+    from ingestion.errors import ConfigError
     from workflows.runtime.doctor import Health, cluster
 
-    return [f"  cluster  {found.detail}" for found in cluster(config) if found.health is not Health.OK]
+    findings = cluster(config, os.environ)
+    if refused := [found.detail for found in findings if found.health is Health.FAILED]:
+        raise ConfigError(refused[0])
+    return [f"  cluster  {found.detail}" for found in findings if found.health is not Health.OK]
 
 
 def _log(config: RunConfig) -> Iterator[str]:

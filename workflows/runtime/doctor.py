@@ -10,6 +10,7 @@ import sqlite3
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -20,7 +21,13 @@ from workflows.config.models.fields import cores
 from workflows.config.values import EmbeddedCatalog, RunConfig, Server
 from workflows.runtime.class_loading import archive_file
 from workflows.runtime.java import find_java
-from workflows.runtime.spark_versions import OLDEST_SPARK, is_old_spark
+from workflows.runtime.spark_kinds import (
+    OLDEST_SPARK,
+    is_old_spark,
+    is_one_machine,
+    refuse_other_spark,
+    refuse_spark_connect,
+)
 
 _GB = 1 << 30
 _ENOUGH_MEMORY_GB, _ENOUGH_DISK_GB = 2.0, 1.0
@@ -53,7 +60,7 @@ def examine(config: RunConfig | None = None, environment: Mapping[str, str] | No
     findings = [
         python(),
         _try("Java", lambda: _java(environment)),
-        _pyspark(),
+        _pyspark(environment),
         *_class_archive(environment),
         memory(_available_bytes()),
         Finding("cores", Health.OK, str(cores())),
@@ -65,7 +72,7 @@ def examine(config: RunConfig | None = None, environment: Mapping[str, str] | No
         findings.append(catalog_file(target.file))
     else:
         findings.append(_try("target", lambda: _target(target)))
-    return findings + (cluster(config) if config else [])
+    return findings + (cluster(config, environment) if config else [])
 
 
 def _try(subject: str, check: Callable[[], str]) -> Finding:
@@ -89,18 +96,22 @@ def _java(environment: Mapping[str, str]) -> str:
     return f"{java.major} ({java.executable})"
 
 
-def _pyspark() -> Finding:
+def _pyspark(environment: Mapping[str, str]) -> Finding:
     """By what is installed; importing it would cost a second."""
     try:
-        return pyspark(importlib.metadata.version("pyspark"))
+        return pyspark(importlib.metadata.version("pyspark"), environment)
     except importlib.metadata.PackageNotFoundError:
         return Finding("PySpark", Health.FAILED, f"missing: {_INSTALL_PYSPARK}")
 
 
-def pyspark(version: str) -> Finding:
-    """Whether this version of PySpark is one that a run works with."""
+def pyspark(version: str, environment: Mapping[str, str]) -> Finding:
+    """Whether this version of PySpark is one that a run works with, and the Spark that it would start is its own."""
     if is_old_spark(version):
         return Finding("PySpark", Health.FAILED, f"{version}: a run needs {OLDEST_SPARK}: {_INSTALL_PYSPARK}")
+    try:
+        refuse_other_spark(version, environment)
+    except LineageError as error:
+        return Finding("PySpark", Health.FAILED, str(error))
     return Finding("PySpark", Health.OK, version)
 
 
@@ -114,13 +125,20 @@ def _class_archive(environment: Mapping[str, str]) -> list[Finding]:
     return [Finding("class archive", Health.OK, str(file) if file.is_file() else advice)]
 
 
-def cluster(config: RunConfig) -> list[Finding]:
+def cluster(config: RunConfig, environment: Mapping[str, str]) -> list[Finding]:
     """What is different where Spark's executors are on other hosts; nothing where they are here."""
     master, conf = config.spark.master, config.spark.conf
-    if master.startswith("local"):
+    try:
+        refuse_spark_connect(config.spark, environment)
+    except LineageError as error:
+        return [Finding("cluster", Health.FAILED, str(error))]
+    if is_one_machine(master):
         return []
     wanted = "Spark of this PySpark's version, Python of this one's, Headwater's dependencies"
     found = [Finding("cluster", Health.OK, f"{master}: its hosts need {wanted}")]
+    found += [
+        Finding("cluster", Health.WARNING, told) for told in (*_on_driver_alone(config), *_unshared_state(config))
+    ]
     history = config.spark_history
     places = {"queryLogFilePath": config.query_log.path, "eventLogDirectory": history.directory if history else None}
     for key, path in places.items():
@@ -129,6 +147,30 @@ def cluster(config: RunConfig) -> list[Finding]:
             advice = "every host must have the same files there, or give a URI that all of them read (hdfs://, s3a://)"
             found.append(Finding("cluster", Health.WARNING, f"{key} {path} {where}: {advice}"))
     return found
+
+
+def _on_driver_alone(config: RunConfig) -> list[str]:
+    """Why the executors cannot publish, and the driver has to do what they would."""
+    from connectors.openmetadata.transport.connection import is_loopback, local_files
+    from workflows.target import connection_of
+
+    driver = "its machine alone: batches of a large log are bound and published by the driver, one after the other"
+    if isinstance(config.target, EmbeddedCatalog):
+        return [f"the embedded catalog is reached from {driver}"]
+    connection = connection_of(config.target)
+    told = [f"{config.target.url} is reached from {driver}"] if is_loopback(config.target.url) else []
+    with suppress(LineageError):  # of a file that is not there, which the check of the target tells
+        told += [f"{file} is on {driver}" for file in local_files(connection)]
+    return told
+
+
+def _unshared_state(config: RunConfig) -> list[str]:
+    if config.state.folder is not None:
+        return []
+    return [
+        "what is remembered of a large log goes through the driver's memory into the state: headwater.state.folder "
+        "names a folder that all hosts see"
+    ]
 
 
 def _on_disks(path: str, default_system: str | None) -> str | None:

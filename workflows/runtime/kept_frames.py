@@ -17,7 +17,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StringType, StructField, StructType
 
 from connectors.base import BatchWork
-from workflows.runtime.spark import is_one_process
+from workflows.runtime.spark_kinds import is_one_process
 
 _FILE_SCHEMA = StructType([StructField("file", StringType(), False)])
 _ENCRYPTION = "spark.io.encryption.enabled"

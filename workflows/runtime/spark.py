@@ -27,12 +27,17 @@ from workflows.control.signals import GracefulShutdown
 from workflows.runtime.class_loading import archive_file, most_used_first, options_to_use
 from workflows.runtime.java import Java, find_java
 from workflows.runtime.spark_failures import meaning_of, spark_lost
-from workflows.runtime.spark_versions import OLDEST_SPARK, is_old_spark
+from workflows.runtime.spark_kinds import (
+    OLDEST_SPARK,
+    is_old_spark,
+    is_one_machine,
+    is_one_process,
+    refuse_other_spark,
+    refuse_spark_connect,
+)
 
 logger = logging.getLogger(__name__)
 _GONE_SECONDS = 2.0
-_CONNECT_KEYS = ("spark.remote", "spark.connect.url")
-_CONNECT_VARIABLES = ("SPARK_REMOTE", "SPARK_CONNECT_MODE_ENABLED")
 _OWN_CODE = "headwater.zip"
 _OWN_PACKAGES = ("ingestion", "connectors", "workflows")
 _DEFAULTS = {
@@ -49,6 +54,10 @@ _JAVA_OPTIONS = "spark.driver.defaultJavaOptions"
 _SUBMIT_OPTIONS, _ARCHIVE_OPTION = "SPARK_SUBMIT_OPTS", "SharedArchiveFile"
 CLASS_PATH = "spark.driver.extraClassPath"
 _WAREHOUSE = "spark.sql.warehouse.dir"
+_CLUSTER_DEFAULTS = {
+    # The texts of a log lie in the files of executors, as they are, from when they are read until they are parsed.
+    "spark.io.encryption.enabled": "true",
+}
 _LOCAL_DEFAULTS = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
@@ -69,8 +78,8 @@ class SparkStart:
     """A session of Spark whose JVM starts in a thread, while the one who wants it does something else."""
 
     def __init__(self, settings: SparkSettings) -> None:
-        """Raises ConfigError for Spark Connect, and where Java is missing or too old for Spark."""
-        _refuse_spark_connect(settings)
+        """Raises ConfigError for Spark Connect or a Spark of another version, and where Java is missing or too old."""
+        refuse_spark_connect(settings, os.environ)
         self._settings = settings
         self._own: SparkSession | None = None
         self._scratch = ExitStack()
@@ -79,14 +88,14 @@ class SparkStart:
         self._spark = self._begin(find_java()) if active is None else active
 
     def _begin(self, java: Java) -> Future[SparkContext]:
+        refuse_other_spark(pyspark.__version__, os.environ)
         settings = self._settings
         # Tasks run in the interpreter that runs us, where what they import is installed.
         os.environ.setdefault("PYSPARK_PYTHON", settings.conf.get("spark.pyspark.python", sys.executable))
         quiet_py4j()
         conf = SparkConf().setMaster(settings.master)
         warehouse = self._scratch.enter_context(scratch_folder("spark"))
-        defaults = {**_DEFAULTS, **_local_defaults(settings, java), _WAREHOUSE: str(warehouse)}
-        for key, value in {**defaults, **settings.conf}.items():
+        for key, value in {_WAREHOUSE: str(warehouse), **spark_conf(settings, java)}.items():
             conf.set(key, value)
         return self._thread.submit(_context, conf)
 
@@ -144,23 +153,26 @@ def _talks() -> bool:
     return logging.getLogger("workflows").isEnabledFor(logging.DEBUG)
 
 
-def _local_defaults(settings: SparkSettings, java: Java) -> dict[str, str]:
-    if not settings.master.startswith("local"):
-        return {}
-    archive = options_to_use(archive_file(java))
-    defaults = {**_LOCAL_DEFAULTS, _JAVA_OPTIONS: f"{_LOCAL_DEFAULTS[_JAVA_OPTIONS]} {archive}".strip()}
-    if not archive and _ARCHIVE_OPTION not in os.environ.get(_SUBMIT_OPTIONS, ""):
-        # An archive has the classes at hand, and fits the class path only that it was made with.
-        defaults[CLASS_PATH] = most_used_first(_spark_home() / "jars")
-    if is_one_process(settings.master) and _workers_are_like_us():
+def spark_conf(settings: SparkSettings, java: Java) -> dict[str, str]:
+    """With what a session of ours starts: the `settings`, and what is better than Spark's own defaults."""
+    defaults = {**_DEFAULTS}
+    if is_one_machine(settings.master):
+        archive = options_to_use(archive_file(java))
+        defaults |= {**_LOCAL_DEFAULTS, _JAVA_OPTIONS: f"{_LOCAL_DEFAULTS[_JAVA_OPTIONS]} {archive}".strip()}
+        if not archive and _ARCHIVE_OPTION not in os.environ.get(_SUBMIT_OPTIONS, ""):
+            # An archive has the classes at hand, and fits the class path only that it was made with.
+            defaults[CLASS_PATH] = most_used_first(_spark_home() / "jars")
+    if not is_one_process(settings.master):
+        defaults |= _CLUSTER_DEFAULTS
+    elif _workers_are_like_us():
         defaults["spark.python.daemon.module"] = _DAEMON
-    return defaults
+    return {**defaults, **settings.conf}
 
 
 def _workers_are_like_us() -> bool:
     """Whether Python workers find in their interpreter what we have: another may lack our packages, or PySpark."""
     same_spark = _spark_home().resolve() == Path(pyspark.__file__).resolve().parent
-    return same_spark and os.environ["PYSPARK_PYTHON"] == sys.executable
+    return same_spark and os.environ.get("PYSPARK_PYTHON", sys.executable) == sys.executable
 
 
 def _spark_home() -> Path:
@@ -196,26 +208,6 @@ def _made_ours(active: SparkSession, settings: SparkSettings) -> Iterator[None]:
                 active.conf.unset(key)
             else:
                 active.conf.set(key, was)
-
-
-def is_one_process(master: str) -> bool:
-    """Whether the tasks of a master run in the process of its driver."""
-    return master == "local" or master.startswith("local[")
-
-
-def _refuse_spark_connect(settings: SparkSettings) -> None:
-    """Raises ConfigError where the session would be one of Spark Connect: it has no SparkContext to work with."""
-    named = {
-        "headwater.spark.master": settings.master.startswith("sc://"),
-        **{f"headwater.spark.conf, {key}": key in settings.conf for key in _CONNECT_KEYS},
-        **{f"the environment, {name}": name in os.environ for name in _CONNECT_VARIABLES},
-    }
-    where = next((place for place, is_connect in named.items() if is_connect), None)
-    if where is not None:
-        raise ConfigError(
-            f"{where}: Spark Connect (Databricks serverless too) has no driver that a run can work in; "
-            "set headwater.spark.master to local[*], spark://…, yarn or k8s://…"
-        )
 
 
 def quiet_py4j() -> None:

@@ -69,6 +69,7 @@ _MEANINGS = (
         r"SparkContext was shut down|stopped SparkContext|JAVA_GATEWAY_EXITED",
         f"its JVM did not start, or was stopped (see {_CONF})",
     ),
+    (r"InvalidClassException", "its hosts run another Spark than the driver (put one of this PySpark's version there)"),
     (r"UnsupportedClassVersionError", "its Java is older than one of its jars (put a newer one first: JAVA_HOME)"),
     (
         r"ClassNotFoundException|NoClassDefFoundError|NoSuchMethodError",

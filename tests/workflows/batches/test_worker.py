@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import yaml
+from pyspark.core.rdd import _prepare_for_python_RDD
+from pyspark.sql import SparkSession
 
 from connectors.openmetadata.transport.connection import Connection, local_files
+from tests.behaviour.harness import Warehouse
 from tests.support.growing_log import configuration, write_log
-from workflows.batches.worker import config_for_tasks
+from workflows.batches.passes import bind_batch
+from workflows.batches.worker import WorkerFacts, WorkerSettings, batch_task, config_for_tasks
 from workflows.config import RunConfig, load_config
+from workflows.control.failpoints import Failpoints
 
 CANARY = "canary-secret-4711"
 SERVER = {
@@ -47,6 +53,27 @@ def test_the_configuration_that_tasks_get_holds_no_secret(tmp_path: Path) -> Non
     given = config_for_tasks(config)
     assert CANARY.encode() not in pickle.dumps(given)
     assert (given.registers_tables, given.source.dialect) == (config.registers_tables, config.source.dialect)
+
+
+@pytest.mark.spark
+def test_the_code_of_a_task_stays_small_and_in_memory_since_the_token_is_in_it(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """PySpark puts code of more than a megabyte into a file of each executor."""
+    context = spark.sparkContext
+    config = config_for_tasks(full_of_secrets(tmp_path))
+    config = replace(config, catalog_services={f"service{number}": "Postgres" for number in range(100_000)})
+    facts = context.broadcast(WorkerFacts(config, Warehouse().settings, ()))
+    connection = Connection("http://openmetadata.example:8585/api", f"{CANARY}-token")
+    settings = WorkerSettings("key", facts, connection, "run", Failpoints())
+    payload = context.broadcast(b"")
+    code, broadcasts, *_ = _prepare_for_python_RDD(context, batch_task(settings, bind_batch, payload))
+    assert f"{CANARY}-token".encode() in code
+    assert len(code) < 20_000
+    assert len(broadcasts) == 2
+    assert CANARY.encode() not in Path(facts._path).read_bytes()
+    facts.destroy()
+    payload.destroy()
 
 
 @pytest.mark.parametrize(

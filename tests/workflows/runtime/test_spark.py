@@ -27,11 +27,13 @@ from ingestion.errors import ConfigError, Interrupted, ParserUnavailable, SparkL
 from tests.support.catalog_contents import REPOSITORY
 from workflows.config import SparkSettings
 from workflows.control.signals import GracefulShutdown, interrupted_by_signals
-from workflows.runtime import spark_versions
+from workflows.runtime import spark_kinds
+from workflows.runtime.java import find_java
 from workflows.runtime.spark import (
     explained_breakdowns,
     explained_start,
     quiet_py4j,
+    spark_conf,
     spark_session,
 )
 
@@ -188,6 +190,7 @@ def test_each_way_a_task_fails_is_told(
         ("[PYTHON_VERSION_MISMATCH] Python in worker has different version: 3.9", "spark.pyspark.python"),
         ('Cannot run program "/none/python3": error=2', "spark.pyspark.python"),
         ("Futures timed out after [120 seconds]", "spark.network.timeout"),
+        ("java.io.InvalidClassException: org.apache.spark.rdd.RDD; local class incompatible", "this PySpark's version"),
         ("FetchFailed(BlockManagerId(1, host, 7337), shuffleId=0)", "spark.local.dir"),
         ("Application aborted: All masters are unresponsive! Giving up.", "headwater.spark.master"),
     ],
@@ -202,22 +205,17 @@ def test_each_way_spark_fails_is_told_with_the_setting_that_mends_it(said: str, 
 
 
 @pytest.mark.parametrize(
-    ("settings", "variable", "place"),
-    [
-        (SparkSettings("sc://spark:15002"), None, "headwater.spark.master"),
-        (SparkSettings(conf={"spark.remote": "sc://spark"}), None, "headwater.spark.conf, spark.remote"),
-        (SparkSettings(), "SPARK_REMOTE", "the environment, SPARK_REMOTE"),
-        (SparkSettings(), "SPARK_CONNECT_MODE_ENABLED", "the environment, SPARK_CONNECT_MODE_ENABLED"),
-    ],
+    ("master", "encrypted"),
+    [("local[2]", None), ("local-cluster[2,1,1024]", "true"), ("spark://here:7077", "true"), ("yarn", "true")],
 )
-def test_spark_connect_is_refused_before_anything_is_started(
-    settings: SparkSettings, variable: str | None, place: str, monkeypatch: pytest.MonkeyPatch
+def test_the_files_of_executors_are_encrypted_unless_the_workflow_says_otherwise(
+    master: str, encrypted: str | None
 ) -> None:
-    if variable is not None:
-        monkeypatch.setenv(variable, "sc://spark")
-    expected = f"{place}: Spark Connect .* set headwater.spark.master to "
-    with pytest.raises(ConfigError, match=expected), spark_session(settings, GracefulShutdown()):
-        pytest.fail("a session was started")
+    """The texts of a log stand in them as they are."""
+    key = "spark.io.encryption.enabled"
+    java = find_java()
+    assert spark_conf(SparkSettings(master), java).get(key) == encrypted
+    assert spark_conf(SparkSettings(master, {key: "false"}), java)[key] == "false"
 
 
 def test_an_active_session_gets_our_settings_for_the_run_and_its_own_back(
@@ -242,7 +240,7 @@ def test_an_active_session_gets_our_settings_for_the_run_and_its_own_back(
 def test_an_active_session_of_an_old_spark_is_refused_in_one_line(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(spark_versions, "OLDEST_SPARK", "99.0")  # so that every real one is older
+    monkeypatch.setattr(spark_kinds, "OLDEST_SPARK", "99.0")  # so that every real one is older
     with (
         pytest.raises(ConfigError, match=rf"Spark {re.escape(spark.version)}: a run needs "),
         spark_session(SparkSettings(), GracefulShutdown()),

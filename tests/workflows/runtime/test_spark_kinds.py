@@ -1,0 +1,44 @@
+"""Which Sparks are refused before anything is started."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from ingestion.errors import ConfigError
+from workflows.config import SparkSettings
+from workflows.control.signals import GracefulShutdown
+from workflows.runtime.spark import spark_session
+
+
+@pytest.mark.parametrize(
+    ("settings", "variable", "place"),
+    [
+        (SparkSettings("sc://spark:15002"), None, "headwater.spark.master"),
+        (SparkSettings(conf={"spark.remote": "sc://spark"}), None, "headwater.spark.conf, spark.remote"),
+        (SparkSettings(), "SPARK_REMOTE", "the environment, SPARK_REMOTE"),
+        (SparkSettings(), "SPARK_CONNECT_MODE_ENABLED", "the environment, SPARK_CONNECT_MODE_ENABLED"),
+    ],
+)
+def test_spark_connect_is_refused_before_anything_is_started(
+    settings: SparkSettings, variable: str | None, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if variable is not None:
+        monkeypatch.setenv(variable, "sc://spark")
+    expected = f"{place}: Spark Connect .* set headwater.spark.master to "
+    with pytest.raises(ConfigError, match=expected), spark_session(settings, GracefulShutdown()):
+        pytest.fail("a session was started")
+
+
+def test_a_spark_of_another_version_is_refused_before_anything_is_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "jars").mkdir()
+    (tmp_path / "jars" / "spark-core_2.12-3.5.1.jar").touch()
+    monkeypatch.setenv("SPARK_HOME", str(tmp_path))
+    monkeypatch.setattr(SparkSession, "getActiveSession", lambda: None)  # that of the tests
+    expected = "SPARK_HOME: .* is Spark 3.5, and PySpark here is"
+    with pytest.raises(ConfigError, match=expected), spark_session(SparkSettings(), GracefulShutdown()):
+        pytest.fail("a session was started")
