@@ -137,7 +137,7 @@ def cluster(config: RunConfig, environment: Mapping[str, str]) -> list[Finding]:
     wanted = "Spark of this PySpark's version, Python of this one's, Headwater's dependencies"
     found = [Finding("cluster", Health.OK, f"{master}: its hosts need {wanted}")]
     found += [
-        Finding("cluster", Health.WARNING, told) for told in (*_on_driver_alone(config), *_unshared_state(config))
+        Finding("cluster", Health.WARNING, details) for details in (*_on_driver_alone(config), *_unshared_state(config))
     ]
     history = config.spark_history
     places = {"queryLogFilePath": config.query_log.path, "eventLogDirectory": history.directory if history else None}
@@ -158,10 +158,10 @@ def _on_driver_alone(config: RunConfig) -> list[str]:
     if isinstance(config.target, EmbeddedCatalog):
         return [f"the embedded catalog is reached from {driver}"]
     connection = connection_of(config.target)
-    told = [f"{config.target.url} is reached from {driver}"] if is_loopback(config.target.url) else []
+    details = [f"{config.target.url} is reached from {driver}"] if is_loopback(config.target.url) else []
     with suppress(LineageError):  # of a file that is not there, which the check of the target tells
-        told += [f"{file} is on {driver}" for file in local_files(connection)]
-    return told
+        details += [f"{file} is on {driver}" for file in local_files(connection)]
+    return details
 
 
 def _unshared_state(config: RunConfig) -> list[str]:
