@@ -61,7 +61,7 @@ def test_tasks_give_what_the_driver_gives_and_spark_keeps_nothing_of_what_they_w
     assert all("in Spark's tasks, 2 at a time" in message for message in messages)
     assert here.batches == there.batches > 3
     assert here == there
-    assert set(kept.iterdir()) == before
+    assert set(kept.iterdir()) <= before  # what earlier tests left may go meanwhile
 
 
 MARKED = [Record(f"INSERT INTO {name} (a) SELECT a FROM s_{name}", at=float(at + 1)) for at, name in enumerate("tuv")]
