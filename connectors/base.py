@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import BinaryType, DoubleType, StringType, StructField, StructType
+from pyspark.sql.types import BinaryType, DoubleType, LongType, StringType, StructField, StructType
 
 UNSUPPORTED = "unsupported:"
 """How the status of a write begins that ran and of which nothing is understood: its kind follows."""
@@ -38,6 +38,9 @@ RECORD_SCHEMA = StructType(
         # null = ran; otherwise a short reason without literals ("failed": ran and failed at the source;
         # "unsupported:<kind>": a write that ran and of which nothing is understood; CUT: its text is not whole)
         StructField("status", StringType()),
+        # of what failed: a number, an SQLSTATE or a platform's own name of the error, never a word of its message
+        StructField("error_code", StringType()),
+        StructField("rows", LongType()),  # that it wrote, as the platform counts them
         # null = readable; otherwise why the row is malformed, without its content
         StructField("problem", StringType()),
         # ingestion.symbolic.dumps(...) where the connector derived symbolic lineage itself (Spark plans)

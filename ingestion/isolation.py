@@ -30,6 +30,7 @@ class FailureStage(StrEnum):
     ROUTINES = "routines"
     NAMES = "names"
     QUERIES = "queries"
+    LOADS = "loads"
     EVENTS = "events"
 
 

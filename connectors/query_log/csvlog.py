@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
+from connectors.query_log.interpretation.error_codes import error_code
 from connectors.query_log.interpretation.job_names import job_of
 from connectors.query_log.interpretation.tables import Malformed, Records, Table
 from connectors.query_log.interpretation.values import parse_times
@@ -138,6 +139,7 @@ class CsvlogReader:
             "database": [row[at["database_name"]] or None for row in rows],
             "query_type": [_query_type(row[at["command_tag"]]) for row in rows],
             "status": [_status(one) for one in statements],
+            "error_code": [_error_code(row, one, at) for row, one in zip(rows, statements, strict=True)],
             "job": [
                 job_of(row[at["application_name"]] if "application_name" in at else None, one.text) if one else None
                 for row, one in zip(rows, statements, strict=True)
@@ -172,6 +174,11 @@ def _end(time: float | None, statement: _CsvlogStatement | None) -> float | None
 def _query_type(tag: str) -> str | None:
     """The command's tag; a statement that is logged before it runs has its session's state there."""
     return None if not tag or tag.startswith("idle") or tag in {"PARSE", "BIND"} else tag
+
+
+def _error_code(row: list[str], statement: _CsvlogStatement | None, at: Mapping[str, int]) -> str | None:
+    failed = statement is not None and statement.failed and "sql_state_code" in at
+    return error_code(row[at["sql_state_code"]]) if failed else None
 
 
 def _status(statement: _CsvlogStatement | None) -> str | None:

@@ -22,12 +22,11 @@ from connectors.catalog.store.schema import (
     contribution_jobs,
     contributions,
     entities,
-    entity_activity,
-    entity_labels,
     intervals,
     meta,
     versions,
 )
+from connectors.catalog.store.search_tables import entity_activity, entity_labels
 
 _BATCH = 500
 _WORDS = (

@@ -75,7 +75,7 @@ def resolve_relations(
     statuses.update(dict.fromkeys(wanted, EntityStatus.NOT_STORED))
     for relation, resolution in zip(stored, found, strict=True):
         if isinstance(resolution, Resolved):
-            allowed = _is_allowed(resolution.entity, filters)
+            allowed = is_allowed(resolution.entity, filters)
             statuses[relation.number] = EntityStatus.RESOLVED if allowed else EntityStatus.FILTERED
             if allowed:
                 resolved[relation.number] = resolution.entity
@@ -91,7 +91,8 @@ def _status_of(resolution: Ambiguous | Unresolved) -> EntityStatus:
     return EntityStatus.FAILED if resolution.reason is Missing.LOOKUP_FAILED else EntityStatus.UNRESOLVED
 
 
-def _is_allowed(entity: TableEntity, filters: Filters) -> bool:
+def is_allowed(entity: TableEntity, filters: Filters) -> bool:
+    """Whether the configuration's filters let an entity be."""
     return (
         filters.database.allows(entity.database)
         and filters.schema.allows(entity.schema)
@@ -105,17 +106,17 @@ def _resolutions(relations: Sequence[Relation], resolver: Resolver, *, registers
     found = resolver.resolve_all(key.mention for key in keys)
     if registers:  # the one of that name that a log showed in some schema is not what a name without a schema means
         for number, key in enumerate(keys):
-            if _is_guess(found[number]):
+            if is_guess(found[number]):
                 found[number] = Unresolved(Missing.NO_SUCH_TABLE, str(key))
     missing = [number for number, resolution in enumerate(found) if isinstance(resolution, Unresolved)]
     again = resolver.resolve_all(relations[number].mention for number in missing)
     for number, resolution in zip(missing, again, strict=True):
-        if not (registers and _is_guess(resolution)):
+        if not (registers and is_guess(resolution)):
             found[number] = resolution
     return found
 
 
-def _is_guess(resolution: Resolution) -> bool:
+def is_guess(resolution: Resolution) -> bool:
     """Whether nothing but its being the only one speaks for it, and that only since some log was read."""
     if not isinstance(resolution, Resolved):
         return False

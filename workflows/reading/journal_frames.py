@@ -22,8 +22,11 @@ from workflows.reading.statements import STATEMENT_SCHEMA, segment_row
 from workflows.reading.statistics import OUTSIDE_WINDOW
 from workflows.state.watermark import ReadState
 
-_LEFT_OUT = frozenset({"source_id", "text", "symbolic", "literals"})
-"""Texts hold literals, and their digests are of no use here; a source id is its file and line."""
+_LEFT_OUT = frozenset({"source_id", "text", "symbolic", "literals", "failure", "error_code", "rows"})
+"""Texts hold literals, and their digests are of no use here; a source id is its file and line.
+
+What became of a load is filed by the run that reads it.
+"""
 JOURNAL_SCHEMA = StructType([f for f in STATEMENT_SCHEMA.fields if f.name not in _LEFT_OUT])
 _ARROW_SCHEMA = to_arrow_schema(JOURNAL_SCHEMA)
 _SEGMENT_SCHEMA = (

@@ -18,6 +18,7 @@ from pyspark.sql.types import StructType
 from connectors.base import RECORD_SCHEMA, BatchWork
 from connectors.postgres import PostgresDatabase
 from connectors.query_log import QueryLogInput, QueryLogOptions, open_query_log
+from connectors.query_log.profiles.export_profile import FAILED
 from connectors.spark_history import UNREAD, Listing, NameMapping, SparkHistoryOptions, list_history, read_event_logs
 from ingestion.errors import ConfigError
 from ingestion.model import Column
@@ -63,7 +64,8 @@ def with_condition(records: DataFrame, condition: str | None) -> DataFrame:
         return records
     try:
         wanted = F.coalesce(F.expr(condition), F.lit(False))
-        outside = F.col("status").isNull() & F.col("problem").isNull() & ~wanted
+        may_count = F.col("status").isNull() | (F.col("status") == FAILED)
+        outside = may_count & F.col("problem").isNull() & ~wanted
         return records.withColumn("status", F.when(outside, FILTERED).otherwise(F.col("status")))
     except (AnalysisException, ParseException) as error:
         reason = error.getCondition() or "not a condition"
@@ -295,5 +297,6 @@ def _skipping(statements: DataFrame, condition: SparkColumn, reason: str) -> Dat
             "query": F.when(left_out, None).otherwise(F.col("query")),
             "skipped": F.when(left_out, reason).otherwise(F.col("skipped")),
             "called": F.when(left_out, None).otherwise(F.col("called")),
+            "failure": F.when(left_out, None).otherwise(F.col("failure")),
         }
     )

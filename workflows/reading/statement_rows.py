@@ -15,6 +15,7 @@ from ingestion.routines import RoutineStep, block_steps, called_routine
 from ingestion.routines.inline_functions import function_as_view
 from ingestion.statements import Classification, SkipReason, StatementText, classify, holds_sql, split
 from ingestion.statements.skip_reasons import BLOCKS
+from workflows.templates.failed_writes import FailedWrites
 
 Row = dict[str, object]
 """A row of STATEMENT_SCHEMA, or what one has of its own."""
@@ -72,6 +73,7 @@ class TaskState:
     shapes: dict[str, FingerprintCache] = field(default_factory=dict)
     of_fingerprint: dict[str, list[Row]] = field(default_factory=dict)
     repeated: RepeatedTexts = field(default_factory=RepeatedTexts)
+    failed: FailedWrites = field(default_factory=FailedWrites)
 
 
 def text_rows(text: str, dialect: str, state: TaskState) -> list[Row]:

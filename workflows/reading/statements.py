@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -22,6 +23,7 @@ from pyspark.sql.types import (
 )
 
 from connectors.base import CUT, MALFORMED_EDGES, RECORD_SCHEMA, UNSUPPORTED, BatchWork
+from connectors.query_log.profiles.export_profile import FAILED
 from ingestion.dialects import dialect_of, fold
 from ingestion.errors import TooLarge
 from ingestion.masking.seen_queries import SeenQueries
@@ -62,6 +64,15 @@ STATEMENT_SCHEMA = StructType(
         StructField("user", StringType()),
         StructField("duration", DoubleType()),
         StructField("job", StringType()),  # what ran it, by a name that is the same in every run
+        # of what failed and would have written: its fingerprint, and the tables by the parts of their names
+        StructField(
+            "failure",
+            StructType(
+                [StructField("template", StringType()), StructField("targets", ArrayType(ArrayType(StringType())))]
+            ),
+        ),
+        StructField("error_code", StringType()),
+        StructField("rows", LongType()),  # that it wrote
         # of session, time and text: what makes a record the same record; null: it was not seen to run
         StructField("digest", LongType()),
     ]
@@ -77,7 +88,7 @@ NO_RECORD = (READ_BEFORE, SEGMENT_WRITTEN)
 _BATCH = 10_000
 _NOT_GIVEN: Row = {"position": 0, "step": 0, "sets": False, "standing": False}
 """What rows have that do not say otherwise; null in all other columns."""
-_AS_IN_RECORDS = ("source_id", "user", "duration", "job")
+_AS_IN_RECORDS = ("source_id", "user", "duration", "job", "error_code", "rows")
 _MOST_DIGITS = 18
 """Of a line's number that surely is one of 64 bits."""
 
@@ -165,7 +176,9 @@ def _statement_batch(common: Mapping[str, pa.Array], of_record: list[int], own: 
     columns = []
     for column in _ARROW_SCHEMA:
         default = _NOT_GIVEN.get(column.name)
-        if column.name in common:
+        if column.name == "rows":
+            columns.append(_rows_of_single_statements(common["rows"], of_record, own))
+        elif column.name in common:
             columns.append(common[column.name].take(records))
         elif column.name in given:
             values = pa.array([row.get(column.name, default) for row in distinct.values()], column.type)
@@ -173,6 +186,20 @@ def _statement_batch(common: Mapping[str, pa.Array], of_record: list[int], own: 
         else:
             columns.append(pa.repeat(pa.scalar(default, column.type), len(own)))
     return pa.RecordBatch.from_arrays(columns, schema=_ARROW_SCHEMA)
+
+
+def _rows_of_single_statements(rows: pa.Array, of_record: list[int], own: list[Row]) -> pa.Array:
+    """The rows that records wrote, for their statements: of several in one record it is not told which wrote them."""
+    taken = rows.take(pa.array(of_record, pa.int32()))
+    if taken.null_count == len(taken):
+        return taken
+    own_statements = (
+        number
+        for number, row in zip(of_record, own, strict=True)
+        if not str(row.get("fingerprint") or "").startswith(REPORTED)
+    )
+    counts = Counter(own_statements)
+    return pc.if_else(pa.array([counts[number] <= 1 for number in of_record]), taken, None)
 
 
 def _rows_of_record(record: _Content, state: TaskState) -> list[Row]:
@@ -191,6 +218,8 @@ def _statements_of(record: _Content, state: TaskState) -> list[Row]:
     if record.status == CUT:
         read = text_rows(text, dialect, TaskState(state.dialect))  # a whole one brings its own text
         return without_lost_end(read, text, dialect)
+    if record.status == FAILED:
+        return [state.failed.row(record.text, dialect)]
     if record.status:
         return [{"dead" if record.status.startswith(UNSUPPORTED) else "skipped": record.status}]
     if record.symbolic is not None:

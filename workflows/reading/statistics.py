@@ -14,6 +14,8 @@ from workflows.report.counts import RunCounts
 
 BEARING = "fingerprint is not null or sets"
 """What can change lineage."""
+HAS_LOAD_DETAILS = "failure is not null or (rows is not null and fingerprint is not null)"
+"""Of what loads a table the log tells more than that it ran."""
 OUTSIDE_WINDOW = "outside_window"
 """Why statements are skipped that are older than the run was asked to read."""
 
@@ -26,8 +28,9 @@ class StatementStatistics:
 
     `records` counts what stands in a log, definitions of a catalog too; `oldest` leaves out statements without a time.
     `templates` is about right (5 %). `last` is the time and source id of the newest record that has a time. `ahead`
-    counts statements with a time that cannot be yet: none of the other figures takes it for one. Times are seconds
-    since the epoch. `written` are the files that the statements were written into as they were read.
+    counts statements with a time that cannot be yet: none of the other figures takes it for one. Of `loads` it is told
+    that they failed, or how many rows they wrote. Times are seconds since the epoch. `written` are the files that the
+    statements were written into as they were read.
     """
 
     counts: RunCounts = field(default_factory=RunCounts)
@@ -41,6 +44,7 @@ class StatementStatistics:
     calls: int = 0
     of_routines: int = 0
     ahead: int = 0
+    loads: int = 0
     written: tuple[str, ...] = ()
 
 
@@ -71,6 +75,7 @@ def statement_statistics(statements: DataFrame, latest: float = float("inf")) ->
         F.approx_count_distinct("fingerprint").alias("templates"),
         F.count("called").alias("calls"),
         F.count("routine").alias("of_routines"),
+        F.count(F.when(F.expr(HAS_LOAD_DETAILS), 1)).alias("loads"),
         F.collect_set(F.when(F.col("skipped") == SEGMENT_WRITTEN, F.col("file"))).alias("written"),
     ]
     rows = statements.groupBy("skipped", "dead").agg(*measures).collect()
@@ -108,6 +113,7 @@ def _statistics(rows: list[Row], read_before: int) -> StatementStatistics:
         calls=_sum(rows, "calls"),
         of_routines=_sum(rows, "of_routines"),
         ahead=_sum(rows, "ahead"),
+        loads=_sum(rows, "loads"),
     )
 
 

@@ -6,12 +6,13 @@
 | parse, group | `templates` | Statements | Templates, the groups of their runs |
 | bind, resolve | `lineage` | these, in batches | LineageSource, ResolvedNames, of both a SourceLineage |
 | publish, events | `publishing` | SourceLineage, in batches | PublishedLineage |
+| loads | `loads` | Statements, Templates | what was filed of single loads |
 | remember | `state` | all of them | RunCheckpoint, dead letters |
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -20,6 +21,7 @@ from pyspark.sql import SparkSession
 
 from connectors.dbt.model_statements import DbtProject
 from connectors.postgres import PostgresDatabase
+from ingestion.symbolic import Symbolic
 from workflows.config import RunConfig
 from workflows.config.namespaces import source_settings
 from workflows.control.options import RunOptions
@@ -107,6 +109,7 @@ class Pipeline:
             counts = statements.counts + lineage.counts
             warnings = (*ahead_of_time(statements.survey.ahead), *lineage.warnings)
             warnings += tuple(history_warnings(statements, counts.dead))
+            warnings += self._file_loads(statements, lineage)
             queries, doubts = self._measure(spark, statements, lineage) if self._config.steps.entities else (None, ())
             warnings += doubts
             if not self._options.dry_run:
@@ -150,6 +153,28 @@ class Pipeline:
             stage.advance(len(found.runs))
         return found
 
+    def _file_loads(self, statements: Statements, lineage: LineageResult) -> tuple[str, ...]:
+        """Files which loads failed, and how many rows others wrote; what to warn of."""
+        if not statements.survey.loads:
+            return ()
+        from workflows.loads.stage import LogLoads
+
+        probe = self._options.failpoints.probe
+        loads = LogLoads(self._config, self._names.settings, self._target, probe, lambda: self._symbolic(lineage))
+        if not loads.wanted:
+            return ()
+        with self._progress.stage("loads") as stage:
+            warnings = loads.carry_out(statements, lineage.templates, self._names.resolver())
+            stage.advance(statements.survey.loads)
+        return warnings
+
+    def _symbolic(self, lineage: LineageResult) -> Iterator[Symbolic]:
+        """What is known of all statements, those of earlier runs too."""
+        known = self._memory.templates
+        before_now = (known[key] for key in known if key[0] not in lineage.templates)
+        parsed = chain(before_now, lineage.templates.values())
+        return (one.symbolic for one in parsed if one.symbolic is not None)
+
     def _measure(
         self, spark: SparkSession, statements: Statements, lineage: LineageResult
     ) -> tuple[QueryChanges, tuple[str, ...]]:
@@ -159,10 +184,7 @@ class Pipeline:
         with self._progress.stage("metrics") as stage:
             resolver = self._names.resolver()
             before = self._stages.binding.schemas_before(statements.live_columns, resolver)()
-            known = self._memory.templates
-            before_now = (known[key] for key in known if key[0] not in lineage.templates)
-            parsed = chain(before_now, lineage.templates.values())
-            symbolic = (one.symbolic for one in parsed if one.symbolic is not None)
+            symbolic = self._symbolic(lineage)
             metrics = LogMetrics(self._config, self._names.settings, self._options, self._target, self._memory)
             queries, warnings = metrics.carry_out(spark, statements, symbolic, (before, resolver))
             stage.advance(len(queries.now))

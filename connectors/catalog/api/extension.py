@@ -11,6 +11,7 @@ from connectors.catalog.api.rejection_warnings import with_warning
 from connectors.catalog.contract import bulk_models
 from connectors.catalog.store.entities import lookup
 from connectors.catalog.store.lineage import bulk_lineage, name_changes
+from connectors.catalog.store.runs import statement_loads
 
 router = APIRouter(prefix="/api/v1/headwater", tags=["headwater"], responses=ERRORS, dependencies=[NO_CONDITION])
 CAPABILITIES = (
@@ -19,6 +20,7 @@ CAPABILITIES = (
     "bulkTables",
     "corrections",
     "impact",
+    "loads",
     "names",
     "openLineage",
     "types",
@@ -66,3 +68,10 @@ def use(store: Store, request: bulk_models.Uses) -> Response:
     """Files log records that read entities; a record counts once."""
     with store.write() as connection:
         return reply(name_changes.file_usage(connection, request.items))
+
+
+@router.post("/loads")
+def load(store: Store, request: bulk_models.StatementLoads) -> Response:
+    """Files what became of loads of tables, each once: those that failed, and how many rows others wrote."""
+    with store.write() as connection:
+        return reply(statement_loads.file_statement_loads(connection, request.loads))

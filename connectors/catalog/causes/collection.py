@@ -18,8 +18,9 @@ from connectors.catalog.causes.facts import (
     TimeRange,
     UpstreamFacts,
 )
+from connectors.catalog.causes.failed_loads import failed_loads
 from connectors.catalog.causes.loads import late_loads, missing_loads
-from connectors.catalog.causes.volume import by_table, has_usual_size, load_incidents
+from connectors.catalog.causes.volume import by_table, has_usual_size, unusual_sizes
 from connectors.catalog.store.entities.entities import any_rows_of, reference_of
 from connectors.catalog.store.evidence.column_dependencies import ColumnDependency, dependencies_of
 from connectors.catalog.store.evidence.load_history import load_history
@@ -131,7 +132,9 @@ def upstream_facts(
     loads_of = by_table(load_history(connection, upstream, window.end))
     usual = {names[identifier] for identifier, loads in loads_of.items() if has_usual_size(loads, window)}
     for identifier, loads in loads_of.items():
-        incidents += [one for one in load_incidents(names[identifier], loads) if within.holds(one.at)]
+        table = names[identifier]
+        found = [*unusual_sizes(table, loads), *failed_loads(table, loads, writes.get(table, ()), window)]
+        incidents += [one for one in found if within.holds(one.at)]
     of_rhythms = late_loads(rhythms, _readers(around.edges), window)
     of_rhythms += missing_loads(rhythms, seen[1], within) if seen is not None else []
     incidents += [one for one in of_rhythms if one.table in wanted]

@@ -21,6 +21,7 @@ class IncidentKind(StrEnum):
     TABLE_DROPPED = "table dropped"
     TABLE_ADDED = "table made"
     LOAD_FAILED = "load failed"
+    LOAD_REPEATED = "load failed, and came when it was run again"
     LOAD_MISSING = "load missing"
     LOAD_LATE = "load late"
     FEWER_ROWS = "fewer rows"

@@ -1,9 +1,9 @@
-"""Loads that failed, and loads of other sizes than those before them."""
+"""Loads of other sizes than those before them."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from connectors.catalog.causes.facts import Incident, IncidentKind, TimeRange
 from connectors.catalog.store.evidence.load_history import StoredLoad
@@ -12,34 +12,31 @@ _LEAST_LOADS = 3
 """Loads from which a usual size can be told."""
 _FEWER, _MORE = 0.7, 1.5
 """Of the smallest and of the largest load before it."""
+_Load = tuple[int, int]
+"""When it was (milliseconds), and its rows."""
 
 
-def load_incidents(table: str, loads: Iterable[StoredLoad]) -> Iterator[Incident]:
-    """What is unusual among the loads of one table, which are given oldest first."""
-    sizes: list[int] = []
-    for one in loads:
-        if one.failed:
-            yield Incident(one.at, table, IncidentKind.LOAD_FAILED, (), one.job)
-            continue
-        if one.rows is None:
-            continue
-        if len(sizes) >= _LEAST_LOADS:
-            low, high = min(sizes), max(sizes)
-            usual = f"{one.rows} rows, before it {low} to {high}"
-            if one.rows < low * _FEWER:
-                yield Incident(one.at, table, IncidentKind.FEWER_ROWS, (), usual)
-            elif one.rows > high * _MORE:
-                yield Incident(one.at, table, IncidentKind.MORE_ROWS, (), usual)
-        sizes.append(one.rows)
+def unusual_sizes(table: str, loads: Iterable[StoredLoad]) -> Iterator[Incident]:
+    """The loads of one table, which are given oldest first, that have other numbers of rows than those before them."""
+    for series in _series(loads):
+        for number, (at, rows) in enumerate(series[_LEAST_LOADS:], _LEAST_LOADS):
+            low, high = _range(series[:number])
+            usual = f"{rows} rows, before it {low} to {high}"
+            if rows < low * _FEWER:
+                yield Incident(at, table, IncidentKind.FEWER_ROWS, (), usual)
+            elif rows > high * _MORE:
+                yield Incident(at, table, IncidentKind.MORE_ROWS, (), usual)
 
 
 def has_usual_size(loads: Iterable[StoredLoad], within: TimeRange) -> bool:
-    """Whether the last load of one table came `within` a time, and with as many rows as those before it."""
-    counts = [one for one in loads if one.rows is not None and one.at <= within.end]
-    sizes = [one.rows for one in counts[:-1] if one.rows is not None]
-    if len(sizes) < _LEAST_LOADS or not within.holds(counts[-1].at):
-        return False
-    return min(sizes) * _FEWER <= (counts[-1].rows or 0) <= max(sizes) * _MORE
+    """Whether the last loads of one table came `within` a time, and with as many rows as those before them."""
+    found = []
+    for series in _series(one for one in loads if one.at <= within.end):
+        *before, (at, rows) = series
+        if len(before) >= _LEAST_LOADS and within.holds(at):
+            low, high = _range(before)
+            found.append(low * _FEWER <= rows <= high * _MORE)
+    return bool(found) and all(found)
 
 
 def by_table(loads: Iterable[StoredLoad]) -> dict[str, list[StoredLoad]]:
@@ -48,3 +45,17 @@ def by_table(loads: Iterable[StoredLoad]) -> dict[str, list[StoredLoad]]:
     for one in loads:
         found[one.entity_id].append(one)
     return found
+
+
+def _series(loads: Iterable[StoredLoad]) -> list[list[_Load]]:
+    """The loads with a number of rows that are compared with each other: those of a statement, those of all jobs."""
+    found: dict[str, list[_Load]] = defaultdict(list)
+    for one in loads:
+        if one.rows is not None and not one.failed:
+            found[one.producer if one.is_statement else ""].append((one.at, one.rows))
+    return list(found.values())
+
+
+def _range(loads: Sequence[_Load]) -> tuple[int, int]:
+    sizes = [rows for _at, rows in loads]
+    return min(sizes), max(sizes)

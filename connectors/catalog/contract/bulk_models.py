@@ -168,3 +168,25 @@ class Uses(Model):
     """Usage from a log; a record counts once."""
 
     items: Annotated[Many[Use], Field(max_length=100_000)]
+
+
+class StatementLoad(Model):
+    """What became of a statement that was to write an entity, at its time; `run` tells it from others of that moment.
+
+    `statement` is its fingerprint, `error` the code of why it failed, `rows` how many it wrote.
+    """
+
+    entity: End
+    at: Millis
+    run: Digest
+    status: Literal["complete", "failed"]
+    statement: Word
+    rows: Count | None = None
+    error: Annotated[str, StringConstraints(max_length=64, pattern="^[0-9A-Za-z_-]*$")] = ""
+    job: Word = ""
+
+
+class StatementLoads(Model):
+    """Loads to file, each once."""
+
+    loads: Annotated[Many[StatementLoad], Field(max_length=50_000)]

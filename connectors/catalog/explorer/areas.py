@@ -14,7 +14,8 @@ from connectors.catalog.contract.errors import not_found
 from connectors.catalog.explorer.neighbours import NeighbourPage, entity_page
 from connectors.catalog.store.entities.entities import lies_under
 from connectors.catalog.store.queries.window import Window
-from connectors.catalog.store.schema import contributions, dated_contributions, entities, entity_activity, intervals
+from connectors.catalog.store.schema import contributions, dated_contributions, entities, intervals
+from connectors.catalog.store.search_tables import entity_activity
 from ingestion.model import Json
 from ingestion.names import fqn
 

@@ -17,13 +17,12 @@ from connectors.catalog.store.schema import (
     contributions,
     dated_contributions,
     entities,
-    entity_activity,
-    entity_labels,
     intervals,
     meta,
     records,
     usage_records,
 )
+from connectors.catalog.store.search_tables import entity_activity, entity_labels
 
 # what these producers say is an observation that ages; the others state what holds until it is taken back
 OBSERVED = ("query", "plan", "engine", "openlineage")

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from sqlalchemy import Connection, delete, insert, or_, select, text
 from sqlalchemy.dialects.sqlite import insert as upsert
 
-from connectors.catalog.store.schema import entities, entity_labels, meta
+from connectors.catalog.store.schema import entities, meta
+from connectors.catalog.store.search_tables import entity_labels
 from ingestion.model import Json
 from ingestion.names import fqn
 

@@ -2,7 +2,7 @@
 
 Truth is append-only: `attributes`, `name_events`, `versions`, `sightings`, `contribution_jobs`, `endings` and
 `corrections` are events that nothing rewrites. `entities` holds each entity as it is now, `intervals` is the projection
-of the events that reads use, and `entity_labels` and `entity_activity` are what searches narrow by.
+of the events that reads use.
 """
 
 from __future__ import annotations
@@ -55,27 +55,6 @@ entities = Table(
     Index("entities_checksum", "checksum"),
 )
 
-entity_labels = Table(
-    "entity_labels",
-    metadata,
-    Column("kind", Text, primary_key=True),  # tag, owner, producer
-    Column("value", Text, primary_key=True),
-    Column("entity_id", Text, ForeignKey("entities.id"), primary_key=True),
-    Column("column_path", Text, primary_key=True),  # "" for the entity itself
-    Index("entity_labels_entity", "entity_id"),
-    sqlite_with_rowid=False,
-)
-
-entity_activity = Table(
-    "entity_activity",
-    metadata,
-    Column("entity_id", Text, ForeignKey("entities.id"), primary_key=True),
-    Column("runs", Integer, nullable=False),
-    Column("readers", Integer, nullable=False),
-    Column("last_written", BigInteger),
-    sqlite_with_rowid=False,
-)
-
 query_uses = Table(
     "query_uses",
     metadata,
@@ -101,6 +80,20 @@ load_outcomes = Table(
     Column("run", Text, primary_key=True),  # tells runs of one moment apart
     Column("status", Text, nullable=False),  # complete, failed
     Column("rows", BigInteger),  # that it wrote; null: not told
+    Column("job", Text, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+statement_loads = Table(
+    "statement_loads",
+    metadata,
+    Column("entity_id", Text, ForeignKey("entities.id"), primary_key=True),
+    Column("at", BigInteger, primary_key=True),
+    Column("run", Text, primary_key=True),  # tells runs of one moment apart
+    Column("status", Text, nullable=False),  # complete, failed
+    Column("rows", BigInteger),  # that it wrote; null: not told
+    Column("error", Text, nullable=False),  # its code; "" where none is known
+    Column("statement", Text, nullable=False),  # its fingerprint, which is the key of what it says of lineage
     Column("job", Text, nullable=False),
     sqlite_with_rowid=False,
 )

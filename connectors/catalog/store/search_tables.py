@@ -1,8 +1,8 @@
-"""The tables of the store in which names are searched."""
+"""The tables of the store in which names are searched, and `entity_labels` and `entity_activity`, that narrow it."""
 
 from __future__ import annotations
 
-from sqlalchemy import Column, ForeignKey, Integer, Table, Text, UniqueConstraint
+from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, Table, Text, UniqueConstraint
 
 from connectors.catalog.store.schema import metadata
 
@@ -30,5 +30,26 @@ search_spellings = Table(
     metadata,
     Column("word", Text, primary_key=True),
     Column("backwards", Text, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+entity_labels = Table(
+    "entity_labels",
+    metadata,
+    Column("kind", Text, primary_key=True),  # tag, owner, producer
+    Column("value", Text, primary_key=True),
+    Column("entity_id", Text, ForeignKey("entities.id"), primary_key=True),
+    Column("column_path", Text, primary_key=True),  # "" for the entity itself
+    Index("entity_labels_entity", "entity_id"),
+    sqlite_with_rowid=False,
+)
+
+entity_activity = Table(
+    "entity_activity",
+    metadata,
+    Column("entity_id", Text, ForeignKey("entities.id"), primary_key=True),
+    Column("runs", Integer, nullable=False),
+    Column("readers", Integer, nullable=False),
+    Column("last_written", BigInteger),
     sqlite_with_rowid=False,
 )

@@ -20,6 +20,7 @@ from ingestion.resolution.cached_search import PartialName
 LINEAGE = "bulkLineage"
 LOOKUP = "bulkLookup"
 TABLES = "bulkTables"
+LOADS = "loads"
 NAMES = "names"
 TYPES = "types"
 
@@ -90,6 +91,11 @@ def add_lineage(http: Http, name: str, edges: Sequence[Json], replace: Sequence[
 def file_name_events(http: Http, events: Sequence[Json]) -> None:
     """Files what happened to names (created, dropped, renamed, swapped), in any order and as often as one likes."""
     http.send(Call("POST", "headwater/names", body={"events": list(events)}))
+
+
+def file_loads(http: Http, loads: Sequence[Json]) -> None:
+    """Files what became of loads of tables, in any order and as often as one likes."""
+    http.send(Call("POST", "headwater/loads", body={"loads": list(loads)}))
 
 
 def _look_up(http: Http, service: str, names: Sequence[Json]) -> list[list[TableEntity]]:

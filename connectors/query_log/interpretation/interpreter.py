@@ -9,10 +9,18 @@ from typing import Any
 from connectors.base import CUT, MALFORMED_EDGES
 from connectors.query_log.engine_lineage.rows import EngineLineage, MalformedLineage
 from connectors.query_log.interpretation.column_reading import ColumnReading
+from connectors.query_log.interpretation.error_codes import error_code
 from connectors.query_log.interpretation.job_names import has_comment, job_of
 from connectors.query_log.interpretation.tables import Malformed, Table
 from connectors.query_log.interpretation.values import NULLS, parse_duration, parse_flag, parse_state, parse_times
-from connectors.query_log.profiles.export_profile import NO_WRITE, NOT_A_STATEMENT, OTHERWISE, ExportProfile, Pieces
+from connectors.query_log.profiles.export_profile import (
+    FAILED,
+    NO_WRITE,
+    NOT_A_STATEMENT,
+    OTHERWISE,
+    ExportProfile,
+    Pieces,
+)
 from ingestion.symbolic import dumps
 
 _NULLS = NULLS | {"?"}
@@ -20,6 +28,8 @@ _NULLS = NULLS | {"?"}
 _ESCAPE = re.compile(r"\\([nrt\\])")
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "\\": "\\"}
 
+_MOST_ROWS = 1 << 53
+"""Up to which a number with a fraction has each whole one."""
 _ID = re.compile(r"[\w-]{1,64}")
 
 Column = Sequence[str]
@@ -41,6 +51,10 @@ def interpret(columns: Columns, lines: list[int], malformed: list[Malformed], re
         if name in reading.fields:
             found[name] = _named_columns(name, columns, reading)
     statuses = _statuses(columns, len(lines), reading)
+    if "error_code" in reading.fields:
+        found["error_code"] = _error_codes(columns, statuses, reading)
+    if "rows" in reading.fields or "result_rows" in reading.fields:
+        found["rows"] = _rows_written(columns, len(lines), reading)
     if reading.profile.pieces is not None:
         found |= _pieces(columns, reading.profile.pieces, reading, problems)
     elif "text" in reading.fields:
@@ -99,7 +113,7 @@ def _pieces(columns: Columns, pieces: Pieces, reading: ColumnReading, problems: 
 def _number(value: str) -> int | None:
     try:
         return int(float(value))
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
 
 
@@ -125,6 +139,31 @@ def _named_columns(name: str, columns: Columns, reading: ColumnReading) -> list[
     if len(found) == 1:
         return found[0]
     return [next((value for value in values if value is not None), None) for values in zip(*found, strict=True)]
+
+
+def _error_codes(columns: Columns, statuses: Sequence[str | None], reading: ColumnReading) -> list[str | None]:
+    """The codes of those that failed."""
+    codes: list[str | None] = [None] * len(statuses)
+    for position in reading.fields["error_code"]:
+        known = {value: error_code(value) for value in set(columns[position])}
+        codes = [code or known[value] for code, value in zip(codes, columns[position], strict=True)]
+    return [code if status == FAILED else None for code, status in zip(codes, statuses, strict=True)]
+
+
+def _rows_written(columns: Columns, count: int, reading: ColumnReading) -> list[int | None]:
+    """The largest of the counts; no rows in a result may be those of a statement that only writes."""
+    rows: list[int | None] = [None] * count
+    for name, least in (("rows", 0), ("result_rows", 1)):
+        for position in reading.fields.get(name, ()):
+            known = {value: _count(value, least) for value in set(columns[position])}
+            found = map(known.__getitem__, columns[position])
+            rows = [max((n for n in pair if n is not None), default=None) for pair in zip(rows, found, strict=True)]
+    return rows
+
+
+def _count(value: str, least: int) -> int | None:
+    number = _number(value)
+    return number if number is not None and least <= number <= _MOST_ROWS else None
 
 
 def _jobs(columns: Columns, texts: Sequence[str | None], reading: ColumnReading) -> list[str | None]:

@@ -12,7 +12,7 @@ JSONLOG_NAMES: Mapping[str, str] = {
     "log_time": "timestamp", "user_name": "user", "database_name": "dbname", "process_id": "pid",
     "session_id": "session_id", "session_line_num": "line_num", "command_tag": "ps",
     "virtual_transaction_id": "vxid", "error_severity": "error_severity", "message": "message", "query": "statement",
-    "application_name": "application_name",
+    "application_name": "application_name", "sql_state_code": "state_code",
 }  # fmt: skip
 """By a csvlog's column: its name in the server's JSON."""
 

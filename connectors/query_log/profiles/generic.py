@@ -43,6 +43,8 @@ GENERIC = ExportProfile(
         "status": ("status", "execution_status", "query_status", "state", "query_state", "success", "succeeded"),
         "job": ("job", "job_name", "query_tag", "application_name"),
         "failure": ("aborted", "error_code", "error", "error_message", "failed", "exception"),
+        "error_code": ("error_code", "sqlstate", "sql_state", "sql_state_code", "errno"),
+        "rows": ("rows_written", "written_rows", "rows_inserted", "rows_affected", "affected_rows"),
     },
     # Snowflake's history counts these so
     units={"total_elapsed_time": MILLISECONDS, "execution_time": MILLISECONDS},

@@ -16,12 +16,11 @@ from workflows.journal.segments import digests_of_queries
 from workflows.reading.reader import Statements
 from workflows.state.log_queries import ANY_LITERAL, QueryKey, Runs
 from workflows.state.watermark import ReadState
-from workflows.templates.grouping import ORDER, with_namespace, with_namespaces
+from workflows.templates.session_namespaces import OF_SESSION, with_session_namespaces
 
 QueryTemplate = tuple[str, str]
 """Fingerprint and dialect."""
 _TEXTS = ("query", "dialect", "literals", "text")
-_OF_SESSION = ("session", *ORDER, "database", "schema", "path", "set_database", "set_path")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +60,8 @@ def query_runs(
     many = queries.groupBy("query", "dialect").agg(F.count_distinct("literals").alias("literals"))
     found = many.where(F.col("literals") > MOST_LITERALS).collect()
     values = frozenset(passed).union((row["query"], row["dialect"]) for row in found)
-    placed = _with_namespaces(queries, statements)
+    whole = statements.whole if statements.session_changes else None
+    placed = with_session_namespaces(queries.select(*OF_SESSION, "query", "dialect", "literals"), whole)
     literals = F.when(_is_among(values), ANY_LITERAL).otherwise(F.col("literals")).alias("literals")
     place = (F.col("namespace_database"), F.col("namespace_path"))
     counted = (
@@ -103,17 +103,6 @@ def _without(counted: Digests) -> Callable[[Iterator[pa.RecordBatch]], Iterator[
             yield batch.filter(pa.array(~known))
 
     return run
-
-
-def _with_namespaces(queries: DataFrame, statements: Statements) -> DataFrame:
-    """The queries with the namespace that their session had set."""
-    columns = (*_OF_SESSION, "user", "query", "dialect", "literals")
-    own = queries.select(*columns)
-    if not statements.session_changes:
-        return with_namespace(own, session_changes=False)
-    changes = statements.whole.where("sets").withColumn("literals", F.lit(None).cast("string"))
-    changes = changes.withColumn("query", F.lit(None).cast("string"))
-    return with_namespaces(own.unionByName(changes.select(*columns))).where(F.col("query").isNotNull())
 
 
 def _is_among(templates: Collection[QueryTemplate]) -> Column:

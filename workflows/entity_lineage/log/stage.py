@@ -18,12 +18,13 @@ from workflows.control.options import RunOptions
 from workflows.entity_lineage.filing import MetricFiling
 from workflows.entity_lineage.log.queries import Decomposing, merged_runs, queries_now, replaced_keys
 from workflows.entity_lineage.log.query_runs import QueryRuns, query_runs
-from workflows.entity_lineage.log.table_places import TablePlaces, catalog_tables, temporary_names
+from workflows.entity_lineage.log.table_places import TablePlaces, catalog_tables
 from workflows.entity_lineage.report import MetricReport, reportable_metrics
 from workflows.reading.reader import Statements
 from workflows.state.log_queries import FiledMetric, LogQuery, QueryChanges, QueryKey
 from workflows.state.workflow_state import WorkflowState
 from workflows.target import RunTarget, sink_name
+from workflows.templates.temporary_names import temporary_names
 
 _MILLISECONDS = 1000
 

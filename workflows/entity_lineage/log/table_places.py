@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ingestion.binding.timeline import SchemaProvider
@@ -10,9 +10,7 @@ from ingestion.decomposition.process import NameParts, TableColumns
 from ingestion.model import TableName
 from ingestion.names.fqn import build_fqn
 from ingestion.names.namespaces import Namespace, candidates
-from ingestion.relational.form import RelationalStatement
 from ingestion.resolution.resolver import Resolved, Resolver
-from ingestion.symbolic import Symbolic
 from workflows.entity_lineage.filing import FiledTable
 
 
@@ -56,19 +54,6 @@ def catalog_tables(names: Iterable[NameParts], resolver: Resolver) -> dict[str, 
             }
             found[".".join(name)] = FiledTable(fqn, columns)
     return found
-
-
-def temporary_names(statements: Iterable[Symbolic]) -> frozenset[str]:
-    """What temporary tables are called: which one a session meant is not known of a query alone."""
-    return frozenset(name for one in statements for name in _temporary_names(one))
-
-
-def _temporary_names(statement: Symbolic) -> Sequence[str]:
-    if not isinstance(statement, RelationalStatement):
-        return ()
-    made = [change.name.table for change in statement.changes if change.temporary]
-    written = [write.target.name.table for write in statement.writes if write.target and write.target.temporary]
-    return [*made, *written]
 
 
 def _known_parts(parts: NameParts) -> NameParts:

@@ -32,8 +32,8 @@ from connectors.catalog.store.clock import now_millis
 from connectors.catalog.store.filtering.query_text import COUNTS, SearchFilter, age, count_range
 from connectors.catalog.store.labels import OWNER, TAG
 from connectors.catalog.store.name_index import COLUMN, ENTITY, has_words, words
-from connectors.catalog.store.schema import attributes, entities, entity_activity, entity_labels
-from connectors.catalog.store.search_tables import search_names
+from connectors.catalog.store.schema import attributes, entities
+from connectors.catalog.store.search_tables import entity_activity, entity_labels, search_names
 
 ADMITTED = sql_table("search_admitted", sql_column("id"))
 BEARING = sql_table("search_bearing", sql_column("entity_id"), sql_column("column_path"))

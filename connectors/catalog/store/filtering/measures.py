@@ -8,7 +8,8 @@ from sqlalchemy import Connection, func, select, text
 
 from connectors.catalog.store.chunking import chunks_of
 from connectors.catalog.store.filtering.conditions import ADMITTED
-from connectors.catalog.store.schema import attributes, entities, entity_activity
+from connectors.catalog.store.schema import attributes, entities
+from connectors.catalog.store.search_tables import entity_activity
 from ingestion.model import Json
 
 _DESCENDING = frozenset({"used", "readers", "new"})

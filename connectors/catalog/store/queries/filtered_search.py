@@ -10,7 +10,7 @@ from connectors.catalog.store.filtering.measures import identifiers_in_order, me
 from connectors.catalog.store.filtering.query_text import parse_search
 from connectors.catalog.store.labels import OWNER, TAG
 from connectors.catalog.store.queries import name_search
-from connectors.catalog.store.schema import entity_labels
+from connectors.catalog.store.search_tables import entity_labels
 from ingestion.model import Json
 
 _MOST_ORDERED = 800

@@ -9,7 +9,8 @@ from sqlalchemy import Connection, func, select
 from connectors.catalog.store.activity import OBSERVED
 from connectors.catalog.store.clock import now_millis
 from connectors.catalog.store.lineage.reads import Moment
-from connectors.catalog.store.schema import contributions, dated_contributions, entity_activity, sightings, versions
+from connectors.catalog.store.schema import contributions, dated_contributions, sightings, versions
+from connectors.catalog.store.search_tables import entity_activity
 from ingestion.model import Json
 
 DAY = 86_400_000

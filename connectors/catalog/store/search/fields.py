@@ -8,7 +8,8 @@ from typing import Any
 from sqlalchemy import ColumnElement, and_, false, func, literal, or_, select, true
 
 from connectors.catalog.store.labels import OWNER, TAG
-from connectors.catalog.store.schema import entities, entity_labels
+from connectors.catalog.store.schema import entities
+from connectors.catalog.store.search_tables import entity_labels
 
 _COLUMNS: dict[str, ColumnElement[Any]] = {
     "service.name": entities.c.service_folded,

@@ -38,6 +38,8 @@ QUERY_LOG = ExportProfile(
         "database": ("current_database",),
         "query_type": ("query_kind",),
         "failure": ("exception_code",),
+        "error_code": ("exception_code",),
+        "rows": ("written_rows",),
         "job": ("log_comment",),
     },
     units={"query_duration_ms": MILLISECONDS},

@@ -17,6 +17,7 @@ _COLUMNS = {
     "database": ("default_database",),
     "query_type": ("statement_type",),
     "failure": ("error_code",),
+    "error_code": ("error_code",),
     "job": ("query_band",),
 }
 _STATES = {"abort_flag": {"t": FAILED, "true": FAILED}}

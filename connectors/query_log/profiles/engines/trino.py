@@ -26,6 +26,8 @@ QUERIES = ExportProfile(
         "query_type": ("query_type", "update_type"),
         "status": ("query_state", "state"),
         "failure": ("error_code", "failure_type"),
+        "error_code": ("error_code",),
+        "rows": ("written_rows",),
     },
     units={"wall_time_millis": MILLISECONDS},
 )
@@ -44,5 +46,7 @@ EVENTS = ExportProfile(
         "query_type": ("context_query_type",),
         "status": ("metadata_query_state",),
         "failure": ("failure_info_error_code", "failure_info_error_code_name"),
+        "error_code": ("failure_info_error_code_name",),
+        "rows": ("statistics_written_rows",),
     },
 )

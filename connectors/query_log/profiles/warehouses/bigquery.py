@@ -25,6 +25,8 @@ JOBS = ExportProfile(
         "query_type": ("statement_type",),
         "status": ("state",),
         "failure": ("error_result", "error_result_reason"),
+        "error_code": ("error_result_reason",),
+        "rows": ("dml_statistics_inserted_row_count", "dml_statistics_updated_row_count"),
         "job": ("labels",),
     },
     states={

@@ -25,6 +25,7 @@ QUERY_HISTORY = ExportProfile(
         "query_type": ("statement_type",),
         "status": ("execution_status",),
         "failure": ("error_message",),
+        "rows": ("written_rows",),
         "job": ("query_source_job_info_job_id", "query_source_notebook_id", "query_source_dashboard_id"),
     },
     units={"total_duration_ms": MILLISECONDS},

@@ -20,6 +20,7 @@ EXEC_REQUESTS_HISTORY = ExportProfile(
         "query_type": ("statement_type",),
         "status": ("status",),
         "failure": ("error_code",),
+        "error_code": ("error_code",),
         "job": ("label",),
     },
     units={"total_elapsed_time_ms": MILLISECONDS},

@@ -36,6 +36,7 @@ SYS_QUERY_HISTORY = ExportProfile(
         "query_type": ("query_type",),
         "status": ("status",),
         "failure": ("error_message",),
+        "result_rows": ("returned_rows",),
         "job": ("query_label",),
     },
     units={"elapsed_time": MICROSECONDS, "execution_time": MICROSECONDS},

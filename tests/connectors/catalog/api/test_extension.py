@@ -313,3 +313,17 @@ def test_usage_counts_records_once(shop: Client) -> None:
         items = [{"entity": ref(table), "records": records, "at": 7}]
         assert shop.post("/headwater/usage", {"items": items}) == (200, {"new": new})
     assert graph(shop, table)["nodes"][0]["usage"] == {"reads": 2, "lastRead": 7}
+
+
+def test_a_load_is_filed_once_and_its_rows_when_they_are_told(shop: Client) -> None:
+    table = shop.table("t")
+    load = {"entity": ref(table), "at": 7, "run": "aaaaaaaa", "status": "complete", "statement": "f"}
+    failed = {**load, "run": "bbbbbbbb", "status": "failed", "error": "22012"}
+    for loads, new in (([load, failed], 2), ([{**load, "rows": 5}, failed], 0)):
+        assert shop.post("/headwater/loads", {"loads": loads}) == (200, {"filed": 2, "new": new})
+
+
+@pytest.mark.parametrize("change", [{"error": "it's 'canary'"}, {"entity": {"id": "0" * 8, "type": "table"}}])
+def test_a_message_is_no_code_and_a_load_is_of_an_entity(shop: Client, change: dict[str, Any]) -> None:
+    load = {"entity": ref(shop.table("t")), "at": 7, "run": "aaaaaaaa", "status": "failed", "statement": "f"}
+    assert shop.post("/headwater/loads", {"loads": [{**load, **change}]})[0] in (400, 404)

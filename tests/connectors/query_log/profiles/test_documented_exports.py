@@ -57,12 +57,13 @@ def columns_of(select_list: str) -> list[str]:
 
 
 def result_columns(profile: ExportProfile, columns: list[str]) -> list[str]:
-    """Those columns that the profile does not know left out, and those with fields in them as their fields."""
+    """Those columns that the profile does not know left out, and those with fields in them with their fields."""
     known = set(profile.names).union(*profile.marks, *profile.own_marks)
     exported = [name for file in files_of(profile.name) for name in names_in(file) if name in known]
     found = []
     for column in columns:
-        found += [column] if column in known else [name for name in exported if name.startswith(f"{column}_")]
+        found += [name for name in exported if name.startswith(f"{column}_")]
+        found += [column] if column in known else []
     return found
 
 

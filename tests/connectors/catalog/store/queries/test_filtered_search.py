@@ -13,7 +13,8 @@ from sqlalchemy import delete, text
 
 from connectors.catalog import CatalogConfig, running_catalog
 from connectors.catalog.store.database import open_database
-from connectors.catalog.store.schema import entity_activity, entity_labels, meta
+from connectors.catalog.store.schema import meta
+from connectors.catalog.store.search_tables import entity_activity, entity_labels
 from tests.support.http_client import Client, ref
 
 DAY = 86_400_000

@@ -1,0 +1,212 @@
+"""The tables that a statement is to fill or change, from its words alone: of statements that never came to their end.
+
+Nothing is parsed: such texts are many, and often wrong. Where it is not plain which table is meant, none is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from ingestion.dialects import Dialect
+from ingestion.dialects.definition import keywords
+from ingestion.lexing.cursor import Code
+from ingestion.model import TableName
+from ingestion.names.namespaces import may_be_temporary
+
+_BEFORE_NAMES = keywords(
+    "into overwrite table ignore or replace low_priority high_priority delayed quick only if not exists concurrently"
+    " rollback abort fail"
+)
+_NO_NAME = keywords(
+    "all as directory first from function identifier local on openquery openrowset opendatasource select sel set table"
+    " top using values where with default"
+)
+_AFTER_NAMES = frozenset("@.:{$%?*-#")
+_STAGE = "@"
+_VERBS = keywords("insert ins replace upsert merge update upd delete del")
+_STARTS = _VERBS | keywords("select sel values table from")
+_MADE = keywords("table view")
+_TEMPORARY = keywords("temp temporary volatile")
+_SET, _FROM, _USING, _INTO, _INSERT = (keywords(word) for word in ("set", "from", "using", "into", "insert"))
+_JOINS = keywords("from join using ,")
+_SEVERAL = keywords("join ,")
+
+
+def written_tables(text: str, dialect: Dialect) -> tuple[TableName, ...]:
+    """The tables that one statement fills or changes, as it names them; none that the session alone can see.
+
+    `INSERT INTO mart.sales SELECT …` -> mart.sales; `UPDATE s SET … FROM mart.sales AS s` -> mart.sales.
+    """
+    code = Code.of(text, dialect)
+    begin = code.find(1, _STARTS) if code.word(0) == "with" else 0
+    read = _READERS.get(code.word(begin))
+    names = [] if read is None else list(read(code, begin))
+    if None in names or any(_is_common_table(code, begin, name) for name in names if name is not None):
+        return ()
+    return tuple(dict.fromkeys(name for name in names if name is not None and not _is_private(name)))
+
+
+def _name(code: Code, at: int) -> TableName | None:
+    """The name at an index, None where there is none or the statement's end tells what it is."""
+    name, end = _name_and_end(code, at)
+    return None if code.word(end)[:1] in _AFTER_NAMES and code.word(end) else name
+
+
+def _name_and_end(code: Code, at: int) -> tuple[TableName | None, int]:
+    if code.word(at) in _NO_NAME or (at < len(code.tokens) and code.tokens[at].text.startswith(_STAGE)):
+        return None, at
+    parts: list[str] = []
+    while name := code.name(at):
+        while code.dialect.dashed_names and code.word(at + 1) == "-" and code.name(at + 2):
+            name, at = f"{name}-{code.name(at + 2)}", at + 2
+        parts += name.split(".") if code.dialect.dotted_quotes else [name]
+        at += 1
+        if code.word(at) != "." or not code.name(at + 1):
+            break
+        at += 1
+    named = bool(parts) and all(parts) and "/" not in parts[-1]
+    return (TableName(tuple(parts)) if named else None), at
+
+
+def _place_of_name(code: Code, at: int) -> int:
+    """The index of a name, behind the words that may stand before it."""
+    while code.word(at) in _BEFORE_NAMES:
+        at += 1
+    if code.word(at) == "top" and code.word(at + 1) == "(":
+        at = _place_of_name(code, code.closing(at + 1) + 1)
+    return at
+
+
+def _insert(code: Code, at: int) -> Iterator[TableName | None]:
+    if code.word(at + 1) in ("all", "first"):
+        last = code.find(at, keywords("select sel with"))
+        into = code.find(at, _INTO, last)
+        while into < last:
+            yield _name(code, into + 1)
+            into = code.find(into + 1, _INTO, last)
+        return
+    yield _name(code, _place_of_name(code, at + 1))
+
+
+def _replace(code: Code, at: int) -> Iterator[TableName | None]:
+    return iter(()) if code.word(at + 1) in _MADE else _insert(code, at)
+
+
+def _from(code: Code, at: int) -> Iterator[TableName | None]:
+    """Hive's FROM s INSERT INTO a SELECT … INSERT INTO b SELECT …."""
+    insert = code.find(at, _INSERT)
+    while insert < len(code.tokens):
+        yield from _insert(code, insert)
+        insert = code.find(insert + 1, _INSERT)
+
+
+def _merge(code: Code, at: int) -> Iterator[TableName | None]:
+    yield _name(code, _place_of_name(code, at + 1))
+
+
+def _update(code: Code, at: int) -> Iterator[TableName | None]:
+    place = _place_of_name(code, at + 1)
+    change = code.find(place, _SET)
+    if code.find(place, _SEVERAL, change) < change:
+        yield None
+    else:
+        yield _aliased_table(code, _name(code, place), code.find(change, _FROM))
+
+
+def _delete(code: Code, at: int) -> Iterator[TableName | None]:
+    place = _place_of_name(code, at + 1)
+    if code.word(place) == "from":
+        name, end = _name_and_end(code, _place_of_name(code, place + 1))
+        others = code.find(place, _USING)
+    else:
+        name, end = _name_and_end(code, place)
+        others = code.find(place, _FROM)
+    yield None if code.word(end) in (",", ".") else _aliased_table(code, name, others)
+
+
+def _aliased_table(code: Code, name: TableName | None, others: int) -> TableName | None:
+    """The table that is called so among the `others`, which begin at an index; else the name itself."""
+    if name is None or len(name.parts) > 1:
+        return name
+    place = others
+    while place < len(code.tokens):
+        named, end = _name_and_end(code, place + 1)
+        alias = end + (code.word(end) == "as")
+        if named is not None and code.name(alias) == name.table:
+            return named
+        place = code.find(max(end, place + 1), _JOINS)
+    return name
+
+
+def _create(code: Code, at: int) -> Iterator[TableName | None]:
+    made = code.find(at, _MADE, at + 8)
+    words = {code.word(place) for place in range(at, made)}
+    stored = code.word(made) == "table" or "materialized" in words
+    if stored and not words & _TEMPORARY:
+        yield _name(code, _place_of_name(code, made + 1))
+
+
+def _copy(code: Code, at: int) -> Iterator[TableName | None]:
+    """COPY t FROM, COPY INTO t FROM; what goes to a stage or a file has no name."""
+    place = _place_of_name(code, at + 1)
+    name, end = _name_and_end(code, place)
+    end = code.closing(end) + 1 if code.word(end) == "(" else end
+    if name is not None and code.word(end) == "from":
+        yield name
+
+
+def _load(code: Code, at: int) -> Iterator[TableName | None]:
+    """LOAD DATA … INTO TABLE t, and BigQuery's LOAD DATA OVERWRITE t."""
+    into = code.find(at, keywords("into overwrite"))
+    place = _place_of_name(code, into)
+    if into < len(code.tokens) and not _TEMPORARY & {code.word(place)}:
+        yield _name(code, place)
+
+
+def _bulk(code: Code, at: int) -> Iterator[TableName | None]:
+    if code.word(at + 1) == "insert":
+        yield _name(code, at + 2)
+
+
+def _select(code: Code, at: int) -> Iterator[TableName | None]:
+    into = code.find(at, _INTO)
+    if into == len(code.tokens) or not code.dialect.select_into_creates:
+        return
+    place = into + 1
+    while code.word(place) in ("unlogged", "table"):
+        place += 1
+    if code.word(place) not in _TEMPORARY:
+        yield _name(code, place)
+
+
+def _refresh(code: Code, at: int) -> Iterator[TableName | None]:
+    if code.words(at + 1, 2) == ("materialized", "view"):
+        yield _name(code, _place_of_name(code, at + 3))
+
+
+_READERS: Mapping[str, Callable[[Code, int], Iterator[TableName | None]]] = {
+    **dict.fromkeys(("insert", "ins", "upsert"), _insert),
+    **dict.fromkeys(("update", "upd"), _update),
+    **dict.fromkeys(("delete", "del"), _delete),
+    **dict.fromkeys(("select", "sel"), _select),
+    **dict.fromkeys(("load", "import"), _load),
+    "replace": _replace,
+    "merge": _merge,
+    "from": _from,
+    "create": _create,
+    "copy": _copy,
+    "bulk": _bulk,
+    "refresh": _refresh,
+}
+
+
+def _is_common_table(code: Code, begin: int, name: TableName) -> bool:
+    """Whether a name is that of one of the statement's own WITH items, which stand before its verb."""
+    if len(name.parts) > 1:
+        return False
+    return any(code.name(place) == name.table and code.word(place + 1) in ("as", "(") for place in range(1, begin))
+
+
+def _is_private(name: TableName) -> bool:
+    """Whether only the session sees a table of that name, by the name alone."""
+    return name.table.startswith("#") or (len(name.parts) > 1 and may_be_temporary(name))

@@ -1,0 +1,62 @@
+"""What a statement that failed would have written, told from its words."""
+
+import pytest
+
+from ingestion.dialects import dialect_of
+from ingestion.parsing.written_tables import written_tables
+
+
+@pytest.mark.parametrize(
+    ("dialect", "sql", "names"),
+    [
+        ("ansi", "INSERT INTO mart.sales SELECT a FROM t", "mart.sales"),
+        ("ansi", "insert into sales (a, b) select 1 / 0, 'into x' from t", "sales"),
+        ("spark", "INSERT OVERWRITE TABLE mart.sales PARTITION (d = 1) SELECT a FROM t", "mart.sales"),
+        ("spark", "INSERT OVERWRITE DIRECTORY '/out' SELECT a FROM t", ""),
+        ("hive", "FROM s INSERT INTO TABLE a SELECT x INSERT OVERWRITE TABLE b SELECT y", "a b"),
+        ("snowflake", "INSERT ALL INTO a INTO b SELECT x FROM s", "A B"),
+        ("mysql", "REPLACE INTO `my shop`.`sales` SELECT a FROM t", "my shop.sales"),
+        ("postgres", "WITH c AS (SELECT 1) INSERT INTO web.t SELECT * FROM c", "web.t"),
+        ("postgres", 'MERGE INTO "Web".t AS x USING s ON true WHEN MATCHED THEN UPDATE SET a = 1', "Web.t"),
+        ("postgres", "UPDATE ONLY web.t SET a = s.a FROM s", "web.t"),
+        ("tsql", "UPDATE x SET a = s.a FROM dbo.t AS x JOIN dbo.s s ON s.k = x.k", "dbo.t"),
+        ("tsql", "UPDATE TOP (10) dbo.t SET a = 1 FROM s", "dbo.t"),
+        ("mysql", "UPDATE a JOIN b ON a.k = b.k SET b.x = a.x", ""),
+        ("tsql", "WITH c AS (SELECT a FROM t) UPDATE c SET a = 1 FROM c JOIN s ON true", ""),
+        ("tsql", "DELETE x FROM dbo.t x JOIN dbo.s s ON s.k = x.k", "dbo.t"),
+        ("mysql", "DELETE a, b FROM a JOIN b ON a.k = b.k", ""),
+        ("postgres", "DELETE FROM web.t USING s WHERE s.k = t.k", "web.t"),
+        ("postgres", "CREATE TABLE IF NOT EXISTS web.t AS SELECT 1", "web.t"),
+        ("postgres", "CREATE TEMP TABLE t AS SELECT 1", ""),
+        ("postgres", "CREATE VIEW v AS SELECT 1", ""),
+        ("postgres", "CREATE MATERIALIZED VIEW web.v AS SELECT 1", "web.v"),
+        ("postgres", "REFRESH MATERIALIZED VIEW CONCURRENTLY web.v", "web.v"),
+        ("snowflake", "create or replace transient table db.s.t as select 1", "DB.S.T"),
+        ("postgres", "COPY web.t (a, b) FROM STDIN", "web.t"),
+        ("postgres", "COPY (SELECT a FROM t) TO STDOUT", ""),
+        ("postgres", "COPY t TO '/x'", ""),
+        ("snowflake", "COPY INTO t FROM @stage", "T"),
+        ("snowflake", "COPY INTO @stage FROM t", ""),
+        ("hive", "LOAD DATA INPATH '/x' OVERWRITE INTO TABLE mart.t", "mart.t"),
+        ("bigquery", "LOAD DATA OVERWRITE d.t FROM FILES (format = 'CSV')", "d.t"),
+        ("tsql", "BULK INSERT dbo.t FROM 'x.csv'", "dbo.t"),
+        ("tsql", "SELECT a INTO dbo.t FROM s", "dbo.t"),
+        ("tsql", "SELECT a INTO #t FROM s", ""),
+        ("tsql", "INSERT INTO tempdb..#t SELECT a FROM s", ""),
+        ("tsql", "INSERT INTO @t SELECT a FROM s", ""),
+        ("mysql", "SELECT a INTO @x FROM s", ""),
+        ("bigquery", "INSERT INTO my-project.d.t SELECT a FROM s", "my-project.d.t"),
+        ("bigquery", "INSERT INTO `my-project.d.t` SELECT a FROM s", "my-project.d.t"),
+        ("snowflake", "INSERT INTO IDENTIFIER('x') SELECT a FROM s", ""),
+        ("spark", "INSERT INTO {{ ref('x') }} SELECT a FROM s", ""),
+        ("oracle", "INSERT INTO t@far SELECT a FROM s", ""),
+        ("ansi", "SELECT a FROM t", ""),
+        ("ansi", "DROP TABLE t", ""),
+        ("ansi", "", ""),
+        ("ansi", "INSERT", ""),
+        ("ansi", "UPDATE t", "t"),
+    ],
+)
+def test_the_table_that_a_statement_is_to_write(dialect: str, sql: str, names: str) -> None:
+    found = written_tables(sql, dialect_of(dialect))
+    assert " ".join(one.dotted for one in found).split() == names.split()

@@ -1,0 +1,49 @@
+"""What of many loads comes to the driver: the first and the last failure of an hour, and the last size."""
+
+from __future__ import annotations
+
+import pytest
+from pyspark.sql import SparkSession
+
+from ingestion.names.namespaces import NamespaceDefaults
+from workflows.loads.gathering import gather_loads
+from workflows.reading.reader import Statements
+from workflows.reading.statements import STATEMENT_SCHEMA, rows_of
+from workflows.reading.statistics import statement_statistics
+
+HOUR = 3600.0
+LOAD = "INSERT INTO mart.sales SELECT a FROM s WHERE b = {}"
+
+
+@pytest.mark.spark
+def test_what_is_gathered_grows_with_hours_and_not_with_statements(spark: SparkSession) -> None:
+    """A run between two failures came after the first alone, and one with another namespace after none."""
+    failed = [(HOUR * hour + second, "failed", "public") for hour in (1, 2) for second in range(200)]
+    ran = [(HOUR + 100.5, None, "public"), (HOUR * 5, None, "other")]
+    records = [
+        {
+            "source_id": f"f:{number}",
+            "text": LOAD.format(number),
+            "start_time": time,
+            "status": status,
+            "schema": schema,
+        }
+        | ({"error_code": "22012"} if status else {"rows": 7})
+        for number, (time, status, schema) in enumerate([*failed, *ran])
+    ]
+    frame = spark.createDataFrame(rows_of(records, "postgres"), STATEMENT_SCHEMA)
+    survey = statement_statistics(frame)
+    assert survey.loads == len(records)
+    gathered = gather_loads(Statements(frame, frame, survey, False, 0), NamespaceDefaults("shop", "public"))
+    assert not gathered.cut
+    found = sorted((load.failed.time, load.code, load.came.time if load.came else None) for load in gathered.failed)
+    came = HOUR + 100.5
+    assert found == [
+        (HOUR, "22012", came),
+        (HOUR + 199, "22012", None),
+        (2 * HOUR, "22012", None),
+        (2 * HOUR + 199, "22012", None),
+    ]
+    assert {load.targets for load in gathered.failed} == {(("mart", "sales"),)}
+    measured = {(load.done.time, load.done.rows, load.template.namespace.search_path) for load in gathered.measured}
+    assert measured == {(came, 7, ("public",)), (HOUR * 5, 7, ("other",))}
