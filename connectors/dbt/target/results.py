@@ -14,7 +14,7 @@ class NodeResult:
     """`status` is dbt's own word: success, error, skipped; of tests pass, fail, warn; of sources pass, warn, error.
 
     `at` is when it ended (seconds since the epoch); `failures` counts the rows that failed a test; `newest` is when the
-    newest row of a source was loaded.
+    newest row of a source was loaded; `rows` is how many the warehouse says were written, None where it does not.
     """
 
     unique_id: str
@@ -22,6 +22,7 @@ class NodeResult:
     at: float | None = None
     failures: int = 0
     newest: float | None = None
+    rows: int | None = None
 
 
 def read_run_results(file: Path) -> dict[str, NodeResult]:
@@ -35,7 +36,9 @@ def read_run_results(file: Path) -> dict[str, NodeResult]:
         failures = entry.get("failures")
         unique_id = text_of(entry.get("unique_id"))
         count = failures if isinstance(failures, int) else 0
-        found[unique_id] = NodeResult(unique_id, text_of(entry.get("status")), at, count)
+        affected = mapping_of(entry.get("adapter_response")).get("rows_affected")
+        rows = affected if isinstance(affected, int) and affected >= 0 else None
+        found[unique_id] = NodeResult(unique_id, text_of(entry.get("status")), at, count, rows=rows)
     return found
 
 

@@ -32,6 +32,7 @@ from ingestion.lineage_request import EdgeSource
 from ingestion.names.fqn import build_fqn
 from workflows.config import DbtArtifacts
 from workflows.publishing.dbt.assets import PROJECT_MARK, DbtAssets
+from workflows.publishing.dbt.model_loads import file_model_loads
 from workflows.publishing.dbt.test_results import (
     DEFINITION_PREFIX,
     freshness_cases,
@@ -72,6 +73,7 @@ class ProjectFiling:
         else:
             warnings += self._file_assets(platform, assets, owners, probe)
             warnings += self._file_tests(platform, cases, probe)
+        warnings += file_model_loads(platform, self.names, self.results, probe)
         untested = tests_without_table(self.project, self.names)
         warnings += [line for line in (assets.without_type(), untested, owners.warning()) if line]
         return tuple(warnings)
