@@ -121,6 +121,7 @@ class Dialect:
     listed_indexes: bool = False  # CREATE TABLE t (a INT, INDEX i (a))
     drop_needs_column: bool = False  # ALTER TABLE t DROP x is a constraint
     change_keeps_names: bool = False  # ALTER TABLE t CHANGE a COMMENT 'x'
+    modify_names_columns: bool = False  # ALTER TABLE t MODIFY a mood: the word COLUMN cannot stand there
     alter_moves_partitions: bool = False  # ALTER TABLE t REPLACE PARTITION p FROM s
     exchange_swaps: bool = False  # EXCHANGE PARTITION p WITH TABLE s: the rows of s come, those of p go
     fewer_values: bool = False  # INSERT INTO t SELECT a: the columns behind the first have their defaults

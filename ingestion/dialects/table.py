@@ -109,6 +109,7 @@ _ORACLE = Dialect(
     declarations_after_is=True,
     declare_section=True,
     bare_calls=True,
+    modify_names_columns=True,
     exchange_swaps=True,
     recursion_without_keyword=True,
     output_names_in_group_by=False,

@@ -31,7 +31,12 @@ _IN_TYPE_AFTER = {
 _COLUMNS = ("column", "columns")
 _NO_NAME = _NO_TYPE | keywords(
     "not null visible invisible hidden sparse encrypted ephemeral materialized alias identity key compress unusable"
+    " encrypt decrypt generated sort substitutable annotations collate domain"
 )
+_NO_COLUMN = keywords(
+    "partition subpartition constraint nested lob primary unique varray default opaque clustering ordering collection"
+)
+"""Behind MODIFY, where columns need no word of their own."""
 _AFTER_TYPE = keywords("not null collate ;")
 _ZONES = (("with", "time", "zone"), ("without", "time", "zone"), ("with", "local", "time", "zone"))
 _OTHER_TYPES = keywords(
@@ -72,7 +77,8 @@ def _columns(code: Code, place: int) -> Iterator[Column]:
             first += 1
         if verb not in TYPE_VERBS:
             continue
-        named = code.word(first) in _COLUMNS
+        bare = verb == "modify" and code.dialect.modify_names_columns and code.word(first) not in _NO_COLUMN
+        named = code.word(first) in _COLUMNS or bare
         while code.word(first) in (*_COLUMNS, "if", "exists"):
             first += 1
         if code.word(first) == "(":
@@ -83,7 +89,7 @@ def _columns(code: Code, place: int) -> Iterator[Column]:
 
 
 def _column(code: Code, first: int, last: int, verb: str, *, named: bool) -> Iterator[Column]:
-    """The column with its type; `named`: the word COLUMN stands before it."""
+    """The column with its type; `named`: the word COLUMN stands before it, or no other thing can."""
     path, place = code.dotted_name(first)
     if len(path) != 1:
         return  # a field of a nested value: the column's own type stays what it is

@@ -64,9 +64,11 @@ def with_condition(records: DataFrame, condition: str | None) -> DataFrame:
         return records
     try:
         wanted = F.coalesce(F.expr(condition), F.lit(False))
-        may_count = F.col("status").isNull() | (F.col("status") == FAILED)
-        outside = may_count & F.col("problem").isNull() & ~wanted
-        return records.withColumn("status", F.when(outside, FILTERED).otherwise(F.col("status")))
+        outside = F.col("status").isNull() & F.col("problem").isNull() & ~wanted
+        status = F.when(outside, FILTERED).otherwise(F.col("status"))
+        # What failed keeps its reason; without its text it is no failed load of those that are asked for.
+        text = F.when(~F.col("status").eqNullSafe(FAILED) | wanted, F.col("text"))
+        return records.withColumns({"status": status, "text": text})
     except (AnalysisException, ParseException) as error:
         reason = error.getCondition() or "not a condition"
     columns = ", ".join(name for name in RECORD_SCHEMA.fieldNames() if name not in _NOT_FOR_USERS)

@@ -96,6 +96,7 @@ snowflake  | a int, b int  | DROP COLUMN a, b                                 | 
 bigquery   | a INT64       | DROP COLUMN IF EXISTS a                          | a BIGINT dropped @2
 tsql       | a int, b int  | DROP COLUMN a, b                                 | a INT dropped @2, b INT dropped @2
 spark      | a int, b int  | RENAME COLUMN a TO c; DROP COLUMN b             | a INT to c @2, b INT dropped @3
+spark      | a int, b int  | DROP COLUMNS (a, b); DROP COLUMNS IF EXISTS (c)  | a INT dropped @2, b INT dropped @2
 spark      | a int         | CHANGE COLUMN a a bigint                         |
 clickhouse | a UInt32      | ON CLUSTER c RENAME COLUMN a TO b                | a BIGINT to b @2
 redshift   | a int, b int  | DROP COLUMN b CASCADE                            | b INT dropped @2

@@ -101,6 +101,8 @@ def test_the_widest_type_holds_all(types: list[str], expected: str) -> None:
         ("int(10) unsigned", "INT UNSIGNED", True),
         ("int(11)", "int(10) unsigned", False),
         ("char", "char(1)", True),
+        ("text", "mediumtext", True),
+        ("json", "jsonb", True),
         ("timestamp", "timestamp(6)", True),
         ("timestamp(3)", "timestamp(6)", False),
         ("bit(3)", "bit(8)", False),

@@ -18,15 +18,16 @@ def records(spark: SparkSession) -> DataFrame:
         values = {"source_id": f"log:{number}", "text": "select 1", "user": user, "status": status, "duration": 2.0}
         return tuple(values.get(name) for name in RECORD_SCHEMA.fieldNames())
 
-    rows = [record(1, "etl"), record(2, "ann"), record(3, None), record(4, "ann", "failed")]
+    rows = [record(1, "etl"), record(2, "ann"), record(3, None), record(4, "ann", "failed"), record(5, "etl", "failed")]
     return spark.createDataFrame(rows, RECORD_SCHEMA)
 
 
 def test_what_the_condition_leaves_out_is_marked_and_what_failed_stays_failed(records: DataFrame) -> None:
     kept = with_condition(records, "user = 'etl' AND duration > 1")
     assert kept.schema.fieldNames() == RECORD_SCHEMA.fieldNames()
-    statuses = [row["status"] for row in kept.orderBy("source_id").collect()]
-    assert statuses == [None, "filtered", "filtered", "failed"]
+    rows = kept.orderBy("source_id").collect()
+    assert [row["status"] for row in rows] == [None, "filtered", "filtered", "failed", "failed"]
+    assert [row["text"] is None for row in rows] == [False, False, False, True, False], "it is no failed load of theirs"
 
 
 def test_without_a_condition_all_are_read(records: DataFrame) -> None:

@@ -12,6 +12,7 @@ from ingestion.parsing.sqlglot_tier.names.identifiers import Names, renamed_tabl
 from ingestion.parsing.sqlglot_tier.queries.table_functions import is_function
 
 _TEMPORARY = (exp.TemporaryProperty, exp.VolatileProperty)
+_KINDS_OF_COLUMNS = ("COLUMN", "COLUMNS")
 _RELATION_KINDS = frozenset({"TABLE", "VIEW", "DYNAMIC TABLE", "EXTERNAL TABLE", "MATERIALIZED VIEW"})
 
 
@@ -104,8 +105,8 @@ def alter_changes(names: Names, node: exp.Expr) -> Iterator[TableChange]:
             renamed.append((_name(names, action.this), _name(names, action.args["rename_to"])))
         elif kind is exp.RenameColumn:
             renamed.append((_name(names, action.this), _name(names, action.args["to"])))
-        elif kind is exp.Drop and action.args.get("kind") == "COLUMN":
-            dropped += [_name(names, item) for item in action.args.get("tables") or [action.this]]
+        elif kind is exp.Drop and action.args.get("kind") in _KINDS_OF_COLUMNS:
+            dropped += _dropped_columns(names, action)
         elif kind is exp.ColumnDef and type(action.this) is exp.Identifier:
             added.append(
                 Column(names.column(action.this), type_name(action.args["kind"]) if action.args.get("kind") else "")
@@ -129,7 +130,14 @@ def alter_changes(names: Names, node: exp.Expr) -> Iterator[TableChange]:
 def _optional_columns(names: Names, node: exp.Expr) -> Iterator[str]:
     for action in node.args.get("actions") or ():
         if action.args.get("exists") and type(action) in (exp.Drop, exp.RenameColumn):
-            yield from (_name(names, item) for item in action.args.get("tables") or [action.this])
+            yield from _dropped_columns(names, action)
+
+
+def _dropped_columns(names: Names, action: exp.Expr) -> Iterator[str]:
+    """DROP COLUMN a, and Spark's DROP COLUMNS (a, b)."""
+    for item in action.args.get("tables") or [action.this]:
+        listed = item.expressions if type(item) in (exp.Schema, exp.Tuple) else [item.unnest()]
+        yield from (_name(names, one) for one in listed)
 
 
 def _name(names: Names, node: exp.Expr) -> str:
