@@ -94,6 +94,7 @@ class RecordWriter:
             "status": UNSUPPORTED + read.unread if read.unread and read.text is None else _status_of(statement),
             "problem": None,
             "symbolic": read.content if lineage is not None else None,
+            "rows": statement.rows if statement.error == "" else None,
         }
 
     def _evaluate(self, statement: ExecutedStatement) -> _Evaluated:

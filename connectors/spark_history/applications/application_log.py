@@ -15,6 +15,7 @@ from connectors.spark_history.applications.executions import (
     Operation,
     outcome,
     plans_of,
+    rows_written,
     seconds,
     with_sink,
 )
@@ -80,6 +81,7 @@ class ApplicationLog:
         execution.start = seconds(event.get("time"))
         execution.tags = tuple(event.get("jobTags") or ())
         execution.group = event.get("jobGroupId")
+        execution.rows_metric = event.get("rowsMetric")
         if "jobGroupId" not in event and self.thrift_users:
             self._of_a_client(execution)
         return iter(())
@@ -95,6 +97,12 @@ class ApplicationLog:
             yield from self._finish(execution)
         elif not execution.started:
             yield from self._group(execution.id)
+
+    def _metrics(self, event: dict[str, Any]) -> Iterator[ExecutedStatement]:
+        execution = self.executions.get(event["executionId"])
+        if execution is not None and execution.rows_metric is not None:
+            execution.rows = dict(event["accumUpdates"]).get(execution.rows_metric, execution.rows)
+        return iter(())
 
     def _job_start(self, event: dict[str, Any]) -> Iterator[ExecutedStatement]:
         if event["execution"] is not None:
@@ -222,6 +230,7 @@ class ApplicationLog:
             stream=STREAM_RUN.search(first.description) is not None,
             environment=self.environment,
             spark_session=self._spark_session(session, [first]),
+            rows=rows_written(members),
         )
 
     def _of_a_client(self, execution: Execution) -> None:
@@ -257,6 +266,7 @@ class ApplicationLog:
             self.id,
             environment=self.environment,
             spark_session=self._spark_session(operation.session, operation.executions),
+            rows=rows_written(operation.executions),
         )
 
 
@@ -265,6 +275,7 @@ HANDLERS: Mapping[str, Callable[[ApplicationLog, dict[str, Any]], Iterator[Execu
     "environment": ApplicationLog._environment,
     "start": ApplicationLog._start,
     "end": ApplicationLog._end,
+    "metrics": ApplicationLog._metrics,
     "job_start": ApplicationLog._job_start,
     "job_end": ApplicationLog._job_end,
     "thrift_session": ApplicationLog._thrift_session,

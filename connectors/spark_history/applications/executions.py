@@ -22,7 +22,8 @@ _YEAR_10000 = 253_402_300_800_000
 class Execution:
     """One SQL execution; times are seconds. `error` is None until it is known to have ended, "" if it ended well.
 
-    `client` is the session of a Thrift server's client that it prepares.
+    `client` is the session of a Thrift server's client that it prepares. `rows` is how many it wrote, as the metric of
+    that number tells.
     """
 
     id: int
@@ -38,6 +39,8 @@ class Execution:
     started: bool = False
     ended: bool = False
     client: str = ""
+    rows_metric: int | None = None
+    rows: int | None = None
 
     @property
     def session(self) -> str:
@@ -87,7 +90,7 @@ class ExecutedStatement:
     `key` is unique in the log and the same in every reading. `error` is None for one that had not ended, "" for one
     that ended well. `sink` is where a streaming query writes, where only its progress says so. `described` is a text
     that a user set as the job's description: perhaps a statement. `stream` tells a micro-batch of a streaming query.
-    `spark_session` is what Spark calls the session whose catalog and namespace it runs in.
+    `spark_session` is what Spark calls the session whose catalog and namespace it runs in. `rows`: how many it wrote.
     """
 
     key: str
@@ -104,6 +107,13 @@ class ExecutedStatement:
     stream: bool = False
     environment: Environment = Environment()
     spark_session: str = ""
+    rows: int | None = None
+
+
+def rows_written(executions: Iterable[Execution]) -> int | None:
+    """How many rows a statement wrote; None where that is not told, or of several of its executions."""
+    counts = [each.rows for each in executions if each.rows is not None]
+    return counts[0] if len(counts) == 1 else None
 
 
 def plans_of(executions: Iterable[Execution]) -> list[str]:

@@ -38,6 +38,7 @@ KINDS = {
     _CONNECT + "OperationStarted": "connect_start",
     _CONNECT + "OperationFailed": "connect_error",
     _STREAMING + "QueryProgressEvent": "progress",
+    "org.apache.spark.sql.execution.ui.SparkListenerDriverAccumUpdates": "metrics",
     "SparkListenerEnvironmentUpdate": "environment",
     "SparkListenerJobStart": "job_start",
     "SparkListenerJobEnd": "job_end",
@@ -46,7 +47,7 @@ KINDS = {
 
 IGNORED = frozenset(
     _SQL + name for name in ("AdaptiveExecutionUpdate", "AdaptiveSQLMetricUpdates", "DriverAccumUpdates")
-) | {"org.apache.spark.sql.execution.ui.SparkListenerDriverAccumUpdates"}
+)
 """Events of SQL executions that lineage does not need; another of their family is of a newer Spark and is named."""
 
 JOB_PREFIXES = (b'{"Event":"SparkListenerJobStart"', b'{"Event":"SparkListenerJobEnd"')
@@ -73,6 +74,8 @@ _JOB_EXECUTION = re.compile(rb'"spark\.sql\.execution\.id":"(\d+)"')
 _WAREHOUSE = re.compile(rb'"spark\.sql\.warehouse\.dir":"([^"]*)"')
 _CATALOG = re.compile(rb'"spark\.sql\.catalog\.([\w-]+)":"([\w.$]+)"')
 _CATALOG_URL = re.compile(rb'"spark\.sql\.catalog\.([\w-]+)\.url":"(jdbc:[^"]*)"')
+_WRITES_ROWS = re.compile(rb',"sparkPlanInfo":\{"nodeName":"Execute Insert\w++"')
+_ROWS_METRIC = re.compile(rb'"name":"number of output rows","accumulatorId":(\d{1,18})')
 _JOB_SUCCEEDED = b'"Result":"JobSucceeded"'
 
 
@@ -203,6 +206,7 @@ KEPT = {
         "jobTags",
         "jobGroupId",
         "queryId",
+        "rowsMetric",
     ),
     "end": ("executionId", "time", "errorMessage"),
 }
@@ -248,15 +252,32 @@ def _without_metrics(line: bytes) -> bytes:
     return line[:start] + line[end + 1 :] if 0 < start < end else line
 
 
+def _rows_metric(line: bytes) -> int | None:
+    """The number of the metric that counts the rows of an execution that writes into files; None where it has none.
+
+    A node's own metrics stand behind those of its children.
+    """
+    start, end = line.find(b',"sparkPlanInfo":{'), line.rfind(b'},"time":')
+    if not 0 < start < end or _WRITES_ROWS.match(line, start) is None:
+        return None
+    found = _ROWS_METRIC.search(line, line.rfind(b'"metrics":[', start, end), end)
+    return int(found[1]) if found is not None else None
+
+
 def _reduce(kind: str, line: bytes) -> str:
     """An event without what lineage does not need."""
     bare = kind == "start" and not any(sign in line for sign in PATHS_CUT)
     event: dict[str, Any] = json.loads(_without_metrics(line) if bare else line)
+    if kind == "start":
+        event["rowsMetric"] = _rows_metric(line)
     if kind == "start" and not bare:
         event["physicalPlanDescription"] = _with_all_paths(event)
     if kind == "progress":
         progress = event["progress"]
         event = {"runId": progress.get("runId"), "id": progress.get("id"), "sink": progress.get("sink")}
+    elif kind == "metrics":
+        updates = [(int(metric), int(value)) for metric, value in event["accumUpdates"]]
+        event = {"executionId": int(event["executionId"]), "accumUpdates": updates}
     elif kind in KEPT:
         event = {name: event[name] for name in KEPT[kind] if name in event}
         if kind == "start":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from connectors.spark_history.applications.application_log import HANDLERS, ApplicationLog
 from connectors.spark_history.event_logs.event_lines import KINDS, event_lines
@@ -31,3 +32,27 @@ def test_statements_come_as_they_end() -> None:
     ]
     assert {(s.application, s.user) for s in found} == {("local-1", "u")}
     assert list(log.finish()) == []
+
+
+def test_the_rows_of_an_execution_that_writes_are_those_of_its_own_metric() -> None:
+    def metric(number: int) -> dict[str, Any]:
+        return {"name": "number of output rows", "accumulatorId": number, "metricType": "sum"}
+
+    child = {"nodeName": "Range", "simpleString": "", "children": [], "metadata": {}, "metrics": [metric(7)]}
+    writes = "Execute InsertIntoHadoopFsRelationCommand"
+    found = []
+    for node in (writes, "Project"):
+        plan = {"nodeName": node, "simpleString": "", "children": [child], "metadata": {}, "metrics": [metric(8)]}
+        start = {"Event": f"{SQL}Start", "executionId": 1, "description": "", "physicalPlanDescription": "p"}
+        updates = SQL.replace("SQLExecution", "DriverAccumUpdates")
+        events = (
+            EVENTS[0],
+            {**start, "sparkPlanInfo": plan, "time": 1000},
+            {"Event": updates, "executionId": 1, "accumUpdates": [[7, 9], [8, 3]]},
+            {"Event": updates, "executionId": 2, "accumUpdates": [[8, 4]]},
+            {"Event": f"{SQL}End", "executionId": 1, "time": 3000},
+        )
+        log = ApplicationLog()
+        lines = event_lines(json.dumps(event, separators=(",", ":")).encode() + b"\n" for event in events)
+        found += [statement.rows for line in lines for statement in log.read(line)]
+    assert found == [3, None]
