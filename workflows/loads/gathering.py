@@ -80,8 +80,9 @@ def gather_loads(statements: Statements, defaults: NamespaceDefaults) -> Gathere
     """The loads of the statements that this run read; those without a time tell nothing."""
     whole = statements.whole if statements.session_changes else None
     timed = statements.frame.where("time > 0")
-    failed = _newest(_failure_rows(timed, whole))
-    measured = _newest(_size_rows(timed, whole))
+    survey = statements.survey
+    failed = _newest(_failure_rows(timed, whole)) if survey.failed_loads else []
+    measured = _newest(_size_rows(timed, whole)) if survey.measured_loads else []
     cut = len(failed) > _MOST or len(measured) > _MOST
     return GatheredLoads(
         tuple(load for row in failed[:_MOST] for load in _failed_loads(row, defaults)),

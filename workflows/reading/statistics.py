@@ -14,8 +14,6 @@ from workflows.report.counts import RunCounts
 
 BEARING = "fingerprint is not null or sets"
 """What can change lineage."""
-HAS_LOAD_DETAILS = "failure is not null or (rows is not null and fingerprint is not null)"
-"""Of what loads a table the log tells more than that it ran."""
 OUTSIDE_WINDOW = "outside_window"
 """Why statements are skipped that are older than the run was asked to read."""
 
@@ -28,9 +26,9 @@ class StatementStatistics:
 
     `records` counts what stands in a log, definitions of a catalog too; `oldest` leaves out statements without a time.
     `templates` is about right (5 %). `last` is the time and source id of the newest record that has a time. `ahead`
-    counts statements with a time that cannot be yet: none of the other figures takes it for one. Of `loads` it is told
-    that they failed, or how many rows they wrote. Times are seconds since the epoch. `written` are the files that the
-    statements were written into as they were read.
+    counts statements with a time that cannot be yet: none of the other figures takes it for one. Of loads those are
+    counted that failed, and those of which a number of rows is known. Times are seconds since the epoch. `written` are
+    the files that the statements were written into as they were read.
     """
 
     counts: RunCounts = field(default_factory=RunCounts)
@@ -44,7 +42,8 @@ class StatementStatistics:
     calls: int = 0
     of_routines: int = 0
     ahead: int = 0
-    loads: int = 0
+    failed_loads: int = 0
+    measured_loads: int = 0
     written: tuple[str, ...] = ()
 
 
@@ -75,7 +74,8 @@ def statement_statistics(statements: DataFrame, latest: float = float("inf")) ->
         F.approx_count_distinct("fingerprint").alias("templates"),
         F.count("called").alias("calls"),
         F.count("routine").alias("of_routines"),
-        F.count(F.when(F.expr(HAS_LOAD_DETAILS), 1)).alias("loads"),
+        F.count("failure").alias("failed_loads"),
+        F.count(F.when(F.col("fingerprint").isNotNull(), F.col("rows"))).alias("measured_loads"),
         F.collect_set(F.when(F.col("skipped") == SEGMENT_WRITTEN, F.col("file"))).alias("written"),
     ]
     rows = statements.groupBy("skipped", "dead").agg(*measures).collect()
@@ -113,7 +113,8 @@ def _statistics(rows: list[Row], read_before: int) -> StatementStatistics:
         calls=_sum(rows, "calls"),
         of_routines=_sum(rows, "of_routines"),
         ahead=_sum(rows, "ahead"),
-        loads=_sum(rows, "loads"),
+        failed_loads=_sum(rows, "failed_loads"),
+        measured_loads=_sum(rows, "measured_loads"),
     )
 
 

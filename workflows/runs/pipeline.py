@@ -155,7 +155,8 @@ class Pipeline:
 
     def _file_loads(self, statements: Statements, lineage: LineageResult) -> tuple[str, ...]:
         """Files which loads failed, and how many rows others wrote; what to warn of."""
-        if not statements.survey.loads:
+        known = statements.survey.failed_loads + statements.survey.measured_loads
+        if not known:
             return ()
         from workflows.loads.stage import LogLoads
 
@@ -165,7 +166,7 @@ class Pipeline:
             return ()
         with self._progress.stage("loads") as stage:
             warnings = loads.carry_out(statements, lineage.templates, self._names.resolver())
-            stage.advance(statements.survey.loads)
+            stage.advance(known)
         return warnings
 
     def _symbolic(self, lineage: LineageResult) -> Iterator[Symbolic]:
