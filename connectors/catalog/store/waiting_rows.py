@@ -8,7 +8,8 @@ from typing import Any
 from sqlalchemy import Connection, insert
 from sqlalchemy.dialects.sqlite import insert as upsert
 
-from connectors.catalog.store.schema import entities, entity_labels, query_uses
+from connectors.catalog.store.schema import entities, query_uses
+from connectors.catalog.store.search_tables import entity_labels
 
 # Built once: for thousands of entities, building a statement costs more than carrying it out.
 _ADD = insert(entities)
