@@ -80,6 +80,7 @@ def with_condition(records: DataFrame, condition: str | None) -> DataFrame:
 _NOT_A_STATEMENT = "not_a_statement"
 _SMALL_LOG = 16 << 20
 """Bytes."""
+_OF_READ_STATEMENTS = ("fingerprint", "dead", "query", "called", "failure")
 _IS_READ = f"skipped is null or skipped not in {NO_RECORD}"
 
 
@@ -292,13 +293,6 @@ def _window_begin(newest: float, log: QueryLog, past: ReadState) -> float:
 def _skipping(statements: DataFrame, condition: SparkColumn, reason: str) -> DataFrame:
     """Marks the statements that are left out; session changes among them still hold."""
     left_out = condition & ~F.col("skipped").eqNullSafe(_NOT_A_STATEMENT)
-    return statements.withColumns(
-        {
-            "fingerprint": F.when(left_out, None).otherwise(F.col("fingerprint")),
-            "dead": F.when(left_out, None).otherwise(F.col("dead")),
-            "query": F.when(left_out, None).otherwise(F.col("query")),
-            "skipped": F.when(left_out, reason).otherwise(F.col("skipped")),
-            "called": F.when(left_out, None).otherwise(F.col("called")),
-            "failure": F.when(left_out, None).otherwise(F.col("failure")),
-        }
-    )
+    gone = {name: F.when(~left_out, F.col(name)) for name in _OF_READ_STATEMENTS}
+    skipped = F.when(left_out, reason).otherwise(F.col("skipped"))
+    return statements.withColumns({**gone, "skipped": skipped})
