@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-import threading
 import weakref
 from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from itertools import chain, islice
 from queue import LifoQueue
 from typing import Self
 
@@ -61,14 +59,8 @@ class ThreadedParser:
 
         Raises ParserUnavailable when no parser process can be started.
         """
-        chunks = _chunks(requests)
-        first = list(islice(chunks, 2))
-        # What the caller would only wait for it does itself; but a parser process ends with the thread that started it.
-        if len(first) == 1 and threading.current_thread() is threading.main_thread():
-            yield from self._parse_chunk(first[0])
-            return
         running: set[_Parsing] = set()
-        for chunk in chain(first, chunks):
+        for chunk in _chunks(requests):
             running.add(self._executor.submit(self._parse_chunk, chunk))
             if len(running) >= self._ahead:
                 running = yield from _finish(running)
@@ -79,36 +71,29 @@ class ThreadedParser:
         sandbox = self._free.get()
         try:
             return parse_chunk(chunk, sandbox, self._parser)
-        except BaseException:
-            sandbox.close()  # interrupted: what its process goes on to answer is nobody's
-            raise
         finally:
             self._free.put(sandbox)
 
     def close(self) -> None:
         """Gives up what is still being parsed and ends every process and thread."""
-        _cancel(self._sandboxes, self._executor, wait_for_threads=True)
-        free = [self._free.get() for _ in self._sandboxes]  # also of threads that are not the executor's
-        for sandbox in free:
-            sandbox.close()
-            self._free.put(sandbox)
+        _close(self._sandboxes, self._executor, wait_for_threads=True)
 
     def close_with_its_last_user(self) -> None:
         """Closes the parser once nobody holds it any more, or the interpreter ends; not in a process forked off."""
         weakref.finalize(self, _close_in, os.getpid(), self._sandboxes, self._executor)
 
 
-def _cancel(sandboxes: list[Sandbox], executor: ThreadPoolExecutor, *, wait_for_threads: bool) -> None:
+def _close(sandboxes: list[Sandbox], executor: ThreadPoolExecutor, *, wait_for_threads: bool) -> None:
     for sandbox in sandboxes:
         sandbox.cancel()
     executor.shutdown(wait=wait_for_threads, cancel_futures=True)
+    for sandbox in sandboxes:
+        sandbox.close()
 
 
 def _close_in(process: int, sandboxes: list[Sandbox], executor: ThreadPoolExecutor) -> None:
     if os.getpid() == process:  # the last to let go may be a thread of the executor itself: it cannot be waited for
-        _cancel(sandboxes, executor, wait_for_threads=False)
-        for sandbox in sandboxes:
-            sandbox.close()
+        _close(sandboxes, executor, wait_for_threads=False)
 
 
 def _finish(running: set[_Parsing]) -> Generator[ParseOutcome, None, set[_Parsing]]:

@@ -47,8 +47,6 @@ PORTABLE_RECURSION_LIMIT = 1_000
 
 WARM_UP_STATEMENT = "INSERT INTO a SELECT b.c, sum(d) AS d FROM b JOIN e ON b.c = e.c WHERE d > 1 GROUP BY b.c"
 ALARM_GRACE_SECONDS = 1.0
-_OBJECTS_BETWEEN_COLLECTIONS = 20_000
-"""Some ten trees: looking for circles while one grows finds none, and takes a tenth of the time."""
 PR_SET_PDEATHSIG = 1
 
 Answer = Callable[[str, str], bytes]
@@ -137,7 +135,6 @@ def _warm_up(message: WarmUp, parsers: dict[str, Answer]) -> int:
     _answer(parse, WARM_UP_STATEMENT, message.dialect)
     gc.collect()
     gc.freeze()
-    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     return _address_space() - before
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import threading
 import time
 from collections import Counter
@@ -145,22 +144,6 @@ def test_threads_answer_every_request_once(threads: ThreadedParser) -> None:
     dead = {parsed.key for parsed in outcomes if parsed.dead_reason}
     assert dead == {str(number) for number in bad}
     assert names(next(parsed for parsed in outcomes if parsed.key == "500")) == (["s500"], ["t"])
-
-
-def test_an_interrupted_parse_leaves_no_answer_for_the_next_one(threads: ThreadedParser) -> None:
-    several = [
-        ParseRequest(str(number), f"SELECT {', '.join('abcdef')} FROM s{number}", "ansi") for number in range(199)
-    ]
-    (known,) = threads.parse(several[:1])
-    assert known.symbolic is not None
-    interruption = threading.Timer(0.02, signal.pthread_kill, (threading.get_ident(), signal.SIGINT))
-    interruption.start()
-    with pytest.raises(KeyboardInterrupt):
-        while True:
-            list(threads.parse(several))
-    (outcome,) = threads.parse([ParseRequest("x", "SELECT a FROM another", "ansi")])
-    assert outcome.symbolic is not None
-    assert b"another" in outcome.symbolic
 
 
 def test_results_stream_and_reading_goes_no_further_ahead_than_it_must(threads: ThreadedParser) -> None:
