@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 
 from ingestion.names.namespaces import Namespace, NamespaceDefaults
 from workflows.reading.reader import Statements
-from workflows.templates.grouping import ORDER
+from workflows.templates.grouping import FEW, ORDER
 from workflows.templates.session_namespaces import OF_SESSION, with_session_namespaces
 from workflows.templates.tiers import REPORTED
 
@@ -78,11 +78,13 @@ class GatheredLoads:
 
 def gather_loads(statements: Statements, defaults: NamespaceDefaults) -> GatheredLoads:
     """The loads of the statements that this run read; those without a time tell nothing."""
-    whole = statements.whole if statements.session_changes else None
-    timed = statements.frame.where("time > 0")
     survey = statements.survey
-    failed = _newest(_failure_rows(timed, whole)) if survey.failed_loads else []
-    measured = _newest(_size_rows(timed, whole)) if survey.measured_loads else []
+    are_few = max(survey.counts.statements, statements.bearing) <= FEW
+    # In one partition nothing is to be shuffled.
+    frame = statements.frame.coalesce(1) if are_few else statements.frame
+    rows = _LoadRows(frame.where("time > 0"), statements.whole if statements.session_changes else None, are_few)
+    failed = _newest(rows.failures()) if survey.failed_loads else []
+    measured = _newest(rows.sizes()) if survey.measured_loads else []
     cut = len(failed) > _MOST or len(measured) > _MOST
     return GatheredLoads(
         tuple(load for row in failed[:_MOST] for load in _failed_loads(row, defaults)),
@@ -98,33 +100,43 @@ def _newest(found: DataFrame) -> list[Row]:
     return found.orderBy(F.col("hour").desc(), *_OF_STATEMENT).limit(_MOST + 1).collect()
 
 
-def _failure_rows(timed: DataFrame, whole: DataFrame | None) -> DataFrame:
-    """The first and the last failure in each hour of a statement, each with the run after it that did not fail."""
-    columns = (*OF_SESSION, "dialect", "digest", "rows", "job", "error_code")
-    failure = (F.col("failure.template").alias("template"), F.col("failure.targets").alias("targets"))
-    failed = timed.where("failure is not null").select(*columns, *failure)
-    templates = failed.select("template", "dialect").distinct()
-    ran = timed.where("fingerprint is not null").select(*columns, F.col("fingerprint").alias("template"))
-    again = ran.join(templates, ["template", "dialect"], "left_semi")
-    both = with_session_namespaces(failed.unionByName(again, allowMissingColumns=True), whole)
-    later = Window.partitionBy(*_OF_STATEMENT).orderBy(*(F.col(name).desc() for name in ORDER))
-    succeeded = F.when(F.col("targets").isNull(), F.struct(*_MOMENT))
-    before = later.rowsBetween(Window.unboundedPreceding, -1)
-    marked = both.withColumn("came", F.last(succeeded, ignorenulls=True).over(before)).where("targets is not null")
-    moment = F.struct(*_MOMENT, "came", F.col("error_code").alias("code"), "job")
-    return marked.groupBy(*_OF_STATEMENT, "targets", _hour()).agg(
-        F.min(moment).alias("first"), F.max(moment).alias("last")
-    )
+@dataclass(frozen=True, slots=True)
+class _LoadRows:
+    """The statements that have a time, and of the `whole` what sessions set; None where they set nothing."""
 
+    timed: DataFrame
+    whole: DataFrame | None
+    are_few: bool
 
-def _size_rows(timed: DataFrame, whole: DataFrame | None) -> DataFrame:
-    """The last run in each hour of a statement that a number of rows is told of."""
-    sized = timed.where(F.col("rows").isNotNull() & ~F.col("fingerprint").startswith(REPORTED))
-    columns = (*OF_SESSION, "dialect", "digest", "rows", "job", F.col("fingerprint").alias("template"))
-    placed = with_session_namespaces(sized.select(*columns), whole)
-    hours = placed.groupBy(*_OF_STATEMENT, _hour()).agg(F.max(F.struct(*_MOMENT, "job")).alias("last"))
-    newest = Window.partitionBy(*_OF_STATEMENT).orderBy(F.col("hour").desc())
-    return hours.withColumn("number", F.row_number().over(newest)).where(F.col("number") <= _MOST_OF_ONE)
+    def failures(self) -> DataFrame:
+        """The first and the last failure in each hour of a statement, each with the run after it that did not fail."""
+        columns = (*OF_SESSION, "dialect", "digest", "rows", "job", "error_code")
+        failure = (F.col("failure.template").alias("template"), F.col("failure.targets").alias("targets"))
+        failed = self.timed.where("failure is not null").select(*columns, *failure)
+        templates = failed.select("template", "dialect").distinct()
+        ran = self.timed.where("fingerprint is not null").select(*columns, F.col("fingerprint").alias("template"))
+        again = ran.join(templates, ["template", "dialect"], "left_semi")
+        both = self._placed(failed.unionByName(again, allowMissingColumns=True))
+        later = Window.partitionBy(*_OF_STATEMENT).orderBy(*(F.col(name).desc() for name in ORDER))
+        succeeded = F.when(F.col("targets").isNull(), F.struct(*_MOMENT))
+        before = later.rowsBetween(Window.unboundedPreceding, -1)
+        marked = both.withColumn("came", F.last(succeeded, ignorenulls=True).over(before)).where("targets is not null")
+        moment = F.struct(*_MOMENT, "came", F.col("error_code").alias("code"), "job")
+        return marked.groupBy(*_OF_STATEMENT, "targets", _hour()).agg(
+            F.min(moment).alias("first"), F.max(moment).alias("last")
+        )
+
+    def sizes(self) -> DataFrame:
+        """The last run in each hour of a statement that a number of rows is told of."""
+        sized = self.timed.where(F.col("rows").isNotNull() & ~F.col("fingerprint").startswith(REPORTED))
+        columns = (*OF_SESSION, "dialect", "digest", "rows", "job", F.col("fingerprint").alias("template"))
+        placed = self._placed(sized.select(*columns))
+        hours = placed.groupBy(*_OF_STATEMENT, _hour()).agg(F.max(F.struct(*_MOMENT, "job")).alias("last"))
+        newest = Window.partitionBy(*_OF_STATEMENT).orderBy(F.col("hour").desc())
+        return hours.withColumn("number", F.row_number().over(newest)).where(F.col("number") <= _MOST_OF_ONE)
+
+    def _placed(self, rows: DataFrame) -> DataFrame:
+        return with_session_namespaces(rows.coalesce(1) if self.are_few else rows, self.whole, are_few=self.are_few)
 
 
 def _hour() -> Column:

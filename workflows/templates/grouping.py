@@ -24,6 +24,8 @@ from workflows.templates.plain_tallies import PLAIN_TALLY_SCHEMA, tally_plain_ru
 
 RECORD_ORDER = ("time", "file", "line")
 ORDER = (*RECORD_ORDER, "position", "step")
+FEW = 20_000
+"""Statements that are cheaper to work on in one partition than to be shuffled."""
 _LOOKED_UP = 10_000
 """Changes of what sessions have set that are looked up for each statement, and those of one session."""
 _LOOKED_UP_IN_A_SESSION = 100

@@ -14,15 +14,13 @@ from ingestion.model import StatementLineage
 from ingestion.names.namespaces import NamespaceDefaults
 from workflows.control.shelf import ShelvedMapping
 from workflows.report.counts import RunCounts
-from workflows.templates.grouping import groups, small_groups, with_namespace, with_namespaces
+from workflows.templates.grouping import FEW, groups, small_groups, with_namespace, with_namespaces
 from workflows.templates.names import changing_names, names_by_template
 from workflows.templates.occurrences import GroupedRuns
 from workflows.templates.parsing import ParsedTemplate, Parsing, TemplateKey, parse_templates
 
 _TEMPLATES_AT_ONCE = 500
 """Kept together: what a run that is killed parses again."""
-_FEW = 20_000
-"""Statements that are grouped without a shuffle."""
 
 
 class TemplatesByFingerprint(Mapping[str, ParsedTemplate]):
@@ -164,7 +162,7 @@ def occurrences(
 
     mentioned = names_by_template(note_plans(), isolation, held)
     names = changing_names(mentioned)
-    few = sessions.statements <= _FEW
+    few = sessions.statements <= FEW
     if few or not sessions.change:
         # In one partition nothing is to be shuffled.
         placed = with_namespace(statements.coalesce(1) if few else statements, session_changes=sessions.change)
