@@ -6,16 +6,25 @@ import pytest
 from pyspark.sql import SparkSession
 
 from ingestion.names.namespaces import NamespaceDefaults
+from workflows.loads import gathering
 from workflows.loads.gathering import gather_loads
 from workflows.reading.reader import Statements
 from workflows.reading.statements import STATEMENT_SCHEMA, rows_of
-from workflows.reading.statistics import statement_statistics
+from workflows.reading.statistics import BEARING, statement_statistics
 
 HOUR = 3600.0
 LOAD = "INSERT INTO mart.sales SELECT a FROM s WHERE b = {}"
 
 
+@pytest.fixture(params=["few", "many"])
+def number_of_statements(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether what there is counts as few statements, which are worked on in one partition."""
+    if request.param == "many":
+        monkeypatch.setattr(gathering, "FEW", 0)
+
+
 @pytest.mark.spark
+@pytest.mark.usefixtures("number_of_statements")
 def test_what_is_gathered_grows_with_hours_and_not_with_statements(spark: SparkSession) -> None:
     """A run between two failures came after the first alone, and one with another namespace after none."""
     failed = [(HOUR * hour + second, "failed", "public") for hour in (1, 2) for second in range(200)]
@@ -47,3 +56,26 @@ def test_what_is_gathered_grows_with_hours_and_not_with_statements(spark: SparkS
     assert {load.targets for load in gathered.failed} == {(("mart", "sales"),)}
     measured = {(load.done.time, load.done.rows, load.template.namespace.search_path) for load in gathered.measured}
     assert measured == {(came, 7, ("public",)), (HOUR * 5, 7, ("other",))}
+
+
+@pytest.mark.spark
+@pytest.mark.usefixtures("number_of_statements")
+def test_the_names_of_a_load_are_looked_for_where_its_session_had_said(spark: SparkSession) -> None:
+    said = [
+        ("a", 1, None, "SET search_path TO mart"),
+        ("a", 2, "failed", "INSERT INTO sales SELECT a FROM s"),
+        ("b", 3, "failed", "INSERT INTO sales SELECT a FROM s"),
+        ("a", 4, None, "INSERT INTO sales SELECT a FROM s"),
+    ]
+    records = [
+        {"source_id": f"f:{number}", "text": text, "start_time": HOUR + number, "status": status, "session": session}
+        for session, number, status, text in said
+    ]
+    frame = spark.createDataFrame(rows_of(records, "postgres"), STATEMENT_SCHEMA)
+    statements = Statements(frame, frame.where(BEARING), statement_statistics(frame), True, len(records))
+    gathered = gather_loads(statements, NamespaceDefaults("shop", "public"))
+    found = {
+        (load.failed.time - HOUR, load.template.namespace.search_path, load.came and load.came.time - HOUR)
+        for load in gathered.failed
+    }
+    assert found == {(2, ("mart",), 4), (3, ("public",), None)}
