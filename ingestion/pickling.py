@@ -5,6 +5,7 @@ Python's own way (`__getstate__` and `__setstate__` in Python, field by field) t
 
 from __future__ import annotations
 
+import copyreg
 import io
 import pickle
 from collections.abc import Callable
@@ -37,6 +38,8 @@ def dumps(value: object) -> bytes:
 
 
 def _reduction(kind: type) -> Reduction:
+    if kind in copyreg.dispatch_table:
+        return copyreg.dispatch_table[kind]
     if not (is_dataclass(kind) and _is_made_of_its_fields(kind)):
         return _own_reduction
     names = [one.name for one in fields(kind)]

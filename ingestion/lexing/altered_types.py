@@ -31,10 +31,11 @@ _IN_TYPE_AFTER = {
 _COLUMNS = ("column", "columns")
 _NO_NAME = _NO_TYPE | keywords(
     "not null visible invisible hidden sparse encrypted ephemeral materialized alias identity key compress unusable"
-    " encrypt decrypt generated sort substitutable annotations collate domain"
+    " encrypt decrypt generated sort substitutable annotations collate domain unique reservable enable disable"
 )
 _NO_COLUMN = keywords(
     "partition subpartition constraint nested lob primary unique varray default opaque clustering ordering collection"
+    " index zonemap"
 )
 """Behind MODIFY, where columns need no word of their own."""
 _AFTER_TYPE = keywords("not null collate ;")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import pickle
 import pickletools
+import re
 from collections import Counter
 from dataclasses import dataclass, field
 
@@ -48,6 +49,8 @@ VALUES = [
     Counted("abc"),
     Changing("a", ["b"]),
     Counter("aab"),
+    re.compile("a+"),
+    int | str,
     Counted,
     NameKind,
 ]

@@ -34,7 +34,8 @@ def in_a_fork(spark: SparkSession, work: Callable[[], object]) -> Ending:
     with os.fdopen(reading, "rb") as pipe:
         code = _code(process)
         sentence = pipe.read().decode()
-    # What the fork had Spark keep is nobody's now.
+    # What the fork had Spark do and keep is nobody's now.
+    spark.sparkContext.cancelAllJobs()
     spark.catalog.clearCache()
     return Ending(code, sentence)
 

@@ -104,8 +104,8 @@ class _Flow:
             self.waiting.append((nothing, packed, given))
 
     def _run(self, number: int, batch: bytes, given: object) -> Recorded:
-        """What came of a batch; of one that stood by when another failed, nothing: the run ends with that one."""
-        if self._failed.is_set():
+        """What came of a batch; of one that stood by when the run was ended or another failed, nothing."""
+        if self._failed.is_set() or self._here.options.drain.interruption is not None:
             return Recorded()
         try:
             recorded = self._place.run(number, self._work, batch, given)
@@ -135,6 +135,7 @@ class _Flow:
 
     def end(self) -> None:
         """Begins nothing more. What is being published comes to its end, and what was acknowledged is noted."""
+        self._failed.set()
         begun = [future for future, _batch, _given in self.waiting if not future.cancel()]
         if not self.publishes:
             with suppress(Py4JError, OSError):

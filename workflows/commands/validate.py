@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -91,7 +92,9 @@ def _connect(config: RunConfig) -> str:
 def _cluster(config: RunConfig) -> list[str]:
     from ingestion.errors import ConfigError
     from workflows.runtime.doctor import Health, cluster
+    from workflows.runtime.spark_kinds import refuse_other_spark
 
+    refuse_other_spark(version("pyspark"), os.environ)
     findings = cluster(config, os.environ)
     if refused := [found.detail for found in findings if found.health is Health.FAILED]:
         raise ConfigError(refused[0])

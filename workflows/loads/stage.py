@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from connectors.openmetadata.entities.extension import LOADS, file_loads
 from ingestion.entities import TableEntity
 from ingestion.isolation import FailureStage, Probe, in_parts
-from ingestion.model import Json, StatementLineage, TableName
+from ingestion.model import Json, StatementKind, StatementLineage, TableName
 from ingestion.names.namespaces import Mention, may_be_temporary
 from ingestion.resolution.resolver import Resolved, Resolver
 from ingestion.symbolic import Symbolic
@@ -23,6 +23,7 @@ from workflows.templates.parsing import ParsedTemplate
 from workflows.templates.temporary_names import temporary_names
 
 _AT_ONCE = 5_000
+_CHANGING = (StatementKind.UPDATE, StatementKind.DELETE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +105,11 @@ def _with_targets(
 
 
 def _targets(symbolic: Symbolic) -> tuple[TableName, ...]:
+    """What a statement fills; the rows that it changes or deletes tell nothing of how many a table has."""
     if isinstance(symbolic, StatementLineage):
         targets = [flow.target for flow in symbolic.flows]
+    elif symbolic.kind in _CHANGING:
+        targets = []
     else:
         targets = [write.target for write in symbolic.writes]
     stored = (one for one in targets if one is not None and not one.temporary and not one.view)

@@ -159,8 +159,7 @@ def spark_conf(settings: SparkSettings, java: Java) -> dict[str, str]:
     if is_one_machine(settings.master):
         archive = options_to_use(archive_file(java))
         defaults |= {**_LOCAL_DEFAULTS, _JAVA_OPTIONS: f"{_LOCAL_DEFAULTS[_JAVA_OPTIONS]} {archive}".strip()}
-        if not archive and _ARCHIVE_OPTION not in os.environ.get(_SUBMIT_OPTIONS, ""):
-            # An archive has the classes at hand, and fits the class path only that it was made with.
+        if not archive and not _has_own_classes():
             defaults[CLASS_PATH] = most_used_first(_spark_home() / "jars")
     if not is_one_process(settings.master):
         defaults |= _CLUSTER_DEFAULTS
@@ -173,6 +172,12 @@ def _workers_are_like_us() -> bool:
     """Whether Python workers find in their interpreter what we have: another may lack our packages, or PySpark."""
     same_spark = _spark_home().resolve() == Path(pyspark.__file__).resolve().parent
     return same_spark and os.environ.get("PYSPARK_PYTHON", sys.executable) == sys.executable
+
+
+def _has_own_classes() -> bool:
+    """Whether the JVM may be told of an archive of classes, which fits one class path only, or of a class path."""
+    conf = Path(os.environ.get("SPARK_CONF_DIR") or _spark_home() / "conf")
+    return _ARCHIVE_OPTION in os.environ.get(_SUBMIT_OPTIONS, "") or (conf / "spark-defaults.conf").exists()
 
 
 def _spark_home() -> Path:

@@ -14,9 +14,20 @@ from ingestion.parsing.written_tables import written_tables
 from ingestion.statements import SkipReason, StatementText, classify, split
 
 _NO_WRITE: dict[str, object] = {"skipped": FAILED}
-_LOADS = (None, SkipReason.COPY_STDIO, SkipReason.MAINTENANCE)
-"""What a statement that loads a table may be skipped for: rows of values are those of a client, one by one."""
-_NOT_FILLED = frozenset({StatementKind.CREATE_TABLE, StatementKind.SELECT})
+_LOADS = frozenset(
+    {
+        StatementKind.CREATE_TABLE_AS,
+        StatementKind.CREATE_VIEW,
+        StatementKind.INSERT,
+        StatementKind.MERGE,
+        StatementKind.COPY,
+        StatementKind.OTHER,
+    }
+)
+"""Of statements that are not skipped: of these a run that did not fail is known, and so whether a failure lasted.
+
+Rows of values are those of a client, one by one; so are, often, those that an UPDATE or a DELETE changes.
+"""
 _MOST = 20_000
 """Templates that are kept at most; a log with more begins anew."""
 
@@ -67,7 +78,7 @@ def _ended_by_failure(text: str, dialect: str) -> Iterator[StatementText]:
     """
     for statement in reversed(split(text, dialect)):
         found = classify(statement.text, dialect)
-        if found.skip_reason in _LOADS and found.kind not in _NOT_FILLED:
+        if found.skip_reason is None and found.kind in _LOADS:
             yield statement
         if found.skip_reason is not SkipReason.TRANSACTION:
             return

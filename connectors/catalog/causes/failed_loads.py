@@ -13,11 +13,11 @@ from connectors.catalog.store.evidence.writes import WrittenVersion
 def failed_loads(
     table: str, loads: Sequence[StoredLoad], writes: Iterable[WrittenVersion], window: TimeRange
 ) -> Iterator[Incident]:
-    """The failures of one table's `loads`; those after which the load came by the end of the `window` are no cause.
+    """The failures of one table's `loads`, and whether what loads it ran after them, by the end of the `window`.
 
     Attempts that failed one after the other are one, those before and those in the window.
     """
-    failures: dict[tuple[str, int | None, bool], list[StoredLoad]] = defaultdict(list)
+    failures: dict[tuple[str, tuple[int, IncidentKind] | None, bool], list[StoredLoad]] = defaultdict(list)
     runs = _Runs(loads, writes)
     for one in loads:
         if one.failed:
@@ -27,7 +27,7 @@ def failed_loads(
         about = [part for part in (first.job, f"error {first.error}" if first.error else "") if part]
         if len(attempts) > 1:
             about.append(f"{len(attempts)} attempts")
-        kind = IncidentKind.LOAD_FAILED if came is None else IncidentKind.LOAD_REPEATED
+        kind = IncidentKind.LOAD_FAILED if came is None else came[1]
         yield Incident(first.at, table, kind, (), ", ".join(about))
 
 
@@ -44,13 +44,20 @@ class _Runs:
             if not one.failed:
                 self._moments[one.producer].add(one.at)
 
-    def after(self, failed: StoredLoad, until: int) -> int | None:
-        """When a load that failed came after that, by `until`; None where it is not known to have come.
+    def after(self, failed: StoredLoad, until: int) -> tuple[int, IncidentKind] | None:
+        """When a load that failed came after that, by `until`, and how; None where it is not known to have come.
 
-        By the same statement; by the only one that writes the table; or by one that nobody ran before, since a
-        statement that is mended is another one.
+        By the same statement, whose values may be others, or by the only one that writes the table; else by one that
+        nobody ran before: a statement that is mended is another one, but so is one that has nothing to do with it.
         """
-        same = self._moments[failed.producer]
-        others = (moments for producer, moments in self._moments.items() if producer != failed.producer and moments)
-        mended = {moment for moments in others if self._alone or min(moments) > failed.at for moment in moments}
-        return min((moment for moment in same | mended if failed.at < moment <= until), default=None)
+        others = [moments for producer, moments in self._moments.items() if producer != failed.producer and moments]
+        only = [moments for moments in others if self._alone]
+        new = [moments for moments in others if min(moments) > failed.at]
+        for kind, candidates in (
+            (IncidentKind.LOAD_REPEATED, [self._moments[failed.producer], *only]),
+            (IncidentKind.LOAD_REPLACED, new),
+        ):
+            came = min((at for moments in candidates for at in moments if failed.at < at <= until), default=None)
+            if came is not None:
+                return came, kind
+        return None

@@ -15,6 +15,7 @@ KIND_WEIGHTS: Mapping[IncidentKind, float] = {
     IncidentKind.COLUMN_RENAMED: 3.0,
     IncidentKind.TABLE_DROPPED: 3.0,
     IncidentKind.LOAD_FAILED: 3.0,
+    IncidentKind.LOAD_REPLACED: 1.5,
     IncidentKind.LOAD_MISSING: 3.0,
     IncidentKind.LOAD_LATE: 2.5,
     IncidentKind.FEWER_ROWS: 2.5,

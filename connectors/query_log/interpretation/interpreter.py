@@ -23,6 +23,8 @@ from connectors.query_log.profiles.export_profile import (
 )
 from ingestion.symbolic import dumps
 
+_NO_STATEMENT = ";"
+"""In place of a failed statement whose text is cut: of what template it was, and so whether it ran again, nothing tells."""
 _NULLS = NULLS | {"?"}
 
 _ESCAPE = re.compile(r"\\([nrt\\])")
@@ -205,8 +207,11 @@ def _texts(columns: Columns, statuses: list[str | None], reading: ColumnReading)
         for row, text in enumerate(found):
             if texts[row] is None and text is not None:
                 texts[row] = text
-                if limit is not None and statuses[row] is None and limit.cuts(text):
-                    statuses[row] = CUT
+                if limit is not None and limit.cuts(text):
+                    if statuses[row] is None:
+                        statuses[row] = CUT
+                    else:
+                        texts[row] = _NO_STATEMENT
     if reading.profile.escaped or reading.profile.noise is not None:
         texts = [clean_text(text, reading.profile) for text in texts]
     for rewrite in reading.profile.rewrites:

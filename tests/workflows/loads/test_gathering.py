@@ -26,7 +26,7 @@ def number_of_statements(request: pytest.FixtureRequest, monkeypatch: pytest.Mon
 @pytest.mark.spark
 @pytest.mark.usefixtures("number_of_statements")
 def test_what_is_gathered_grows_with_hours_and_not_with_statements(spark: SparkSession) -> None:
-    """A run between two failures came after the first alone, and one with another namespace after none."""
+    """A run between two failures came after the first alone; one with another namespace writes the same table."""
     failed = [(HOUR * hour + second, "failed", "public") for hour in (1, 2) for second in range(200)]
     ran = [(HOUR + 100.5, None, "public"), (HOUR * 5, None, "other")]
     records = [
@@ -46,16 +46,16 @@ def test_what_is_gathered_grows_with_hours_and_not_with_statements(spark: SparkS
     gathered = gather_loads(Statements(frame, frame, survey, False, 0), NamespaceDefaults("shop", "public"))
     assert not gathered.cut
     found = sorted((load.failed.time, load.code, load.came.time if load.came else None) for load in gathered.failed)
-    came = HOUR + 100.5
+    came, later = HOUR + 100.5, HOUR * 5
     assert found == [
         (HOUR, "22012", came),
-        (HOUR + 199, "22012", None),
-        (2 * HOUR, "22012", None),
-        (2 * HOUR + 199, "22012", None),
+        (HOUR + 199, "22012", later),
+        (2 * HOUR, "22012", later),
+        (2 * HOUR + 199, "22012", later),
     ]
     assert {load.targets for load in gathered.failed} == {(("mart", "sales"),)}
     measured = {(load.done.time, load.done.rows, load.template.namespace.search_path) for load in gathered.measured}
-    assert measured == {(came, 7, ("public",)), (HOUR * 5, 7, ("other",))}
+    assert measured == {(came, 7, ("public",)), (later, 7, ("other",))}
 
 
 @pytest.mark.spark
@@ -66,6 +66,7 @@ def test_the_names_of_a_load_are_looked_for_where_its_session_had_said(spark: Sp
         ("a", 2, "failed", "INSERT INTO sales SELECT a FROM s"),
         ("b", 3, "failed", "INSERT INTO sales SELECT a FROM s"),
         ("a", 4, None, "INSERT INTO sales SELECT a FROM s"),
+        ("c", 5, "failed", "INSERT INTO sales SELECT b FROM s"),
     ]
     records = [
         {"source_id": f"f:{number}", "text": text, "start_time": HOUR + number, "status": status, "session": session}
@@ -78,4 +79,4 @@ def test_the_names_of_a_load_are_looked_for_where_its_session_had_said(spark: Sp
         (load.failed.time - HOUR, load.template.namespace.search_path, load.came and load.came.time - HOUR)
         for load in gathered.failed
     }
-    assert found == {(2, ("mart",), 4), (3, ("public",), None)}
+    assert found == {(2, ("mart",), 4), (3, ("public",), None), (5, ("public",), None)}

@@ -94,7 +94,7 @@ def test_failures_and_sizes_are_filed_once_and_lead_to_the_cause(spark: SparkSes
     assert report.accused[0].table == "shop.default.mart.sales"
     assert report.accused[0].evidence[0].text == "load failed: error 22012, 2 attempts"
     cities = list(as_text(causes_in_file(folder / "catalog.db", "mart.cities", When(at(4, 6)))))
-    assert any("load failed, and came when it was run again: error 57014" in one for one in cities)
+    assert any("load failed, and its statement ran again: error 57014" in one for one in cities)
     assert any("fewer rows: 3 rows, before it 50 to 50" in one for one in cities)
     left = [file for file in folder.rglob("*") if file.is_file() and file.parent.name != "log"]
     assert [file for file in left if CANARY.encode() in file.read_bytes()] == []

@@ -34,7 +34,8 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
         subprocess.run(class_archive.command(), cwd=REPOSITORY, env=environment, check=True, capture_output=True)
         return folder
     given_up = time.monotonic() + 300
-    while not class_archive.file_in(Path(begun)).is_file() and time.monotonic() < given_up:
+    wanted = class_archive.file_in(Path(begun))
+    while [*wanted.parent.glob("*")] != [wanted] and time.monotonic() < given_up:
         time.sleep(1)
     return Path(begun)
 

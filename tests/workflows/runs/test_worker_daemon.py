@@ -11,7 +11,7 @@ import pytest
 from workflows.config import SparkSettings
 from workflows.runs import worker_daemon
 from workflows.runtime.java import Java
-from workflows.runtime.spark import _local_defaults
+from workflows.runtime.spark import spark_conf
 
 MODULE = "spark.python.daemon.module"
 JAVA = Java(Path("java"), 17)
@@ -64,5 +64,5 @@ def test_only_workers_of_this_machine_and_interpreter_are_forks_of_our_daemon(
     master: str, python: str, is_ours: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYSPARK_PYTHON", python)
-    module = _local_defaults(SparkSettings(master=master), JAVA).get(MODULE)
+    module = spark_conf(SparkSettings(master=master), JAVA).get(MODULE)
     assert module == (worker_daemon.__name__ if is_ours else None)

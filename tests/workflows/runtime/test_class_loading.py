@@ -12,7 +12,10 @@ import pytest
 
 from tests.support.catalog_contents import REPOSITORY
 from tests.support.class_archive import OPTIONS
+from workflows.config import SparkSettings
 from workflows.runtime.class_loading import most_used_first
+from workflows.runtime.java import Java
+from workflows.runtime.spark import spark_conf
 
 JARS = Path(pyspark.__file__).parent / "jars"
 STARTED = """
@@ -45,6 +48,17 @@ def test_a_folder_that_no_class_path_can_name_is_not_named(tmp_path: Path) -> No
     folder.mkdir()
     (folder / "scala-library-2.13.jar").touch()
     assert most_used_first(folder) == ""
+
+
+def test_a_class_path_of_spark_s_own_settings_stays_what_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(OPTIONS, raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    key, java = "spark.driver.extraClassPath", Java(Path("java"), 17)
+    assert spark_conf(SparkSettings(), java)[key] == most_used_first(JARS)
+    assert spark_conf(SparkSettings(conf={key: "mine.jar"}), java)[key] == "mine.jar"
+    (tmp_path / "spark-defaults.conf").write_text(f"{key} /opt/jdbc.jar\n")
+    assert key not in spark_conf(SparkSettings(), java)
 
 
 @pytest.mark.parametrize("archived", [False, True])

@@ -42,15 +42,21 @@ def test_a_load_that_failed_and_did_not_come_is_a_cause() -> None:
     [
         ([load(FAILED_AT + HOUR)], [written("q", at(4, 1)), written("other", at(4, 2))]),
         ([], [written("q", at(4, 1), FAILED_AT + HOUR), written("other", at(4, 2))]),
-        ([], [written("q", at(4, 1)), written("other", at(4, 2)), written("mended", FAILED_AT + HOUR)]),
         ([], [written("the only one", at(4, 1), FAILED_AT + HOUR)]),
     ],
-    ids=["told by itself", "seen to run", "mended into another text", "known by another name"],
+    ids=["told by itself", "seen to run", "known by another name"],
 )
 def test_a_load_that_came_when_it_was_run_again_is_none(
     loads: list[StoredLoad], versions: list[WrittenVersion]
 ) -> None:
     assert kinds([FAILED, *loads], *versions) == [(IncidentKind.LOAD_REPEATED, FAILED_AT, "error 22012")]
+
+
+def test_a_new_statement_may_have_mended_it_or_not() -> None:
+    versions = [written("q", at(4, 1)), written("other", at(4, 2)), written("new", FAILED_AT + HOUR)]
+    assert kinds([FAILED], *versions) == [(IncidentKind.LOAD_REPLACED, FAILED_AT, "error 22012")]
+    again = load(FAILED_AT + 2 * HOUR)
+    assert kinds([FAILED, again], *versions)[0][0] is IncidentKind.LOAD_REPEATED
 
 
 def test_another_statement_or_a_run_too_late_does_not_stand_in() -> None:

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from tests.support.query_log_exports import read_export
+from workflows.reading.statements import rows_of
 
 INSERT = "INSERT INTO t SELECT a FROM s WHERE b = 'canary'"
 EXPORTS = {
@@ -64,3 +65,14 @@ def test_a_line_of_postgres_has_its_sqlstate() -> None:
     line = f'{place},ERROR,22012,"division by zero: canary",,,,,,"{INSERT}",9,,"psql","client backend",,0\n'
     (failed,) = read_export(line.encode())
     assert (failed["status"], failed["error_code"]) == ("failed", "22012")
+
+
+def test_of_a_text_that_is_cut_nothing_is_read_where_it_failed() -> None:
+    """Redshift's own query_text is cut: what the whole statement is called by is not known."""
+    header, line = EXPORTS["redshift"].splitlines()[:2]
+    long = line.replace("b = 'canary'", "b IN (" + "1, " * 2000)[:4000]
+    text, rest = long, line[line.index(",nightly") :]
+    (failed,) = read_export(f'{header}\n"{text}"{rest}\n'.encode())
+    assert (failed["status"], failed["text"]) == ("failed", ";")
+    (row,) = rows_of([failed], "redshift")
+    assert (row["skipped"], row.get("failure")) == ("failed", None)
