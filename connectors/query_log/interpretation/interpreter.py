@@ -24,7 +24,7 @@ from connectors.query_log.profiles.export_profile import (
 from ingestion.symbolic import dumps
 
 _NO_STATEMENT = ";"
-"""In place of a failed statement whose text is cut: of what template it was, and so whether it ran again, nothing tells."""
+"""In place of a failed statement whose text is cut: of what template it was, so whether it ran again, nothing tells."""
 _NULLS = NULLS | {"?"}
 
 _ESCAPE = re.compile(r"\\([nrt\\])")
