@@ -13,6 +13,7 @@ import ingestion
 READING_CODE = (
     "connectors.base",
     "connectors.query_log.engine_lineage",
+    "connectors.query_log.profiles.export_profile",
     "connectors.spark_history",
     "ingestion.analysis",
     "ingestion.arguments",
@@ -35,6 +36,7 @@ READING_CODE = (
     "ingestion.parsing.sqlglot_tier",
     "ingestion.parsing.sqlparse_tier",
     "ingestion.parsing.tiers",
+    "ingestion.parsing.written_tables",
     "ingestion.pickling",
     "ingestion.plans",
     "ingestion.relational",
@@ -59,6 +61,7 @@ READING_CODE = (
     "workflows.reading.cut_texts",
     "workflows.reading.statement_rows",
     "workflows.reading.statements",
+    "workflows.templates.failed_writes",
     "workflows.templates.parsing",
     "workflows.templates.tiers",
 )

@@ -78,7 +78,7 @@ def test_sizes_are_those_of_one_statement() -> None:
     ]
     assert list(unusual_sizes("t", loads)) == []
     assert has_usual_size(loads, TimeRange(at(3, 6), at(4, 6)))
-    fewer = [*loads, load(at(5, 1), 12, producer="q1"), load(at(5, 2), 3, producer="q2")]
+    fewer = [*loads, load(at(5, 1), rows=12, producer="q1"), load(at(5, 2), rows=3, producer="q2")]
     (found,) = unusual_sizes("t", fewer)
     assert (found.at, found.kind, found.detail) == (
         at(5, 1),
