@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
-from connectors.query_log.interpretation.error_codes import error_code
+from connectors.error_codes import error_code
 from connectors.query_log.interpretation.job_names import job_of
 from connectors.query_log.interpretation.tables import Malformed, Records, Table
 from connectors.query_log.interpretation.values import parse_times

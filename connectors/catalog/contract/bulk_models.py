@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from connectors.catalog.contract import consumer_models, lineage_models, models
 from connectors.catalog.contract.models import Count, Fqn, Id, Many, Millis, Model, Name, Ref, Text, Word
+from connectors.error_codes import error_code
 from ingestion.contribution import JOBS_KEPT
 
 Digest = Annotated[str, StringConstraints(min_length=8, max_length=128, pattern="^[0-9a-fA-F]+$")]
@@ -170,10 +171,18 @@ class Uses(Model):
     items: Annotated[Many[Use], Field(max_length=100_000)]
 
 
+def _known_code(word: str) -> str:
+    """An error's code, or "" for none. Raises ValueError for what may be a word of a message."""
+    if word and error_code(word) != word:
+        raise ValueError("no code of an error that is known")
+    return word
+
+
 class StatementLoad(Model):
     """What became of a statement that was to write an entity, at its time; `run` tells it from others of that moment.
 
-    `statement` is its fingerprint, `error` the code of why it failed, `rows` how many it wrote.
+    `statement` is its fingerprint, `error` the code of why it failed (a number, an SQLSTATE, or a name that BigQuery or
+    Trino has), `rows` how many it wrote.
     """
 
     entity: End
@@ -182,8 +191,14 @@ class StatementLoad(Model):
     status: Literal["complete", "failed"]
     statement: Word
     rows: Count | None = None
-    error: Annotated[str, StringConstraints(max_length=64, pattern="^[0-9A-Za-z_-]*$")] = ""
+    error: Annotated[str, StringConstraints(max_length=64), AfterValidator(_known_code)] = ""
     job: Word = ""
+
+    @model_validator(mode="after")
+    def _has_an_error_only_where_it_failed(self) -> StatementLoad:
+        if self.error and self.status != "failed":
+            raise ValueError("an error of a load that is complete")
+        return self
 
 
 class StatementLoads(Model):

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from connectors.base import CUT, MALFORMED_EDGES
+from connectors.error_codes import error_code
 from connectors.query_log.engine_lineage.rows import EngineLineage, MalformedLineage
 from connectors.query_log.interpretation.column_reading import ColumnReading
-from connectors.query_log.interpretation.error_codes import error_code
 from connectors.query_log.interpretation.job_names import has_comment, job_of
 from connectors.query_log.interpretation.tables import Malformed, Table
 from connectors.query_log.interpretation.values import NULLS, parse_duration, parse_flag, parse_state, parse_times
@@ -153,14 +153,27 @@ def _error_codes(columns: Columns, statuses: Sequence[str | None], reading: Colu
 
 
 def _rows_written(columns: Columns, count: int, reading: ColumnReading) -> list[int | None]:
-    """The largest of the counts; no rows in a result may be those of a statement that only writes."""
-    rows: list[int | None] = [None] * count
-    for name, least in (("rows", 0), ("result_rows", 1)):
-        for position in reading.fields.get(name, ()):
-            known = {value: _count(value, least) for value in set(columns[position])}
-            found = map(known.__getitem__, columns[position])
-            rows = [max((n for n in pair if n is not None), default=None) for pair in zip(rows, found, strict=True)]
-    return rows
+    """The sum of what counts different rows, else the largest of the counts.
+
+    No rows in a result may be those of a statement that only writes.
+    """
+    written = _counts(columns, count, reading.fields.get("rows", ()), 0)
+    returned = _counts(columns, count, reading.fields.get("result_rows", ()), 1)
+    if reading.profile.adds_rows:
+        written = [[total] if row and (total := sum(row)) <= _MOST_ROWS else [] for row in written]
+    return [max(row + other, default=None) for row, other in zip(written, returned, strict=True)]
+
+
+def _counts(columns: Columns, count: int, positions: Sequence[int], least: int) -> list[list[int]]:
+    """What these columns tell, for each of so many rows."""
+    found: list[list[int]] = [[] for _ in range(count)]
+    for position in positions:
+        known = {value: _count(value, least) for value in set(columns[position])}
+        for counts, value in zip(found, columns[position], strict=True):
+            number = known[value]
+            if number is not None:
+                counts.append(number)
+    return found
 
 
 def _count(value: str, least: int) -> int | None:

@@ -91,7 +91,8 @@ class ExportProfile:
     holds something counts. `units`: seconds in one unit of a column. `patterns`: what of a column's value counts, the
     pattern's first group. `noise`: what stands before the statement. `escaped`: line ends are written `\\n`. `limits`:
     where a column's texts are cut. `job_ids`: columns that name a job by its id, and what kind of job. `lineage`: what
-    the engine itself tells of it, beside the text or, where no column has one, in its place.
+    the engine itself tells of it, beside the text or, where no column has one, in its place. `adds_rows`: the columns
+    of `rows` count different rows (inserted, updated), and are no aliases of one count.
     """
 
     name: str
@@ -109,6 +110,7 @@ class ExportProfile:
     limits: Mapping[str, TextLimit] = field(default_factory=dict)
     job_ids: Mapping[str, str] = field(default_factory=dict)
     lineage: EngineLineage | None = None
+    adds_rows: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:

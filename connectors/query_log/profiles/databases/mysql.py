@@ -74,8 +74,6 @@ EVENTS_STATEMENTS = ExportProfile(
         "session": ("thread_id",),
         "database": ("current_schema",),
         "failure": ("errors", "mysql_errno"),
-        "error_code": ("mysql_errno", "returned_sqlstate"),
-        "rows": ("rows_affected",),
     },
     units={"timer_wait": PICOSECONDS},
     limits={"sql_text": TextLimit(1024, in_bytes=True, mark="...")},

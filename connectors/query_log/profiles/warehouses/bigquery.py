@@ -34,4 +34,5 @@ JOBS = ExportProfile(
         "job_type": dict.fromkeys(("load", "extract", "copy"), NOT_A_STATEMENT),
     },
     lineage=bigquery.JOBS,
+    adds_rows=True,
 )

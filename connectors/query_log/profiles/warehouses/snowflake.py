@@ -35,6 +35,7 @@ QUERY_HISTORY = ExportProfile(
     },
     units={"total_elapsed_time": MILLISECONDS, "execution_time": MILLISECONDS},
     limits={"query_text": TextLimit(100_000)},
+    adds_rows=True,
 )  # fmt: skip
 
 ACCESS_HISTORY = ExportProfile(

@@ -53,11 +53,21 @@ def test_a_failure_has_its_code_alone_and_a_write_its_rows(platform: str) -> Non
 def test_fields_of_fields_tell_the_same() -> None:
     job = {"query": INSERT, "job_id": "j", "creation_time": "2026-11-20T08:00:00Z", "state": "DONE"}
     failed = {**job, "error_result": {"reason": "invalidQuery", "message": "canary"}}
-    statistics = {"inserted_row_count": "1200", "deleted_row_count": "7", "updated_row_count": "0"}
+    statistics = {"inserted_row_count": "1200", "deleted_row_count": "7", "updated_row_count": "34"}
     lines = "\n".join(json.dumps(one) for one in (failed, {**job, "dml_statistics": statistics}))
     first, second = read_export(lines.encode())
     assert (first["status"], first["error_code"], first["rows"]) == ("failed", "invalidQuery", None)
-    assert (second["status"], second["error_code"], second["rows"]) == (None, None, 1200)
+    assert (second["status"], second["error_code"], second["rows"]) == (None, None, 1234)
+
+
+def test_rows_that_a_merge_inserts_and_updates_are_added_up_and_aliases_of_one_count_are_not() -> None:
+    merge = "MERGE INTO t USING s ON t.k = s.k WHEN MATCHED THEN UPDATE SET a = s.a WHEN NOT MATCHED THEN INSERT ROW"
+    lines = [f"{merge},w,SUCCESS,2026-11-20 08:00:00,{counts}\n" for counts in ("1,10,990", ",,1000", "1,,", ",,")]
+    header = "query_text,warehouse_name,execution_status,start_time,rows_produced,rows_inserted,rows_updated\n"
+    merges = read_export((header + "".join(lines)).encode())
+    assert [one["rows"] for one in merges] == [1000, 1000, 1, None]
+    aliases = f"sql,status,start_time,rows_written,rows_affected\n{INSERT},ok,2026-11-20 08:00:00,1200,1200\n"
+    assert [one["rows"] for one in read_export(aliases.encode())] == [1200]
 
 
 def test_a_line_of_postgres_has_its_sqlstate() -> None:

@@ -1,6 +1,7 @@
 """Codes of errors, told from words that anybody may have written: only what is from a closed vocabulary counts.
 
-A number; an SQLSTATE of a class that the standard or a server's manual has; a name of BigQuery's "Error messages" or of
+A number; an SQLSTATE of a class that the standard or a server's manual has, and of digits behind it, among which one
+letter may stand where servers have one; a name of BigQuery's "Error messages" or of
 Trino's error codes.
 """
 
@@ -10,8 +11,8 @@ import re
 
 from ingestion.dialects.definition import keywords
 
-_NUMBER = re.compile(r"-?\d{1,9}")
-_SQLSTATE = re.compile(r"([0-9A-Z]{2})[0-9A-Z]{3}")
+_NUMBER = re.compile(r"-?[0-9]{1,9}")
+_SQLSTATE = re.compile(r"([0-9A-Z]{2})(?:[0-9]{2}[0-9A-Z]|[CPST][0-9]{2}|K[0-9][0-9A-Z])")
 _CLASSES = keywords(
     """01 02 03 07 08 09 0A 0B 0D 0E 0F 0K 0L 0M 0N 0P 0S 0T 0U 0V 0W 0X 0Y 0Z 10 20 21 22 23 24 25 26 27 28 2B 2C 2D
     2E 2F 2H 30 33 34 35 36 38 39 3B 3C 3D 3F 40 42 44 45 46 51 53 54 55 57 58 5U 72 F0 HV HW HY HZ P0 XX"""
