@@ -19,13 +19,14 @@ _Load = tuple[int, int]
 def unusual_sizes(table: str, loads: Iterable[StoredLoad]) -> Iterator[Incident]:
     """The loads of one table, which are given oldest first, that have other numbers of rows than those before them."""
     for series in _series(loads):
-        for number, (at, rows) in enumerate(series[_LEAST_LOADS:], _LEAST_LOADS):
-            low, high = _range(series[:number])
+        low, high = _range(series[:_LEAST_LOADS])
+        for at, rows in series[_LEAST_LOADS:]:
             usual = f"{rows} rows, before it {low} to {high}"
             if rows < low * _FEWER:
                 yield Incident(at, table, IncidentKind.FEWER_ROWS, (), usual)
             elif rows > high * _MORE:
                 yield Incident(at, table, IncidentKind.MORE_ROWS, (), usual)
+            low, high = min(low, rows), max(high, rows)
 
 
 def has_usual_size(loads: Iterable[StoredLoad], within: TimeRange) -> bool:
