@@ -27,7 +27,14 @@ _VERBS = keywords("insert ins replace upsert merge update upd delete del")
 _STARTS = _VERBS | keywords("select sel values table from")
 _MADE = keywords("table view")
 _TEMPORARY = keywords("temp temporary volatile")
+_BEFORE_MADE = keywords(
+    "or replace alter refresh transient permanent multiset set global local unlogged external materialized dynamic"
+    " hybrid iceberg snapshot live streaming secure column row columnar rowstore hadoop immutable blockchain sharded"
+    " duplicated reference dimension fact"
+)
 _SET, _FROM, _USING, _INTO, _INSERT = (keywords(word) for word in ("set", "from", "using", "into", "insert"))
+_AS, _TO, _NO = (keywords(word) for word in ("as", "to", "no"))
+_PERCENT = keywords("percent")
 _JOINS = keywords("from join using ,")
 _SEVERAL = keywords("join ,")
 
@@ -41,7 +48,8 @@ def written_tables(text: str, dialect: Dialect) -> tuple[TableName, ...]:
     begin = code.find(1, _STARTS) if code.word(0) == "with" else 0
     read = _READERS.get(code.word(begin))
     names = [] if read is None else list(read(code, begin))
-    if None in names or any(_is_common_table(code, begin, name) for name in names if name is not None):
+    common = _common_tables(code, begin)
+    if any(name is None or (len(name.parts) == 1 and name.table in common) for name in names):
         return ()
     return tuple(dict.fromkeys(name for name in names if name is not None and not _is_private(name)))
 
@@ -57,8 +65,11 @@ def _name_and_end(code: Code, at: int) -> tuple[TableName | None, int]:
         return None, at
     parts: list[str] = []
     while name := code.name(at):
+        dashed = [name]
         while code.dialect.dashed_names and code.word(at + 1) == "-" and code.name(at + 2):
-            name, at = f"{name}-{code.name(at + 2)}", at + 2
+            at += 2
+            dashed.append(code.name(at))
+        name = "-".join(dashed)
         parts += name.split(".") if code.dialect.dotted_quotes else [name]
         at += 1
         if code.word(at) != "." or not code.name(at + 1):
@@ -69,11 +80,16 @@ def _name_and_end(code: Code, at: int) -> tuple[TableName | None, int]:
 
 
 def _place_of_name(code: Code, at: int) -> int:
-    """The index of a name, behind the words that may stand before it."""
-    while code.word(at) in _BEFORE_NAMES:
+    """The index of a name, behind the words that may stand before it, and TOP (10) PERCENT."""
+    at = _behind(code, at, _BEFORE_NAMES)
+    if code.words(at, 2) != ("top", "("):
+        return at
+    return _behind(code, code.closing(at + 1) + 1, _BEFORE_NAMES | _PERCENT)
+
+
+def _behind(code: Code, at: int, words: frozenset[str]) -> int:
+    while code.word(at) in words:
         at += 1
-    if code.word(at) == "top" and code.word(at + 1) == "(":
-        at = _place_of_name(code, code.closing(at + 1) + 1)
     return at
 
 
@@ -96,7 +112,7 @@ def _from(code: Code, at: int) -> Iterator[TableName | None]:
     """Hive's FROM s INSERT INTO a SELECT … INSERT INTO b SELECT …."""
     insert = code.find(at, _INSERT)
     while insert < len(code.tokens):
-        yield from _insert(code, insert)
+        yield _name(code, _place_of_name(code, insert + 1))
         insert = code.find(insert + 1, _INSERT)
 
 
@@ -107,10 +123,10 @@ def _merge(code: Code, at: int) -> Iterator[TableName | None]:
 def _update(code: Code, at: int) -> Iterator[TableName | None]:
     place = _place_of_name(code, at + 1)
     change = code.find(place, _SET)
-    if code.find(place, _SEVERAL, change) < change:
-        yield None
+    if change == len(code.tokens) or code.find(place, _SEVERAL, change) < change:
+        yield None  # of several tables it is not told which; UPDATE STATISTICS t sets nothing
     else:
-        yield _aliased_table(code, _name(code, place), code.find(change, _FROM))
+        yield _aliased_table(code, _name(code, place), code.find(place, _FROM))
 
 
 def _delete(code: Code, at: int) -> Iterator[TableName | None]:
@@ -125,7 +141,10 @@ def _delete(code: Code, at: int) -> Iterator[TableName | None]:
 
 
 def _aliased_table(code: Code, name: TableName | None, others: int) -> TableName | None:
-    """The table that is called so among the `others`, which begin at an index; else the name itself."""
+    """The table that is called so among the `others`, which begin at an index; else the name itself.
+
+    None where it is what a query, a function or a variable is called there.
+    """
     if name is None or len(name.parts) > 1:
         return name
     place = others
@@ -135,15 +154,40 @@ def _aliased_table(code: Code, name: TableName | None, others: int) -> TableName
         if named is not None and code.name(alias) == name.table:
             return named
         place = code.find(max(end, place + 1), _JOINS)
-    return name
+    return None if _is_alias_of_no_table(code, name.table, others) else name
+
+
+def _is_alias_of_no_table(code: Code, alias: str, others: int) -> bool:
+    for place in range(others + 1, len(code.tokens)):
+        if code.name(place) == alias:
+            before = place - 2 if code.word(place - 1) == "as" else place - 1
+            if code.word(before) in (")", "}") or code.tokens[before].text.startswith(_STAGE):
+                return True
+    return False
 
 
 def _create(code: Code, at: int) -> Iterator[TableName | None]:
     made = code.find(at, _MADE, at + 8)
-    words = {code.word(place) for place in range(at, made)}
+    words = {code.word(place) for place in range(at + 1, made)}
     stored = code.word(made) == "table" or "materialized" in words
-    if stored and not words & _TEMPORARY:
-        yield _name(code, _place_of_name(code, made + 1))
+    if not stored or not words <= _BEFORE_MADE:
+        return
+    place = _place_of_name(code, made + 1)
+    if not _is_made_empty(code, code.word(made), _name_and_end(code, place)[1]):
+        yield _name(code, place)
+
+
+def _is_made_empty(code: Code, made: str, end: int) -> bool:
+    """Whether no rows come with it: it is LIKE another, WITH NO DATA, or a view that fills another table.
+
+    `end`: where its name ends.
+    """
+    query = code.find(end, _AS)
+    if made == "view" and code.find(end, _TO, query) < query:
+        return True
+    if query == len(code.tokens):
+        return "like" in code.words(end, 2)
+    return code.word(code.find(query, _NO) + 1) == "data"
 
 
 def _copy(code: Code, at: int) -> Iterator[TableName | None]:
@@ -200,11 +244,9 @@ _READERS: Mapping[str, Callable[[Code, int], Iterator[TableName | None]]] = {
 }
 
 
-def _is_common_table(code: Code, begin: int, name: TableName) -> bool:
-    """Whether a name is that of one of the statement's own WITH items, which stand before its verb."""
-    if len(name.parts) > 1:
-        return False
-    return any(code.name(place) == name.table and code.word(place + 1) in ("as", "(") for place in range(1, begin))
+def _common_tables(code: Code, begin: int) -> frozenset[str]:
+    """The names of the statement's own WITH items, which stand before its verb."""
+    return frozenset(code.name(place) for place in range(1, begin) if code.word(place + 1) in ("as", "("))
 
 
 def _is_private(name: TableName) -> bool:

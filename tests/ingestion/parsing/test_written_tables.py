@@ -54,9 +54,53 @@ from ingestion.parsing.written_tables import written_tables
         ("ansi", "DROP TABLE t", ""),
         ("ansi", "", ""),
         ("ansi", "INSERT", ""),
-        ("ansi", "UPDATE t", "t"),
+        ("ansi", "UPDATE t", ""),
     ],
 )
 def test_the_table_that_a_statement_is_to_write(dialect: str, sql: str, names: str) -> None:
     found = written_tables(sql, dialect_of(dialect))
     assert " ".join(one.dotted for one in found).split() == names.split()
+
+
+@pytest.mark.parametrize(
+    ("dialect", "sql", "names"),
+    [
+        ("snowflake", "CREATE STREAM st ON TABLE mart.t", ""),
+        ("snowflake", "CREATE TAG x ON TABLE mart.t AS SELECT 1", ""),
+        ("spark", "CREATE OR REFRESH STREAMING TABLE t AS SELECT a FROM s", "t"),
+        ("teradata", "CREATE MULTISET TABLE t, NO FALLBACK AS (SELECT a FROM s) WITH DATA NO PRIMARY INDEX", "t"),
+        ("tsql", "UPDATE d SET a = 1 FROM (SELECT a FROM dbo.sales) AS d", ""),
+        ("tsql", "DELETE d FROM (SELECT a FROM dbo.sales) AS d", ""),
+        ("tsql", "UPDATE s SET a = 1 FROM dbo.orders o CROSS APPLY dbo.f(o.x) s", ""),
+        ("tsql", "UPDATE d SET a = 1 FROM @changes AS d", ""),
+        ("tsql", "UPDATE d SET a = (f.x) FROM (SELECT 1 AS x) AS f JOIN dbo.sales AS d ON d.x = f.x", "dbo.sales"),
+        ("teradata", "UPDATE x FROM mart.sales x SET a = 1", "mart.sales"),
+        ("tsql", "UPDATE STATISTICS dbo.t", ""),
+        ("tsql", "UPDATE TOP (10) PERCENT dbo.t SET a = 1", "dbo.t"),
+        ("clickhouse", "CREATE MATERIALIZED VIEW mv TO tgt AS SELECT a FROM s", ""),
+        ("clickhouse", "CREATE MATERIALIZED VIEW mv ENGINE = Memory AS SELECT a AS to FROM s", "mv"),
+    ],
+)
+def test_no_table_is_named_that_another_word_of_the_statement_means(dialect: str, sql: str, names: str) -> None:
+    assert [one.dotted for one in written_tables(sql, dialect_of(dialect))] == names.split()
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "CREATE TABLE mart.t LIKE mart.s",
+        "CREATE TABLE mart.t (LIKE mart.s INCLUDING ALL)",
+        "CREATE TABLE mart.t AS SELECT a FROM s WITH NO DATA",
+    ],
+)
+def test_a_table_that_is_made_without_rows_is_not_filled(sql: str) -> None:
+    assert written_tables(sql, dialect_of("postgres")) == ()
+
+
+def test_words_before_a_name_may_be_many() -> None:
+    repeated = "INSERT " + "TOP(1) " * 1000 + "INTO t SELECT a FROM s"
+    assert written_tables(repeated, dialect_of("tsql")) == ()
+    names = ["-".join(["my"] * 1000), "d", "t"]
+    assert written_tables(f"INSERT INTO {'.'.join(names)} SELECT a FROM s", dialect_of("bigquery"))[0].parts == (
+        *names,
+    )
