@@ -109,6 +109,7 @@ class Dialect:
     declare_section: bool = False  # DECLARE a INT; b INT; BEGIN: one word for all of them
     execute_runs_text: bool = False  # EXECUTE x runs the text in x, and never a routine x
     bare_calls: bool = False  # p(1); calls p
+    goes_on_after_errors: bool = False  # most errors end their statement, and not those behind it in the text
     marked_variables: bool = False  # SELECT :x in a body; without the colon the name is a column's
 
     # Definitions

@@ -82,6 +82,7 @@ _TSQL = Dialect(
     output_clause=True,
     linked_servers=True,
     recursion_without_keyword=True,
+    goes_on_after_errors=True,
     output_names_in_group_by=False,
     output_names_in_having=False,
     assigned_names=True,

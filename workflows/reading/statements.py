@@ -101,6 +101,7 @@ class _Content(NamedTuple):
     problem: str | None
     symbolic: bytes | None
     edges: bytes | None
+    error_code: str | None
     dialect: str
 
 
@@ -219,7 +220,7 @@ def _statements_of(record: _Content, state: TaskState) -> list[Row]:
         read = text_rows(text, dialect, TaskState(state.dialect))  # a whole one brings its own text
         return without_lost_end(read, text, dialect)
     if record.status == FAILED:
-        return [state.failed.row(record.text, dialect)]
+        return [state.failed.row(record.text, dialect, record.error_code)]
     if record.status:
         return [{"dead" if record.status.startswith(UNSUPPORTED) else "skipped": record.status}]
     if record.symbolic is not None:

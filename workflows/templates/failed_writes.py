@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from connectors.query_log.profiles.export_profile import FAILED
 from ingestion.dialects import dialect_of
+from ingestion.dialects.definition import keywords
 from ingestion.errors import Unparsable
+from ingestion.lexing.cursor import Code
 from ingestion.masking import fingerprint
 from ingestion.masking.fingerprint_cache import FingerprintCache
 from ingestion.model import StatementKind
@@ -28,8 +31,30 @@ _LOADS = frozenset(
 
 Rows of values are those of a client, one by one; so are, often, those that an UPDATE or a DELETE changes.
 """
+_CREATING = frozenset({StatementKind.CREATE_TABLE_AS, StatementKind.CREATE_VIEW})
+_TAKEN_NAME = keywords("42P07 42S01 42710 1050 2714 955 2002 3803 601 57 ALREADY_EXISTS duplicate")
+"""Codes of a CREATE that failed since what it makes is there, numbers without a sign: the standard's and ODBC's states,
+MySQL, SQL Server, Oracle, Snowflake, Teradata, Db2, ClickHouse; Trino and BigQuery."""
+_UNDOING = keywords("rollback abort")
+_NEXT = keywords("insert update delete merge truncate drop create declare begin commit rollback")
+"""What begins a statement, and is no name, in a dialect whose statements may stand side by side."""
 _MOST = 20_000
 """Templates that are kept at most; a log with more begins anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Write:
+    """What a text that failed was to write: the row that tells it, and the fingerprint, "" where that is nothing.
+
+    `creates`: it makes what it fills.
+    """
+
+    row: dict[str, object]
+    template: str
+    creates: bool
+
+
+_NOTHING = _Write(_NO_WRITE, "", creates=False)
 
 
 class FailedWrites:
@@ -37,38 +62,73 @@ class FailedWrites:
 
     def __init__(self) -> None:
         self._shapes: dict[str, FingerprintCache] = {}
-        self._rows: dict[tuple[str, str], dict[str, object]] = {}
+        self._writes: dict[tuple[str, str], _Write] = {}
 
-    def row(self, text: str | None, dialect: str) -> dict[str, object]:
-        """What the row of a record that failed has of its own: its `failure`, where it was to write a table."""
-        if not text:
-            return _NO_WRITE
+    def row(self, text: str | None, dialect: str, code: str | None = None) -> dict[str, object]:
+        """What the row of a record that failed has of its own: its `failure`, where it was to write a table.
+
+        `code`: of its error, where one is known.
+        """
+        write = self._write(text, dialect) if text else _NOTHING
+        return _NO_WRITE if write.creates and _says_that_the_name_is_taken(code) else write.row
+
+    def _write(self, text: str, dialect: str) -> _Write:
         shapes = self._shapes.get(dialect) or self._shapes.setdefault(dialect, FingerprintCache(dialect))
         shape = shapes.shape_of(text)
         known = shapes.fingerprint(shape) if shape is not None else None
-        if known is not None and (dialect, known) in self._rows:
-            return self._rows[dialect, known]
-        row, template = _read(text, dialect)
-        if shape is not None and template:
-            if len(self._rows) >= _MOST:
-                self._rows.clear()
-            shapes.learn(shape, template)
-            self._rows[dialect, template] = row
-        return row
+        if known is not None and (dialect, known) in self._writes:
+            return self._writes[dialect, known]
+        write = _read(text, dialect)
+        if shape is not None and write.template:
+            if len(self._writes) >= _MOST:
+                self._writes.clear()
+            shapes.learn(shape, write.template)
+            self._writes[dialect, write.template] = write
+        return write
 
 
-def _read(text: str, dialect: str) -> tuple[dict[str, object], str]:
-    """The row of a text that failed, and the fingerprint of what it was to write; "" where that is nothing."""
+def _read(text: str, dialect: str) -> _Write:
     try:
         write = next(_ended_by_failure(text, dialect), None)
-        tables = written_tables(write.text, dialect_of(dialect)) if write is not None else ()
-        template = fingerprint(write.text, dialect) if write is not None and tables else ""
+        if write is None or _may_have_come(text, dialect):
+            return _NOTHING
+        tables = written_tables(write.text, dialect_of(dialect))
+        template = fingerprint(write.text, dialect) if tables else ""
     except Unparsable:
-        return _NO_WRITE, ""
+        return _NOTHING
     if not template:
-        return _NO_WRITE, ""
+        return _NOTHING
     targets = [list(name.parts) for name in tables]
-    return {"skipped": FAILED, "failure": {"template": template, "targets": targets}}, template
+    row: dict[str, object] = {"skipped": FAILED, "failure": {"template": template, "targets": targets}}
+    return _Write(row, template, classify(write.text, dialect).kind in _CREATING)
+
+
+def _says_that_the_name_is_taken(code: str | None) -> bool:
+    return code is not None and (code in _TAKEN_NAME or code.lstrip("-0") in _TAKEN_NAME)
+
+
+def _may_have_come(text: str, dialect: str) -> bool:
+    """Whether the load that a text ends with may have come though the text failed, or is undone there on purpose."""
+    definition = dialect_of(dialect)
+    statements = split(text, dialect)
+    if definition.goes_on_after_errors:
+        return len(statements) > 1 or _holds_others(Code.of(text, definition))
+    for statement in reversed(statements):
+        if Code.of(statement.text, definition).word(0) in _UNDOING:
+            return True
+        if classify(statement.text, dialect).skip_reason is not SkipReason.TRANSACTION:
+            break
+    return False
+
+
+def _holds_others(code: Code) -> bool:
+    """Whether another statement stands behind the first, with nothing between the two."""
+    place = code.find(1, _NEXT)
+    if code.word(0) == "with":
+        place = code.find(place + 1, _NEXT)
+    while place < len(code.tokens) and code.word(place - 1) == "then":  # of a MERGE
+        place = code.find(place + 1, _NEXT)
+    return place < len(code.tokens)
 
 
 def _ended_by_failure(text: str, dialect: str) -> Iterator[StatementText]:

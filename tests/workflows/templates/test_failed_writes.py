@@ -52,6 +52,69 @@ def test_the_load_that_a_text_ends_with_did_not_come_whichever_statement_failed(
     assert both["failure"]["targets"] == [["mart", "sales"]]
 
 
+@pytest.mark.parametrize(
+    ("dialect", "text"),
+    [
+        ("postgres", f"{LOAD}; ROLLBACK"),
+        ("postgres", f"BEGIN; {LOAD}; ROLLBACK; COMMIT"),
+        ("tsql", f"{LOAD}; {LOAD.replace('sales', 'daily')}"),
+        ("tsql", f"{LOAD} {LOAD.replace('sales', 'daily')}"),
+        ("tsql", f"{LOAD}\nGO\n{LOAD.replace('sales', 'daily')}"),
+        ("fabric", f"WITH s AS (SELECT 1 AS a) {LOAD} DROP TABLE s"),
+    ],
+)
+def test_a_load_that_may_have_come_or_is_undone_on_purpose_is_no_failed_load(dialect: str, text: str) -> None:
+    assert row(text, dialect) == {"skipped": "failed"}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text"),
+    [
+        ("postgres", f"ROLLBACK; {LOAD}"),
+        ("tsql", f"WITH s AS (SELECT 1 AS a) {LOAD};"),
+        ("tsql", "MERGE mart.sales AS t USING s ON t.a = s.a WHEN MATCHED THEN"),
+        ("tsql", "MERGE mart.sales AS t USING s ON t.a = s.a WHEN MATCHED THEN UPDATE SET b = 1 WHEN NOT MATCHED THEN"
+         " INSERT (a) VALUES (1);"),
+    ],
+)  # fmt: skip
+def test_the_only_statement_of_a_text_is_the_one_that_failed(dialect: str, text: str) -> None:
+    assert row(text, dialect)["failure"]["targets"] == [["mart", "sales"]]
+
+
+@pytest.mark.parametrize(
+    ("dialect", "code"),
+    [
+        ("postgres", "42P07"),
+        ("mysql", "1050"),
+        ("mysql", "42S01"),
+        ("snowflake", "002002"),
+        ("oracle", "-955"),
+        ("trino", "ALREADY_EXISTS"),
+        ("bigquery", "duplicate"),
+    ],
+)
+def test_a_table_that_is_already_there_did_not_fail_to_load(dialect: str, code: str) -> None:
+    writes = FailedWrites()
+    made = "CREATE TABLE mart.sales AS SELECT a FROM s"
+    assert writes.row(made, dialect, "22012")["failure"]
+    assert writes.row(made, dialect, code) == {"skipped": "failed"}
+    assert writes.row(made, dialect)["failure"]
+    assert writes.row(LOAD, dialect, code)["failure"]
+
+
+def test_the_code_of_a_record_is_that_of_its_statement() -> None:
+    text = "CREATE TABLE mart.sales AS SELECT a FROM s"
+    record = {"source_id": "f:1", "start_time": 1.0, "status": "failed", "text": text}
+    found = rows_of([{**record, "error_code": code} for code in ("22012", "42P07")], "postgres")
+    assert [row["failure"] is None for row in found] == [False, True]
+
+
+def test_a_failed_text_with_many_words_before_its_table_is_skipped() -> None:
+    text = "INSERT " + "TOP(1) " * 1000 + "INTO t SELECT * FROM s"
+    (found,) = rows_of([{"source_id": "f:1", "start_time": 1.0, "status": "failed", "text": text}], "tsql")
+    assert (found["skipped"], found["dead"]) == ("failed", None)
+
+
 def test_texts_that_differ_in_values_are_read_once() -> None:
     writes = FailedWrites()
     first, again = (writes.row(LOAD.replace("canary", value), "postgres") for value in ("1", "2"))
