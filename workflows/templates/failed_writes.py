@@ -43,7 +43,7 @@ _MOST = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class _Write:
+class _FailedWrite:
     """What a text that failed was to write: the row that tells it, and the fingerprint, "" where that is nothing.
 
     `creates`: it makes what it fills.
@@ -54,7 +54,7 @@ class _Write:
     creates: bool
 
 
-_NOTHING = _Write(_NO_WRITE, "", creates=False)
+_NOTHING = _FailedWrite(_NO_WRITE, "", creates=False)
 
 
 class FailedWrites:
@@ -62,7 +62,7 @@ class FailedWrites:
 
     def __init__(self) -> None:
         self._shapes: dict[str, FingerprintCache] = {}
-        self._writes: dict[tuple[str, str], _Write] = {}
+        self._writes: dict[tuple[str, str], _FailedWrite] = {}
 
     def row(self, text: str | None, dialect: str, code: str | None = None) -> dict[str, object]:
         """What the row of a record that failed has of its own: its `failure`, where it was to write a table.
@@ -72,7 +72,7 @@ class FailedWrites:
         write = self._write(text, dialect) if text else _NOTHING
         return _NO_WRITE if write.creates and _says_that_the_name_is_taken(code) else write.row
 
-    def _write(self, text: str, dialect: str) -> _Write:
+    def _write(self, text: str, dialect: str) -> _FailedWrite:
         shapes = self._shapes.get(dialect) or self._shapes.setdefault(dialect, FingerprintCache(dialect))
         shape = shapes.shape_of(text)
         known = shapes.fingerprint(shape) if shape is not None else None
@@ -87,7 +87,7 @@ class FailedWrites:
         return write
 
 
-def _read(text: str, dialect: str) -> _Write:
+def _read(text: str, dialect: str) -> _FailedWrite:
     try:
         write = next(_ended_by_failure(text, dialect), None)
         if write is None or _may_have_come(text, dialect):
@@ -100,7 +100,7 @@ def _read(text: str, dialect: str) -> _Write:
         return _NOTHING
     targets = [list(name.parts) for name in tables]
     row: dict[str, object] = {"skipped": FAILED, "failure": {"template": template, "targets": targets}}
-    return _Write(row, template, classify(write.text, dialect).kind in _CREATING)
+    return _FailedWrite(row, template, classify(write.text, dialect).kind in _CREATING)
 
 
 def _says_that_the_name_is_taken(code: str | None) -> bool:
@@ -123,7 +123,7 @@ def _may_have_come(text: str, dialect: str) -> bool:
 
 def _holds_others(code: Code) -> bool:
     """Whether another statement stands behind the first, with nothing between the two."""
-    place = code.find(1, _NEXT)
+    place = code.find(2 if code.word(0) == "bulk" else 1, _NEXT)
     if code.word(0) == "with":
         place = code.find(place + 1, _NEXT)
     while place < len(code.tokens) and code.word(place - 1) == "then":  # of a MERGE

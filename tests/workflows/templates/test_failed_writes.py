@@ -72,6 +72,7 @@ def test_a_load_that_may_have_come_or_is_undone_on_purpose_is_no_failed_load(dia
     [
         ("postgres", f"ROLLBACK; {LOAD}"),
         ("tsql", f"WITH s AS (SELECT 1 AS a) {LOAD};"),
+        ("tsql", "BULK INSERT mart.sales FROM 'x.csv'"),
         ("tsql", "MERGE mart.sales AS t USING s ON t.a = s.a WHEN MATCHED THEN"),
         ("tsql", "MERGE mart.sales AS t USING s ON t.a = s.a WHEN MATCHED THEN UPDATE SET b = 1 WHEN NOT MATCHED THEN"
          " INSERT (a) VALUES (1);"),
