@@ -31,7 +31,7 @@ _LOADS = frozenset(
 
 Rows of values are those of a client, one by one; so are, often, those that an UPDATE or a DELETE changes.
 """
-_CREATING = frozenset({StatementKind.CREATE_TABLE_AS, StatementKind.CREATE_VIEW})
+_CREATING_KINDS = frozenset({StatementKind.CREATE_TABLE_AS, StatementKind.CREATE_VIEW})
 _TAKEN_NAME = keywords("42P07 42S01 42710 1050 2714 955 2002 3803 601 57 ALREADY_EXISTS duplicate")
 """Codes of a CREATE that failed since what it makes is there, numbers without a sign: the standard's and ODBC's states,
 MySQL, SQL Server, Oracle, Snowflake, Teradata, Db2, ClickHouse; Trino and BigQuery."""
@@ -100,7 +100,7 @@ def _read(text: str, dialect: str) -> _FailedWrite:
         return _NOTHING
     targets = [list(name.parts) for name in tables]
     row: dict[str, object] = {"skipped": FAILED, "failure": {"template": template, "targets": targets}}
-    return _FailedWrite(row, template, classify(write.text, dialect).kind in _CREATING)
+    return _FailedWrite(row, template, classify(write.text, dialect).kind in _CREATING_KINDS)
 
 
 def _says_that_the_name_is_taken(code: str | None) -> bool:
