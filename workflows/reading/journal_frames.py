@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
@@ -20,6 +19,7 @@ from workflows.journal.segments import Segment, fingerprints_of, rows_of, with_a
 from workflows.journal.writing import JournalRows, pack_task, with_segments
 from workflows.reading.statements import STATEMENT_SCHEMA, segment_row
 from workflows.reading.statistics import OUTSIDE_WINDOW
+from workflows.runtime.kept_frames import kept_by_spark
 from workflows.state.watermark import ReadState
 
 _LEFT_OUT = frozenset({"source_id", "text", "symbolic", "literals", "failure", "error_code", "rows"})
@@ -81,12 +81,8 @@ def kept_journal(spark: SparkSession, past: ReadState, since: float | None) -> I
     if not past.journal:
         yield None
         return
-    kept = _journal_frame(spark, past, since).persist(StorageLevel.DISK_ONLY)
-    try:
+    with kept_by_spark(_journal_frame(spark, past, since)) as kept:
         yield kept
-    finally:
-        # At once: a later run in this session must not be given what this one kept.
-        kept.unpersist(blocking=True)
 
 
 def without_texts(statements: DataFrame) -> DataFrame:

@@ -27,6 +27,17 @@ _QUICKLY_COMPRESSED = "snappy"
 
 
 @contextmanager
+def kept_by_spark(frame: DataFrame) -> Iterator[DataFrame]:
+    """The frame, whose rows Spark keeps on its disk for the block once they are made."""
+    kept = frame.persist(StorageLevel.DISK_ONLY)
+    try:
+        yield kept
+    finally:
+        # At once: a later run in this session must not be given what this one kept.
+        kept.unpersist(blocking=True)
+
+
+@contextmanager
 def kept_frame(
     spark: SparkSession,
     made: Callable[[BatchWork, StructType], DataFrame],
@@ -43,12 +54,8 @@ def kept_frame(
     itself.
     """
     if are_few or not _tasks_write(spark.sparkContext):
-        kept = made(work, schema).persist(StorageLevel.DISK_ONLY)
-        try:
+        with kept_by_spark(made(work, schema)) as kept:
             yield kept
-        finally:
-            # At once: a later run in this session must not be given what this one kept.
-            kept.unpersist(blocking=True)
         return
     # In a folder of Spark's own, below spark.local.dir, which goes when Spark does.
     # A task that another one's failure overtook may still be writing there.

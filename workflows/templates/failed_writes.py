@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from connectors.query_log.profiles.export_profile import FAILED
@@ -14,7 +13,7 @@ from ingestion.masking import fingerprint
 from ingestion.masking.fingerprint_cache import FingerprintCache
 from ingestion.model import StatementKind
 from ingestion.parsing.written_tables import written_tables
-from ingestion.statements import SkipReason, StatementText, classify, split
+from ingestion.statements import SkipReason, classify, split
 
 _NO_WRITE: dict[str, object] = {"skipped": FAILED}
 _LOADS = frozenset(
@@ -89,36 +88,40 @@ class FailedWrites:
 
 def _read(text: str, dialect: str) -> _FailedWrite:
     try:
-        write = next(_ended_by_failure(text, dialect), None)
-        if write is None or _may_have_come(text, dialect):
-            return _NOTHING
-        tables = written_tables(write.text, dialect_of(dialect))
-        template = fingerprint(write.text, dialect) if tables else ""
+        load = _failed_load(text, dialect)
+        tables = written_tables(load[0], dialect_of(dialect)) if load is not None else ()
+        template = fingerprint(load[0], dialect) if load is not None and tables else ""
     except Unparsable:
         return _NOTHING
-    if not template:
+    if load is None or not template:
         return _NOTHING
     targets = [list(name.parts) for name in tables]
     row: dict[str, object] = {"skipped": FAILED, "failure": {"template": template, "targets": targets}}
-    return _FailedWrite(row, template, classify(write.text, dialect).kind in _CREATING_KINDS)
+    return _FailedWrite(row, template, load[1] in _CREATING_KINDS)
 
 
 def _says_that_the_name_is_taken(code: str | None) -> bool:
     return code is not None and (code in _TAKEN_NAME or code.lstrip("-0") in _TAKEN_NAME)
 
 
-def _may_have_come(text: str, dialect: str) -> bool:
-    """Whether the load that a text ends with may have come though the text failed, or is undone there on purpose."""
-    definition = dialect_of(dialect)
-    statements = split(text, dialect)
-    if definition.goes_on_after_errors:
-        return len(statements) > 1 or _holds_others(Code.of(text, definition))
+def _failed_load(text: str, dialect: str) -> tuple[str, StatementKind] | None:
+    """The load that a text ends with, and its kind: whichever of its statements failed, this one did, or never ran.
+
+    None where it may have come though the text failed, or is undone there on purpose. What stands before it may have
+    come to its end.
+    """
+    definition, statements = dialect_of(dialect), split(text, dialect)
+    if definition.goes_on_after_errors and (len(statements) > 1 or _holds_others(Code.of(text, definition))):
+        return None
     for statement in reversed(statements):
         if Code.of(statement.text, definition).word(0) in _UNDOING:
-            return True
-        if classify(statement.text, dialect).skip_reason is not SkipReason.TRANSACTION:
-            break
-    return False
+            return None
+        found = classify(statement.text, dialect)
+        if found.skip_reason is None and found.kind in _LOADS:
+            return statement.text, found.kind
+        if found.skip_reason is not SkipReason.TRANSACTION:
+            return None
+    return None
 
 
 def _holds_others(code: Code) -> bool:
@@ -129,16 +132,3 @@ def _holds_others(code: Code) -> bool:
     while place < len(code.tokens) and code.word(place - 1) == "then":  # of a MERGE
         place = code.find(place + 1, _NEXT)
     return place < len(code.tokens)
-
-
-def _ended_by_failure(text: str, dialect: str) -> Iterator[StatementText]:
-    """The load that a text ends with: whichever of its statements failed, this one did, or never ran.
-
-    What stands before it may have come to its end.
-    """
-    for statement in reversed(split(text, dialect)):
-        found = classify(statement.text, dialect)
-        if found.skip_reason is None and found.kind in _LOADS:
-            yield statement
-        if found.skip_reason is not SkipReason.TRANSACTION:
-            return
