@@ -23,6 +23,7 @@ from connectors.catalog.store.clock import now_millis
 from connectors.catalog.store.labels import prepare_labels
 from connectors.catalog.store.name_index import prepare_name_index
 from connectors.catalog.store.schema import SCHEMA_VERSION, entities, meta, metadata
+from connectors.catalog.store.selectivity import prepare_selectivity
 from ingestion.errors import ConfigError
 from ingestion.model import Json
 
@@ -38,7 +39,7 @@ class Database:
         with self.write() as connection:
             metadata.create_all(connection)
             _check_version(connection, file)
-            for prepare in (prepare_name_index, prepare_labels, prepare_activity):
+            for prepare in (prepare_name_index, prepare_labels, prepare_activity, prepare_selectivity):
                 prepare(connection)
             _identify(connection)
 

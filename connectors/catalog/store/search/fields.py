@@ -17,7 +17,7 @@ _COLUMNS: dict[str, ColumnElement[Any]] = {
     "fullyQualifiedName": entities.c.fqn_folded,
     "name": entities.c.name_folded,
     "entityType": func.lower(entities.c.type),
-    "checksum": func.lower(entities.c.checksum),
+    "checksum": entities.c.checksum,
     "_id": entities.c.id,
     "id": entities.c.id,
 }
