@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, ClassVar
 
 from ingestion.entities import EntityReference
 from ingestion.model import Json, LineageType, Subtype, Transformation
@@ -54,6 +54,7 @@ class ColumnEvidence:
     transformation: Transformation
     expression: str = ""
     certain: bool = True
+    __normalizes__: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if len(self.from_columns) > 1:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any
+from typing import Any, ClassVar
 
 from ingestion.contribution import Contribution, Producer, description_of_jobs, merge_contributions
 from ingestion.entities import EntityReference
@@ -41,6 +41,7 @@ class ColumnLineage:
     from_columns: tuple[str, ...]
     to_column: str
     function: str | None = None
+    __normalizes__: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if len(self.from_columns) > 1:
@@ -95,10 +96,7 @@ class LineageDetails:
         object.__setattr__(self, "temp_lineage_tables", tuple(sorted(set(self.temp_lineage_tables))))
 
     def to_json(self) -> Json:
-        json: Json = {
-            "source": str(self.source),
-            "columnsLineage": [mapping.to_json() for mapping in self.columns_lineage],
-        }
+        json: Json = {"source": str(self.source), "columnsLineage": [one.to_json() for one in self.columns_lineage]}
         if self.sql_query:
             json["sqlQuery"] = self.sql_query
         if self.pipeline is not None:

@@ -13,6 +13,9 @@ from dataclasses import fields, is_dataclass
 from operator import attrgetter
 from typing import Any
 
+NORMALIZES = "__normalizes__"
+"""The attribute of a class whose `__post_init__` brings fields into their normal form, and does nothing else."""
+
 Reduction = Callable[[Any], Any]
 
 
@@ -40,7 +43,7 @@ def dumps(value: object) -> bytes:
 def _reduction(kind: type) -> Reduction:
     if kind in copyreg.dispatch_table:
         return copyreg.dispatch_table[kind]
-    if not (is_dataclass(kind) and _is_made_of_its_fields(kind)):
+    if "__reduce__" in vars(kind) or not (is_dataclass(kind) and _is_made_of_its_fields(kind)):
         return _own_reduction
     names = [one.name for one in fields(kind)]
     if len(names) == 1:
@@ -54,7 +57,8 @@ def _is_made_of_its_fields(kind: type) -> bool:
     plain = all(one.init and not one.kw_only for one in fields(kind))
     frozen: bool = kind.__dataclass_params__.frozen  # type: ignore[attr-defined]
     slots = "__slots__" in vars(kind)
-    return plain and frozen and slots and bool(fields(kind)) and not hasattr(kind, "__post_init__")
+    as_given = not hasattr(kind, "__post_init__") or NORMALIZES in vars(kind)
+    return plain and frozen and slots and bool(fields(kind)) and as_given
 
 
 def _own_reduction(value: Any) -> Any:

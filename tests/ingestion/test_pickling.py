@@ -8,6 +8,7 @@ import pickletools
 import re
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import pytest
 
@@ -42,11 +43,35 @@ class One:
     parts: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Ordered:
+    """A value whose fields are brought into order."""
+
+    parts: tuple[str, ...]
+    __normalizes__: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parts", tuple(sorted(self.parts)))
+
+
+@dataclass(frozen=True, slots=True)
+class Small:
+    """A value that writes less than it has."""
+
+    name: str
+    notes: tuple[str, ...] = field(default=(), compare=False, repr=False)
+
+    def __reduce__(self) -> tuple[type[Small], tuple[str]]:
+        return Small, (self.name,)
+
+
 VALUES = [
     TableChange(StatementKind.RENAME, TableName(("s", "t"), "S.t"), other=TableName(("/x",), kind=NameKind.PATH)),
     Slot(("t", "c"), 3),
     One(("a", "b")),
     Counted("abc"),
+    Ordered(("b", "a")),
+    Small("abc", ("left out",)),
     Changing("a", ["b"]),
     Counter("aab"),
     re.compile("a+"),
@@ -66,6 +91,15 @@ def test_frozen_values_are_made_by_a_call_and_no_state_is_set() -> None:
     operations = {operation.name for operation, _argument, _place in pickletools.genops(dumps(VALUES[0]))}
     assert "REDUCE" in operations
     assert "BUILD" not in operations
+
+
+def test_what_brings_its_fields_into_order_is_made_by_a_call_too() -> None:
+    operations = {operation.name for operation, _argument, _place in pickletools.genops(dumps(Ordered(("b", "a"))))}
+    assert "BUILD" not in operations
+
+
+def test_a_class_decides_what_it_writes() -> None:
+    assert pickle.loads(dumps(Small("abc", ("left out",)))).notes == ()
 
 
 def test_a_value_that_is_met_twice_is_written_once() -> None:

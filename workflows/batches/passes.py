@@ -15,6 +15,7 @@ from ingestion.binding.timeline import SchemaProvider
 from ingestion.entities import TableEntity
 from ingestion.lineage_request import AddLineageRequest
 from ingestion.resolution.resolver import Resolver
+from workflows.batches.packing import publishable, resolvable
 from workflows.batches.summaries import LineageSummary, PublishedSummary, lineage_summary, published_summary
 from workflows.config import RunConfig
 from workflows.control.options import RunOptions
@@ -77,6 +78,10 @@ class BoundBatch:
     source: LineageSource
     survey: NameSurvey
 
+    def __reduce__(self) -> tuple[type[BoundBatch], tuple[LineageSource, NameSurvey]]:
+        """Packed, it has what resolving it needs."""
+        return BoundBatch, (resolvable(self.source), self.survey)
+
 
 @dataclass(frozen=True, slots=True)
 class ResolvedBatch:
@@ -84,6 +89,10 @@ class ResolvedBatch:
 
     lineage: SourceLineage
     names: ResolvedNames
+
+    def __reduce__(self) -> tuple[type[ResolvedBatch], tuple[SourceLineage, ResolvedNames]]:
+        """Packed, it has what publishing it needs."""
+        return ResolvedBatch, (publishable(self.lineage), self.names)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from workflows.batches.passes import BatchStages
+from workflows.control.collection import collection_paused
 from workflows.control.shelf import Shelf
 
 Value = TypeVar("Value")
@@ -49,6 +50,7 @@ class InDriver:
     ) -> None:
         """Does the `work`, as `Place` says."""
         for value, given in zip(*batches, strict=False):
-            left, summary = work(self.stages, value, given)
+            with collection_paused():
+                left, summary = work(self.stages, value, given)
             leave.append(left)
             take(summary)

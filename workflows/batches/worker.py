@@ -26,6 +26,7 @@ from workflows.batches.passes import BatchStages
 from workflows.config import EmbeddedCatalog, RunConfig
 from workflows.config.namespaces import SourceSettings
 from workflows.config.values import SparkSettings, State
+from workflows.control.collection import collection_paused
 from workflows.control.failpoints import Failpoints
 from workflows.control.options import RunOptions
 from workflows.control.shelf import pack, unpack
@@ -122,8 +123,9 @@ def batch_task(settings: WorkerSettings, work: TaskPass, payload: Broadcast[byte
         recorded = Recorded()
         packed, given = pickle.loads(payload.value)
         try:
-            left, recorded.summary = work(_worker(settings).stages(number, recorded), unpack(packed), given)
-            recorded.left = pack(left)
+            with collection_paused():
+                left, recorded.summary = work(_worker(settings).stages(number, recorded), unpack(packed), given)
+                recorded.left = pack(left)
         except LineageError as error:  # as a value: Spark would try a dead target again, and tell it as its own failure
             recorded.error = error
         try:

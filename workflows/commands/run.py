@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import logging
 import uuid
@@ -99,6 +98,7 @@ class Request:
 
 def carry_out(config: RunConfig, request: Request) -> None:
     """A run and its end: the summary, the report. Raises what `run_workflow` and `finish` raise, without secrets."""
+    from workflows.control.collection import collect_seldom
     from workflows.runs.finish import SuccessCriteria, finish
     from workflows.runtime.java import find_java
     from workflows.runtime.logs import Redactor, start_logging
@@ -110,16 +110,10 @@ def carry_out(config: RunConfig, request: Request) -> None:
         for key in config.without_effect:
             logger.warning("%s is accepted and has no effect here", key)
         find_java()
-        _collect_seldom()
+        collect_seldom()
         summary = _summary(config, request, run_id)
         threshold = config.success_threshold if config.fail_below_threshold else None
         finish(summary, SuccessCriteria(threshold, request.strict), request.report, request.log_format)
-
-
-def _collect_seldom() -> None:
-    """A run keeps most of what it makes, and little of that in circles: looking for these takes a tenth of its time."""
-    gc.freeze()
-    gc.set_threshold(50_000, 20, 10)
 
 
 def _summary(config: RunConfig, request: Request, run_id: str) -> RunSummary:

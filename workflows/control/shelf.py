@@ -12,6 +12,7 @@ from typing import IO, Generic, TypeVar, cast, overload
 
 from ingestion import pickling
 from ingestion.errors import StateLost
+from workflows.control.collection import collection_paused
 
 Value = TypeVar("Value")
 Key = TypeVar("Key", bound=Hashable)
@@ -132,4 +133,5 @@ def pack(value: object) -> bytes | None:
 
 def unpack(packed: bytes) -> object:
     """The value that was packed."""
-    return pickle.loads(zlib.decompress(packed))
+    with collection_paused():
+        return pickle.loads(zlib.decompress(packed))

@@ -65,12 +65,11 @@ def statement_outcomes(lineage: SourceLineage, edges: EdgeOutcomes) -> tuple[Sta
             through.setdefault(statement, []).append(flow_lineage)
 
     def outcome(group: OccurrenceGroup) -> tuple[StatementStatus, str]:
-        template = source.templates[group.template]
-        if template.symbolic is None:
-            return StatementStatus.DEAD, template.dead or "unparsable"
         if group.order in lineage.failures:
             return StatementStatus.DEAD, lineage.failures[group.order].reason
-        number = numbers[group.order]
+        number = numbers.get(group.order)
+        if number is None:
+            return StatementStatus.DEAD, source.templates[group.template].dead or "unparsable"
         if number in own:
             return _outcome_of(own[number], edges)
         # what it wrote was folded away: it is published where what read that is

@@ -107,9 +107,9 @@ def _proofs(
         proof = _Proof(_reason_to_skip(source, flow, entities, routines))
         # what was said word for word before is told too, with its time
         if proof.skipped is None or (proof.skipped == _SUPERSEDED and flow.target in entities.resolved):
-            occurrence = source.log.statements[flow.statement].occurrence
-            with isolation.around(FailureStage.EVIDENCE, occurrence.order):
-                isolation.probe(FailureStage.EVIDENCE, occurrence)
+            statement = source.log.statements[flow.statement]
+            with isolation.around(FailureStage.EVIDENCE, statement.occurrence.order):
+                isolation.probe(FailureStage.EVIDENCE, statement)
                 proved = builder.of(flow)
                 empty = proof.skipped is None and not proved.contributions
                 proof = _Proof(_why_no_edge(flow, proved, entities) if empty else proof.skipped, proved)

@@ -12,6 +12,8 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
+from workflows.control.collection import collect_seldom
+
 _ARCHIVES = ("pyspark.zip", "py4j-")
 _LOADED = (
     "pyspark.worker",
@@ -28,6 +30,7 @@ def main() -> None:
     for module in _LOADED:
         with suppress(ImportError):  # a worker says what is missing, where it can be told
             importlib.import_module(module)
+    collect_seldom()
     _fork()
 
 

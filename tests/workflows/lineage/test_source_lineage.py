@@ -7,8 +7,9 @@ from dataclasses import FrozenInstanceError
 
 import pytest
 
+from ingestion.binding.binder import BoundStatement
 from ingestion.binding.temporary_tables import PersistedFlow
-from ingestion.binding.timeline import Occurrence, SchemaProvider
+from ingestion.binding.timeline import SchemaProvider
 from ingestion.entities import TableEntity
 from ingestion.isolation import FailureStage, no_probe
 from ingestion.model import Column
@@ -143,7 +144,11 @@ def test_a_view_over_the_unknown_is_not_told_as_whole() -> None:
 
 def test_a_statement_that_fails_is_dead_and_no_other() -> None:
     def probe(stage: FailureStage, subject: object) -> None:
-        if stage is FailureStage.EVIDENCE and isinstance(subject, Occurrence) and subject.template == LOG[2]:
+        if (
+            stage is FailureStage.EVIDENCE
+            and isinstance(subject, BoundStatement)
+            and subject.occurrence.template == LOG[2]
+        ):
             raise ZeroDivisionError
 
     found = lineage(UNRESOLVED, probe)
