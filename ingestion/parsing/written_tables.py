@@ -1,4 +1,4 @@
-"""The tables that a statement is to fill or change, from its words alone: of statements that never came to their end.
+"""The tables that a statement is to fill, from its words alone: of statements that never came to their end.
 
 Nothing is parsed: such texts are many, and often wrong. Where it is not plain which table is meant, none is.
 """
@@ -23,8 +23,7 @@ _NO_NAME = keywords(
 )
 _AFTER_NAMES = frozenset("@.:{$%?*-#")
 _STAGE = "@"
-_VERBS = keywords("insert ins replace upsert merge update upd delete del")
-_STARTS = _VERBS | keywords("select sel values table from")
+_STARTS = keywords("insert ins replace upsert merge update upd delete del select sel values table from")
 _MADE = keywords("table view")
 _TEMPORARY = keywords("temp temporary volatile")
 _BEFORE_MADE = keywords(
@@ -32,17 +31,14 @@ _BEFORE_MADE = keywords(
     " hybrid iceberg snapshot live streaming secure column row columnar rowstore hadoop immutable blockchain sharded"
     " duplicated reference dimension fact"
 )
-_SET, _FROM, _USING, _INTO, _INSERT = (keywords(word) for word in ("set", "from", "using", "into", "insert"))
-_AS, _TO, _NO = (keywords(word) for word in ("as", "to", "no"))
+_INTO, _INSERT, _AS, _TO, _NO = (keywords(word) for word in ("into", "insert", "as", "to", "no"))
 _PERCENT = keywords("percent")
-_JOINS = keywords("from join using ,")
-_SEVERAL = keywords("join ,")
 
 
 def written_tables(text: str, dialect: Dialect) -> tuple[TableName, ...]:
-    """The tables that one statement fills or changes, as it names them; none that the session alone can see.
+    """The tables that one statement fills, as it names them; none that the session alone can see.
 
-    `INSERT INTO mart.sales SELECT …` -> mart.sales; `UPDATE s SET … FROM mart.sales AS s` -> mart.sales.
+    `INSERT INTO mart.sales SELECT …` -> mart.sales. What changes or ends rows that are there fills nothing.
     """
     code = Code.of(text, dialect)
     begin = code.find(1, _STARTS) if code.word(0) == "with" else 0
@@ -120,52 +116,6 @@ def _merge(code: Code, at: int) -> Iterator[TableName | None]:
     yield _name(code, _place_of_name(code, at + 1))
 
 
-def _update(code: Code, at: int) -> Iterator[TableName | None]:
-    place = _place_of_name(code, at + 1)
-    change = code.find(place, _SET)
-    if change == len(code.tokens) or code.find(place, _SEVERAL, change) < change:
-        yield None  # of several tables it is not told which; UPDATE STATISTICS t sets nothing
-    else:
-        yield _aliased_table(code, _name(code, place), code.find(place, _FROM))
-
-
-def _delete(code: Code, at: int) -> Iterator[TableName | None]:
-    place = _place_of_name(code, at + 1)
-    if code.word(place) == "from":
-        name, end = _name_and_end(code, _place_of_name(code, place + 1))
-        others = code.find(place, _USING)
-    else:
-        name, end = _name_and_end(code, place)
-        others = code.find(place, _FROM)
-    yield None if code.word(end) in (",", ".") else _aliased_table(code, name, others)
-
-
-def _aliased_table(code: Code, name: TableName | None, others: int) -> TableName | None:
-    """The table that is called so among the `others`, which begin at an index; else the name itself.
-
-    None where it is what a query, a function or a variable is called there.
-    """
-    if name is None or len(name.parts) > 1:
-        return name
-    place = others
-    while place < len(code.tokens):
-        named, end = _name_and_end(code, place + 1)
-        alias = end + (code.word(end) == "as")
-        if named is not None and code.name(alias) == name.table:
-            return named
-        place = code.find(max(end, place + 1), _JOINS)
-    return None if _is_alias_of_no_table(code, name.table, others) else name
-
-
-def _is_alias_of_no_table(code: Code, alias: str, others: int) -> bool:
-    for place in range(others + 1, len(code.tokens)):
-        if code.name(place) == alias:
-            before = place - 2 if code.word(place - 1) == "as" else place - 1
-            if code.word(before) in (")", "}") or code.tokens[before].text.startswith(_STAGE):
-                return True
-    return False
-
-
 def _create(code: Code, at: int) -> Iterator[TableName | None]:
     made = code.find(at, _MADE, at + 8)
     words = {code.word(place) for place in range(at + 1, made)}
@@ -223,15 +173,8 @@ def _select(code: Code, at: int) -> Iterator[TableName | None]:
         yield _name(code, place)
 
 
-def _refresh(code: Code, at: int) -> Iterator[TableName | None]:
-    if code.words(at + 1, 2) == ("materialized", "view"):
-        yield _name(code, _place_of_name(code, at + 3))
-
-
 _READERS: Mapping[str, Callable[[Code, int], Iterator[TableName | None]]] = {
     **dict.fromkeys(("insert", "ins", "upsert"), _insert),
-    **dict.fromkeys(("update", "upd"), _update),
-    **dict.fromkeys(("delete", "del"), _delete),
     **dict.fromkeys(("select", "sel"), _select),
     **dict.fromkeys(("load", "import"), _load),
     "replace": _replace,
@@ -240,7 +183,6 @@ _READERS: Mapping[str, Callable[[Code, int], Iterator[TableName | None]]] = {
     "create": _create,
     "copy": _copy,
     "bulk": _bulk,
-    "refresh": _refresh,
 }
 
 
