@@ -5,13 +5,13 @@ A run is a statement in a log record. One that writes several tables is one run 
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 
 from sqlalchemy import Connection, and_, bindparam, delete, func, insert, select, union_all
-from sqlalchemy.dialects.sqlite import insert as upsert
 
 from connectors.catalog.store.chunking import chunks_of
+from connectors.catalog.store.row_inserts import insert_new_rows, insert_rows
 from connectors.catalog.store.schema import (
     contribution_jobs,
     contributions,
@@ -31,6 +31,13 @@ _NAMELESS = ("query", "plan", "wire")
 """Producers whose keys are digests."""
 _SUBJECT = ("id", "kind", "key", "source")
 _FILLED = "activity"
+_ACTIVITY = ("entity_id", "runs", "readers", "last_written")
+_ADD_ACTIVITY = (
+    f"insert into {entity_activity.name} ({', '.join(_ACTIVITY)}) values (?, ?, ?, ?) on conflict (entity_id) do update"
+)
+_ADD_RUNS = f"{_ADD_ACTIVITY} set runs = runs + excluded.runs"
+_STORE_LAST_WRITTEN = f"{_ADD_ACTIVITY} set last_written = excluded.last_written"
+_ADD_READERS = f"update {entity_activity.name} set readers = readers + ? where entity_id = ?"
 Statement = tuple[str, str, str]
 """The entity that is read, and the kind and key of what reads it."""
 
@@ -47,8 +54,13 @@ def prepare_activity(connection: Connection) -> None:
     readings = union_all(of_statement.group_by(counted.c.from_id, counted.c.kind, counted.c.key), besides).subquery()
     totals = select(readings.c.from_id, func.sum(readings.c.runs)).group_by(readings.c.from_id)
     add_runs(connection, {row[0]: row[1] for row in connection.execute(totals)})
-    ends = connection.execute(select(intervals.c.from_id, intervals.c.to_id).distinct()).all()
-    refresh_activity(connection, {row[0] for row in ends}, {row[1] for row in ends})
+    is_open = func.max(intervals.c.end.is_(None))
+    ends = select(intervals.c.from_id, intervals.c.to_id, is_open).group_by(intervals.c.from_id, intervals.c.to_id)
+    found = connection.execute(ends).all()
+    readers = Counter({source: 0 for source, _, _ in found})
+    readers.update(source for source, _, still in found if still)
+    add_readers(connection, readers)
+    refresh_writes(connection, {target for _, target, _ in found})
     connection.execute(insert(meta).values(key=_FILLED, value=1))
 
 
@@ -65,11 +77,9 @@ def add_statement_runs(connection: Connection, counted: Iterable[tuple[Statement
 
 def add_runs(connection: Connection, news: Mapping[str, int]) -> None:
     """Adds to the runs that read each entity."""
-    rows = [{"entity_id": entity, "runs": runs, "readers": 0} for entity, runs in news.items() if runs > 0]
+    rows = [(entity, runs, 0, None) for entity, runs in news.items() if runs > 0]
     if rows:
-        adding = upsert(entity_activity)
-        total = {"runs": entity_activity.c.runs + adding.excluded.runs}
-        connection.execute(adding.on_conflict_do_update(index_elements=["entity_id"], set_=total), rows)
+        connection.exec_driver_sql(_ADD_RUNS, rows)
 
 
 def use_order(connection: Connection, identifiers: Iterable[str]) -> dict[str, tuple[int, int, str]]:
@@ -83,20 +93,18 @@ def use_order(connection: Connection, identifiers: Iterable[str]) -> dict[str, t
     return found
 
 
-def refresh_activity(connection: Connection, sources: Iterable[str], targets: Iterable[str]) -> None:
-    """Brings the readers of `sources`, and the last writes and producers of `targets`, up to date."""
-    for chunk in chunks_of(sorted(set(sources))):
-        _refresh_readers(connection, chunk)
+def add_readers(connection: Connection, news: Mapping[str, int]) -> None:
+    """Adds to the number of entities that read each entity now."""
+    insert_new_rows(connection, entity_activity, _ACTIVITY, [(entity, 0, 0, None) for entity in news])
+    rows = [(number, entity) for entity, number in news.items() if number]
+    if rows:
+        connection.exec_driver_sql(_ADD_READERS, rows)
+
+
+def refresh_writes(connection: Connection, targets: Iterable[str]) -> None:
+    """Brings the last writes and the producers of `targets` up to date."""
     for chunk in chunks_of(sorted(set(targets))):
         _refresh_writes(connection, chunk)
-
-
-def _refresh_readers(connection: Connection, identifiers: list[str]) -> None:
-    """Counts the entities that read these now."""
-    readers = func.count(intervals.c.to_id.distinct())
-    open_now = and_(intervals.c.from_id.in_(identifiers), intervals.c.end.is_(None))
-    counted = connection.execute(select(intervals.c.from_id, readers).where(open_now).group_by(intervals.c.from_id))
-    _store(connection, "readers", {**dict.fromkeys(identifiers, 0), **{row[0]: row[1] for row in counted}})
 
 
 def _refresh_writes(connection: Connection, identifiers: list[str]) -> None:
@@ -118,7 +126,7 @@ def _refresh_writes(connection: Connection, identifiers: list[str]) -> None:
         producers.update(
             (row.job, target) for row in connection.execute(ran) for target in open_now[row.contribution_id]
         )
-    _store(connection, "last_written", last)
+    connection.exec_driver_sql(_STORE_LAST_WRITTEN, [(entity, 0, 0, moment) for entity, moment in last.items()])
     _store_producers(connection, identifiers, producers)
 
 
@@ -131,17 +139,5 @@ def _store_producers(connection: Connection, identifiers: list[str], producers: 
     if gone:
         same = entity_labels.c.value == bindparam("name"), entity_labels.c.entity_id == bindparam("entity")
         connection.execute(delete(entity_labels).where(entity_labels.c.kind == PRODUCER, *same), gone)
-    fresh = [
-        {"kind": PRODUCER, "value": name, "entity_id": entity, "column_path": ""} for name, entity in producers - known
-    ]
-    if fresh:
-        connection.execute(insert(entity_labels), fresh)
-
-
-def _store(connection: Connection, name: str, known: Mapping[str, int | None]) -> None:
-    nothing = {"runs": 0, "readers": 0, "last_written": None}
-    rows = [{**nothing, "entity_id": entity, name: value} for entity, value in known.items()]
-    if rows:
-        adding = upsert(entity_activity)
-        news = {name: adding.excluded[name]}
-        connection.execute(adding.on_conflict_do_update(index_elements=["entity_id"], set_=news), rows)
+    fresh = [(PRODUCER, name, entity, "") for name, entity in sorted(producers - known)]
+    insert_rows(connection, entity_labels, ("kind", "value", "entity_id", "column_path"), fresh)

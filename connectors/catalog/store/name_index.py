@@ -10,10 +10,10 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 
-from sqlalchemy import Connection, func, insert, select, text
-from sqlalchemy.dialects.sqlite import insert as upsert
+from sqlalchemy import Connection, func, select, text
 
 from connectors.catalog.store.chunking import chunks_of
+from connectors.catalog.store.row_inserts import insert_new_rows, insert_rows
 from connectors.catalog.store.search_tables import search_names, search_spellings, search_vocabulary
 
 ENTITY, COLUMN = "entity", "column"
@@ -51,14 +51,9 @@ def index_names(connection: Connection, named: Mapping[tuple[str, str], str]) ->
         columns = (search_names.c.entity_id, search_names.c.column_path)
         rows = connection.execute(select(*columns).where(search_names.c.entity_id.in_(chunk)))
         known.update((row[0], row[1]) for row in rows)
-    new = [
-        {"entity_id": identifier, "column_path": path, "name": name}
-        for (identifier, path), name in named.items()
-        if (identifier, path) not in known
-    ]
-    if new:
-        connection.execute(insert(search_names), new)
-        _add_names(connection, {(COLUMN if one["column_path"] else ENTITY, one["name"]) for one in new})
+    new = [(*place, name) for place, name in named.items() if place not in known]
+    insert_rows(connection, search_names, ("entity_id", "column_path", "name"), new)
+    _add_names(connection, {(COLUMN if path else ENTITY, name) for _, path, name in new})
 
 
 def plain(name: str) -> str:
@@ -85,6 +80,8 @@ def _fold(name: str) -> str:
 
 def _add_names(connection: Connection, names: Iterable[tuple[str, str]]) -> None:
     names = sorted(names)
+    if not names:
+        return
     known: set[tuple[str, str]] = set()
     for chunk in chunks_of(sorted({name for _, name in names})):
         where = search_vocabulary.c.name.in_(chunk)
@@ -93,23 +90,18 @@ def _add_names(connection: Connection, names: Iterable[tuple[str, str]]) -> None
     following = (connection.scalar(select(func.max(search_vocabulary.c.id))) or 0) + 1
     new = [pair for pair in names if pair not in known]
     entries = [
-        {"id": number, "kind": kind, "name": name, "words": _all_words(name), "plain": plain(name)}
-        for number, (kind, name) in enumerate(new, start=following)
+        (number, kind, name, _all_words(name), plain(name)) for number, (kind, name) in enumerate(new, start=following)
     ]
-    if not entries:
-        return
-    named = [{key: entry[key] for key in ("id", "kind", "name")} for entry in entries]
-    connection.execute(insert(search_vocabulary), named)
+    insert_rows(connection, search_vocabulary, ("id", "kind", "name"), [entry[:3] for entry in entries])
     for kind in (ENTITY, COLUMN):
-        of_kind = [entry for entry in entries if entry["kind"] == kind]
+        of_kind = [(number, its_words, whole) for number, its_kind, _, its_words, whole in entries if its_kind == kind]
         if of_kind:
-            words_index = f"insert into search_{kind}_words (rowid, words, whole) values (:id, :words, :plain)"
-            connection.execute(text(words_index), of_kind)
-            connection.execute(text(f"insert into search_{kind}_inside (rowid, plain) values (:id, :plain)"), of_kind)
-    spellings = sorted({word for entry in entries for word in str(entry["words"]).split()})
-    values = [{"word": word, "backwards": word[::-1]} for word in spellings]
-    if values:
-        connection.execute(upsert(search_spellings).on_conflict_do_nothing(), values)
+            words_index = f"insert into search_{kind}_words (rowid, words, whole) values (?, ?, ?)"
+            connection.exec_driver_sql(words_index, of_kind)
+            inside = f"insert into search_{kind}_inside (rowid, plain) values (?, ?)"
+            connection.exec_driver_sql(inside, [(number, whole) for number, _, whole in of_kind])
+    spellings = sorted({word for entry in entries for word in entry[3].split()})
+    insert_new_rows(connection, search_spellings, ("word", "backwards"), [(word, word[::-1]) for word in spellings])
 
 
 def _all_words(name: str) -> str:

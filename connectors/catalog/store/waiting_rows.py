@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import Connection, insert
-from sqlalchemy.dialects.sqlite import insert as upsert
+from sqlalchemy import Connection
 
+from connectors.catalog.store.row_inserts import insert_new_rows, insert_rows
 from connectors.catalog.store.schema import entities, query_uses
 from connectors.catalog.store.search_tables import entity_labels
 
-# Built once: for thousands of entities, building a statement costs more than carrying it out.
-_ADD = insert(entities)
-_ADD_LABELS = upsert(entity_labels).on_conflict_do_nothing()
-_ADD_USES = upsert(query_uses).on_conflict_do_nothing()
+_ENTITY = tuple(column.name for column in entities.columns)
+_LABEL = tuple(column.name for column in entity_labels.columns)
+_USE = tuple(column.name for column in query_uses.columns)
 
 
 @dataclass(slots=True)
@@ -45,8 +45,10 @@ class WaitingRows:
 
     def write(self, connection: Connection) -> None:
         """Writes them all."""
-        for statement, rows in ((_ADD, self._entities), (_ADD_LABELS, self._labels), (_ADD_USES, self._uses)):
-            if rows:
-                connection.execute(statement, rows)
-                rows.clear()
+        insert_rows(connection, entities, _ENTITY, [itemgetter(*_ENTITY)(row) for row in self._entities])
+        insert_new_rows(connection, entity_labels, _LABEL, [itemgetter(*_LABEL)(row) for row in self._labels])
+        insert_new_rows(connection, query_uses, _USE, [itemgetter(*_USE)(row) for row in self._uses])
+        self._entities.clear()
+        self._labels.clear()
+        self._uses.clear()
         self._names.clear()

@@ -7,16 +7,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, case, select
 
 from connectors.catalog.store.chunking import chunks_of
 from connectors.catalog.store.database import dumps, loads
 from connectors.catalog.store.entities import columns as columns_of
+from connectors.catalog.store.row_inserts import insert_rows
 from connectors.catalog.store.schema import attributes
 from ingestion.model import Json
 from ingestion.names import fqn
 
+_COLUMNS = ("entity_id", "column_path", "name", "value", "at")
 _OF_CARDS = ("exists", "shape", "description", "owners", "tableType")
+_EVER = select(
+    attributes.c.entity_id,
+    attributes.c.column_path,
+    # all but these few stand in the index: only their values are looked up
+    case((attributes.c.name == "renamedFrom", attributes.c.value)),
+).where(attributes.c.name.in_(("shape", "dropped", "renamedFrom")))
 _ENTITY_ATTRIBUTES = ("description", "owners", "tableType", "schemaDefinition", "displayName")
 
 
@@ -65,11 +73,8 @@ def column_changes(identifier: str, before: Json, after: Json, at: int) -> list[
 
 def record(connection: Connection, changes: list[Change]) -> None:
     """Writes events."""
-    rows = [
-        {"entity_id": c.entity_id, "column_path": c.path, "name": c.name, "value": c.value, "at": c.at} for c in changes
-    ]
-    if rows:
-        connection.execute(insert(attributes), rows)
+    rows = [(one.entity_id, one.path, one.name, one.value, one.at) for one in changes]
+    insert_rows(connection, attributes, _COLUMNS, rows)
 
 
 def shapes_around(connection: Connection, identifier: str, at: int) -> tuple[dict[str, str | None], set[str]]:
@@ -100,16 +105,8 @@ def known_columns(connection: Connection, identifiers: list[str]) -> Mapping[str
     """The paths of every column each entity ever had."""
     known: dict[str, set[str]] = {identifier: set() for identifier in identifiers}
     for chunk in chunks_of(identifiers):
-        rows = connection.execute(
-            select(attributes.c.entity_id, attributes.c.column_path)
-            .where(attributes.c.entity_id.in_(chunk), attributes.c.name.in_(("shape", "dropped")))
-            .distinct()
-        )
-        for identifier, path in rows:
-            known[identifier].add(path)
-        renamed = (attributes.c.entity_id.in_(chunk), attributes.c.name == "renamedFrom")
-        for identifier, old in connection.execute(select(attributes.c.entity_id, attributes.c.value).where(*renamed)):
-            known[identifier].add(str(loads(old)))
+        for identifier, path, old in connection.execute(_EVER.where(attributes.c.entity_id.in_(chunk))):
+            known[identifier].add(path if old is None else str(loads(old)))
     return known
 
 

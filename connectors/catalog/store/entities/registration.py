@@ -99,7 +99,7 @@ class Registration:
         identifier = document["id"] = stored.id if stored is not None else entity_id(kind.type, name)
         values = self._values(kind, document, parent)
         if stored is None:
-            self._rows.add({"id": identifier, "version": 0.1, **values})
+            self._rows.add({"id": identifier, "version": 0.1, "purged": False, **values})
         elif stored.document != values["document"] or stored.deleted or stored.processed != values["processed"]:
             self._rows.write(self.connection)
             keep_versions(self.connection, [stored])

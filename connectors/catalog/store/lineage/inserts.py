@@ -8,19 +8,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Table, func, insert, select
-from sqlalchemy.dialects.sqlite import insert as upsert
+from sqlalchemy import Connection, Table, func, select
 
 from connectors.catalog.store.activity import add_statement_runs
 from connectors.catalog.store.chunking import chunks_of
 from connectors.catalog.store.database import dumps
+from connectors.catalog.store.row_inserts import insert_new_rows, insert_rows
 from connectors.catalog.store.schema import contribution_jobs, contributions, records, sightings, versions
 from ingestion.model import Json
 
 Edge = tuple[str, str]
 _Key = tuple[str, str, str, str, str]
-_ADD_RECORD = f"insert into {records.name} (contribution_id, digest) values (?, ?) on conflict do nothing"
 _KEY = ("from_id", "to_id", "kind", "key", "source")
+_VERSION = ("id", "contribution_id", "digest", "pipeline_id", "column_edges", "content")
+_SIGHTING = ("version_id", "batch", "first_seen", "last_seen", "count")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +83,8 @@ def file(connection: Connection, batch: str, given: Sequence[ContributionRow], s
         if new or one.to_id in scopes or None in scopes:
             rows[version, one.first, one.last] += count
             seen[version].append((one.first, one.last))
-    values = [
-        {"version_id": version, "batch": batch, "first_seen": first, "last_seen": last, "count": count}
-        for (version, first, last), count in rows.items()
-    ]
-    if values:
-        connection.execute(upsert(sightings).on_conflict_do_nothing(), values)
+    values = [(version, batch, first, last, count) for (version, first, last), count in rows.items()]
+    insert_new_rows(connection, sightings, _SIGHTING, values)
     return Filed(frozenset(news), {version for version, _, _ in rows})
 
 
@@ -109,13 +106,13 @@ def _contribution_ids(connection: Connection, given: Sequence[ContributionRow]) 
         for row in connection.execute(select(contributions.c.id, *columns).where(contributions.c.to_id.in_(chunk))):
             known[row[1], row[2], row[3], row[4], row[5]] = row[0]
     following = _following(connection, contributions)
-    rows: list[dict[str, Any]] = []
+    rows: list[tuple[Any, ...]] = []
     for one in given:
-        if one.identity not in known:
-            known[one.identity] = following + len(rows)
-            rows.append({"id": known[one.identity], **dict(zip(_KEY, one.identity, strict=True))})
-    if rows:
-        connection.execute(insert(contributions), rows)
+        identity = one.identity
+        if identity not in known:
+            known[identity] = following + len(rows)
+            rows.append((known[identity], *identity))
+    insert_rows(connection, contributions, ("id", *_KEY), rows)
     return known
 
 
@@ -127,7 +124,7 @@ def _version_ids(connection: Connection, numbered: Sequence[tuple[int, Contribut
         for row in connection.execute(select(*columns).where(versions.c.contribution_id.in_(chunk))):
             known[row[1], row[2]] = row[0]
     following = _following(connection, versions)
-    rows: list[dict[str, Any]] = []
+    rows: list[tuple[Any, ...]] = []
     found = []
     for identifier, one in numbered:
         document = dumps(one.content)
@@ -135,19 +132,11 @@ def _version_ids(connection: Connection, numbered: Sequence[tuple[int, Contribut
         fresh = (identifier, digest) not in known
         if fresh:
             known[identifier, digest] = following + len(rows)
-            rows.append(
-                {
-                    "id": known[identifier, digest],
-                    "contribution_id": identifier,
-                    "digest": digest,
-                    "pipeline_id": (one.content.get("pipeline") or {}).get("id"),
-                    "column_edges": count_column_edges(one.content),
-                    "content": document,
-                }
-            )
+            pipeline = (one.content.get("pipeline") or {}).get("id")
+            edges = count_column_edges(one.content)
+            rows.append((known[identifier, digest], identifier, digest, pipeline, edges, document))
         found.append((known[identifier, digest], fresh))
-    if rows:
-        connection.execute(insert(versions), rows)
+    insert_rows(connection, versions, _VERSION, rows)
     return found
 
 
@@ -158,8 +147,7 @@ def _count_records(connection: Connection, numbered: Sequence[tuple[int, Contrib
         return {}
     concerned = {identifier for identifier, _ in rows}
     before = _counts(connection, concerned)
-    # The driver itself takes them: they are the most rows by far, of two numbers each.
-    connection.exec_driver_sql(_ADD_RECORD, rows)
+    insert_new_rows(connection, records, ("contribution_id", "digest"), rows)
     after = _counts(connection, concerned)
     return {identifier: after[identifier] - before.get(identifier, 0) for identifier in concerned}
 
@@ -172,9 +160,7 @@ def _file_jobs(connection: Connection, numbered: Sequence[tuple[int, Contributio
         where = contribution_jobs.c.contribution_id.in_(chunk)
         known.update((row[0], row[1]) for row in connection.execute(select(contribution_jobs).where(where)))
     fresh = sorted(given - known)
-    if fresh:
-        columns = ("contribution_id", "job")
-        connection.execute(insert(contribution_jobs), [dict(zip(columns, row, strict=True)) for row in fresh])
+    insert_rows(connection, contribution_jobs, ("contribution_id", "job"), fresh)
     return {identifier for identifier, _ in fresh}
 
 

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
-from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, delete, insert, select
+from sqlalchemy import ColumnElement, Connection, delete, select
 
-from connectors.catalog.store.activity import refresh_activity
+from connectors.catalog.store.activity import add_readers, refresh_writes
 from connectors.catalog.store.chunking import chunks_of
 from connectors.catalog.store.entities import name_events
 from connectors.catalog.store.entities.name_events import NameLifetime
-from connectors.catalog.store.lineage.intervals import Events, Retraction, Sighting, Subject, row_of
+from connectors.catalog.store.lineage.intervals import Events, Interval, Retraction, Sighting, Subject
 from connectors.catalog.store.lineage.intervals import intervals as timeline
 from connectors.catalog.store.lineage.rejections import Rejection, rejected_edges, without_rejected
+from connectors.catalog.store.row_inserts import insert_rows
 from connectors.catalog.store.schema import contributions, endings, intervals, sightings, versions
 
 _ENDING_COLUMNS = tuple(f.name for f in fields(Retraction))
+_ENDINGS = select(*(endings.c[name] for name in _ENDING_COLUMNS))
+_INTERVAL = tuple(f.name for f in fields(Interval))
+_Ends = tuple[str, str, bool]
+"""From what into what, and whether it is in force still."""
 
 
 def project(connection: Connection, identifiers: Sequence[int]) -> None:
@@ -26,7 +30,7 @@ def project(connection: Connection, identifiers: Sequence[int]) -> None:
     rejections: dict[tuple[str, str], list[Rejection]] = defaultdict(list)
     for rejection in rejected_edges(connection):
         rejections[rejection.edge].append(rejection)
-    sources: set[str] = set()
+    readers: Counter[str] = Counter()
     targets: set[str] = set()
     for chunk in chunks_of(identifiers):
         subjects = _subjects(connection, chunk)
@@ -37,23 +41,40 @@ def project(connection: Connection, identifiers: Sequence[int]) -> None:
         pipelines = {subject.pipeline_id for subject in subjects.values() if subject.pipeline_id is not None}
         by_target, by_pipeline = _endings(connection, ends, pipelines)
         of_chunk = intervals.c.version_id.in_(chunk)
-        for source, target in connection.execute(select(intervals.c.from_id, intervals.c.to_id).where(of_chunk)):
-            sources.add(source)
-            targets.add(target)
-        connection.execute(delete(intervals).where(of_chunk))
-        rows: list[dict[str, Any]] = []
+        columns = (intervals.c.from_id, intervals.c.to_id, intervals.c.end.is_(None))
+        before = connection.execute(select(*columns).where(of_chunk)).all()
+        if before:
+            connection.execute(delete(intervals).where(of_chunk))
+        after: list[tuple[int, Interval]] = []
         for identifier, subject in subjects.items():
             reachable = _reachable(subject, lives)
             relevant = [ending for end in reachable for ending in by_target.get(end, ())]
             relevant += by_pipeline.get(subject.pipeline_id or "", ())
             parts = timeline(subject, seen[identifier], Events(relevant, lives))
-            for part in without_rejected(parts, rejections):
-                rows.append({"version_id": identifier, **row_of(part)})  # noqa: PERF401 — three loops deep
-        if rows:
-            connection.execute(insert(intervals), rows)
-        sources.update(row["from_id"] for row in rows)
-        targets.update(row["to_id"] for row in rows)
-    refresh_activity(connection, sources, targets)
+            after += [(identifier, part) for part in without_rejected(parts, rejections)]
+        ends_after = [(part.from_id, part.to_id, part.end is None) for _, part in after]
+        # asked before these are written: what other versions say
+        readers.update(_new_readers(connection, before, ends_after))
+        rows = [(version, *(getattr(part, name) for name in _INTERVAL)) for version, part in after]
+        insert_rows(connection, intervals, ("version_id", *_INTERVAL), rows)
+        targets.update(target for _, target, _ in (*before, *ends_after))
+    add_readers(connection, readers)
+    refresh_writes(connection, targets)
+
+
+def _new_readers(connection: Connection, before: Sequence[_Ends], after: Sequence[_Ends]) -> Counter[str]:
+    """By how many entities more, or fewer, the sources among some ends are read than `before`; 0 for all the same."""
+    was, now = ({(source, target) for source, target, is_open in ends if is_open} for ends in (before, after))
+    changed = was ^ now
+    read: set[tuple[str, str]] = set()
+    for chunk in chunks_of(sorted({target for _, target in changed})):
+        pairs = select(intervals.c.from_id, intervals.c.to_id)
+        still = pairs.where(intervals.c.to_id.in_(chunk), intervals.c.end.is_(None))
+        read.update(connection.execute(still))
+    readers = Counter({source: 0 for source, _, _ in (*before, *after)})
+    readers.update(source for source, _ in now - was - read)
+    readers.subtract(source for source, _ in was - now - read)
+    return readers
 
 
 def _subjects(connection: Connection, identifiers: list[int]) -> dict[int, Subject]:
@@ -69,8 +90,10 @@ def _subjects(connection: Connection, identifiers: list[int]) -> dict[int, Subje
 
 def _sightings(connection: Connection, identifiers: list[int]) -> dict[int, list[Sighting]]:
     found: dict[int, list[Sighting]] = defaultdict(list)
-    for row in connection.execute(select(sightings).where(sightings.c.version_id.in_(identifiers))):
-        found[row.version_id].append(Sighting(row.batch, row.first_seen, row.last_seen))
+    columns = (sightings.c.version_id, sightings.c.batch, sightings.c.first_seen, sightings.c.last_seen)
+    rows = connection.execute(select(*columns).where(sightings.c.version_id.in_(identifiers)))
+    for identifier, batch, first, last in rows:
+        found[identifier].append(Sighting(batch, first, last))
     return found
 
 
@@ -80,8 +103,8 @@ def _endings(
     by_target: dict[str, list[Retraction]] = defaultdict(list)
     by_pipeline: dict[str, list[Retraction]] = defaultdict(list)
     for where in _conditions(ends, pipelines):
-        for row in connection.execute(select(endings).where(where)):
-            ending = Retraction(**{name: row._mapping[name] for name in _ENDING_COLUMNS})
+        for row in connection.execute(_ENDINGS.where(where)):
+            ending = Retraction(*row)
             if ending.to_id is not None:
                 by_target[ending.to_id].append(ending)
             elif ending.pipeline_id is not None:

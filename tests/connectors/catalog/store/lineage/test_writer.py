@@ -11,7 +11,7 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from connectors.catalog.contract import bulk_models
 from connectors.catalog.store.database import Database, open_database
@@ -22,6 +22,7 @@ from connectors.catalog.store.lineage.projection import project
 from connectors.catalog.store.queries import explore
 from connectors.catalog.store.queries.window import window
 from connectors.catalog.store.schema import intervals, versions
+from connectors.catalog.store.search_tables import entity_activity
 
 TABLES = ("a", "b", "v", "w")
 MOMENTS = (None, 3, 7, 11, 16, 30)
@@ -172,3 +173,19 @@ def test_the_projection_equals_the_events_computed_anew(story: Sequence[Any]) ->
             before = sorted(map(str, connection.execute(select(*columns))))
             project(connection, sorted(connection.scalars(select(versions.c.id))))
             assert sorted(map(str, connection.execute(select(*columns)))) == before
+
+
+@settings(max_examples=25)
+@given(stories)
+def test_how_many_read_an_entity_is_counted_along_with_what_ends_and_moves(story: Sequence[Any]) -> None:
+    number = func.count(intervals.c.to_id.distinct())
+    with store() as database:
+        for request in story:
+            apply_request(database, request)
+            with database.read() as connection:
+                known = select(entity_activity.c.entity_id, entity_activity.c.readers).where(
+                    entity_activity.c.readers > 0
+                )
+                counted = select(intervals.c.from_id, number).where(intervals.c.end.is_(None))
+                by_source = counted.group_by(intervals.c.from_id)
+                assert sorted(connection.execute(known)) == sorted(connection.execute(by_source))
