@@ -59,9 +59,9 @@ def column_changes(identifier: str, before: Json, after: Json, at: int) -> list[
     new = {path: (position, column) for path, position, column in columns_of.walk(columns_of.of_document(after))}
     changes = []
     for path, (position, column) in new.items():
-        shape = dumps(columns_of.shape(position, column))
+        shape = columns_of.shape_text(position, column)
         known = old.get(path)
-        if known is None or dumps(columns_of.shape(*known)) != shape:
+        if known is None or columns_of.shape_text(*known) != shape:
             label = column["name"] if known is None else None
             changes.append(Change(identifier, path, "shape", shape, at, label))
         described = column.get("description")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 from connectors.catalog.contract.errors import ApiError
+from connectors.catalog.store.database import dumps
 from ingestion.model import Json
 from ingestion.names import fqn
 
@@ -128,11 +130,22 @@ def path_of(name: str) -> str:
 def shape(position: int, column: Json) -> dict[str, Any]:
     """What the store remembers of a column over time: its order, its type and its standardised type."""
     data_type = type_text(column)
-    return {
-        "position": position,
-        "dataType": data_type,
-        "standardType": standard_type(column.get("dataType") or data_type),
-    }
+    return _shape(position, data_type, column.get("dataType") or data_type)
+
+
+def shape_text(position: int, column: Json) -> str:
+    """The same as the store keeps it."""
+    data_type = type_text(column)
+    return _shape_text(position, data_type, column.get("dataType") or data_type)
+
+
+def _shape(position: int, data_type: str, known_as: str) -> dict[str, Any]:
+    return {"position": position, "dataType": data_type, "standardType": standard_type(known_as)}
+
+
+@lru_cache(maxsize=4096)  # thousands of tables have the same types in the same places
+def _shape_text(position: int, data_type: str, known_as: str) -> str:
+    return dumps(_shape(position, data_type, known_as))
 
 
 def is_typed(column: Json) -> bool:

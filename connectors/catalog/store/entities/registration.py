@@ -262,7 +262,7 @@ class Registration:
                 continue
             document["columns"][number] = stands
             if folded in with_types:
-                shape = dumps(columns_of.shape(position, with_types[folded]))
+                shape = columns_of.shape_text(position, with_types[folded])
                 if shapes.get(path) != shape:
                     self._changes.append(Change(stored.id, path, "shape", shape, self.at))
 

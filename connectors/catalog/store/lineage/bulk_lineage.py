@@ -88,7 +88,8 @@ def _contribution(
     names, pipelines = context
     given = edge.contribution
     ends = edge.fromEntity.id.lower(), edge.toEntity.id.lower()
-    content: Json = {"columns": _columns(given.columns, (names[ends[0]], names[ends[1]]))}
+    columns = _columns(given.columns, (names[ends[0]], names[ends[1]]))
+    content: Json = {}
     for key, value in (
         ("sql", given.sqlQuery),
         ("parser", given.parser),
@@ -109,11 +110,15 @@ def _contribution(
     records = None if given.records is None else tuple(sorted({record_digest(record) for record in given.records}))
     producer = given.producer
     who = producer.kind, producer.key, given.source
-    return ContributionRow(*ends, *who, content, first, last, given.count, records, tuple(given.jobs))
+    # the columns, most of it by far and first by name, are written already
+    rest = f",{dumps(content)[1:]}" if content else "}"
+    document = f'{{"columns":[{",".join(columns)}]{rest}'
+    whole = {"columns": list(columns.values()), **content}
+    return ContributionRow(*ends, *who, whole, first, last, given.count, records, tuple(given.jobs), document)
 
 
-def _columns(given: Sequence[bulk_models.ColumnEdge], names: tuple[ColumnNames, ColumnNames]) -> list[Json]:
-    """Column edges between columns that the entities have or had, each once, in an order that does not change."""
+def _columns(given: Sequence[bulk_models.ColumnEdge], names: tuple[ColumnNames, ColumnNames]) -> dict[str, Json]:
+    """Column edges between columns that the entities have or had, by their text, in an order that does not change."""
     columns: dict[str, Json] = {}
     for edge in given:
         sources = sorted({path for name in edge.from_ if (path := names[0].path(name)) is not None})
@@ -129,7 +134,7 @@ def _columns(given: Sequence[bulk_models.ColumnEdge], names: tuple[ColumnNames, 
         if not edge.certain:
             column["certain"] = False
         columns[dumps(column)] = column
-    return [columns[key] for key in sorted(columns)]
+    return {key: columns[key] for key in sorted(columns)}
 
 
 def _ending(scope: bulk_models.Replace, given: Sequence[ContributionRow], batch: str, now: int) -> Retraction:

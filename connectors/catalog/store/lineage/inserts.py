@@ -30,6 +30,7 @@ class ContributionRow:
 
     `content` is what is said (sql, columns, parser, confidence, pipeline, description, temporary tables); `records`
     are digests of the log records that say so, None where only `count` is known; `jobs` are the names of what ran it.
+    `document` is the content as JSON, "" where nobody has written it yet.
     """
 
     from_id: str
@@ -43,6 +44,7 @@ class ContributionRow:
     count: int = 1
     records: tuple[int, ...] | None = None
     jobs: tuple[str, ...] = ()
+    document: str = ""
 
     @property
     def edge(self) -> Edge:
@@ -127,7 +129,7 @@ def _version_ids(connection: Connection, numbered: Sequence[tuple[int, Contribut
     rows: list[tuple[Any, ...]] = []
     found = []
     for identifier, one in numbered:
-        document = dumps(one.content)
+        document = one.document or dumps(one.content)
         digest = hashlib.sha256(document.encode()).hexdigest()[:32]
         fresh = (identifier, digest) not in known
         if fresh:

@@ -16,6 +16,13 @@ from connectors.catalog.store.schema import corrections
 from ingestion.model import Json
 
 REJECTED, UNDONE = "rejected", "undone"
+_UNDONE = corrections.alias()
+_REJECTED = (
+    select(corrections, _UNDONE.c.at.label("until"))
+    .outerjoin(_UNDONE, _UNDONE.c.undoes == corrections.c.id)
+    .where(corrections.c.verdict == REJECTED)
+    .order_by(corrections.c.id)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +58,9 @@ def rejected_columns(connection: Connection) -> list[Rejection]:
 
 
 def _rejections(connection: Connection, where: ColumnElement[bool]) -> list[Rejection]:
-    undone = corrections.alias()
-    rows = (
-        select(corrections, undone.c.at.label("until"))
-        .outerjoin(undone, undone.c.undoes == corrections.c.id)
-        .where(corrections.c.verdict == REJECTED, where)
-        .order_by(corrections.c.id)
-    )
     found = [
         Rejection(row.from_id, row.to_id, row.from_path, row.to_path, row.at, row.until)
-        for row in connection.execute(rows)
+        for row in connection.execute(_REJECTED.where(where))
     ]
     return _under_new_names(connection, found) if found else []
 
