@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from connectors.openmetadata.entities.registration import register_each
@@ -90,10 +89,8 @@ class NameResolution:
         facts = registrar.facts(source.log, source.flows, entities, source.view_definitions())
         return NameSurvey(entities, tuple(facts), frozenset(registrar.isolation.failures))
 
-    def register(self, batches: Sequence[Sequence[RelationFacts]]) -> RegisteredNames:
-        """Registers what the target lacks, once all batches were surveyed."""
-        met = Counter(place for facts in batches for place in {one.place for one in facts})
-        shared = {place for place, count in met.items() if count > 1}
+    def register(self, batches: Iterable[Sequence[RelationFacts]], shared: Collection[str] = ()) -> RegisteredNames:
+        """Registers what the target lacks, once all batches were surveyed; `shared` are the places of several ones."""
         later: list[RelationFacts] = []
         done = RegisteredNames()
         for facts in batches:

@@ -7,9 +7,10 @@ of any more is withdrawn and names are moved when all was published. A log of fe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import repeat
 from typing import Any
@@ -38,7 +39,7 @@ from workflows.batches.summaries import LineageSummary
 from workflows.config import RunConfig
 from workflows.control.progress import Progress, Stage
 from workflows.control.shelf import Shelf
-from workflows.lineage.entity_resolution import NameResolution
+from workflows.lineage.entity_resolution import NameResolution, RegisteredNames
 from workflows.lineage.planner import Texts
 from workflows.lineage.registration import RelationFacts
 from workflows.lineage.schema_files import Schemas
@@ -104,10 +105,28 @@ class _DriverCourse:
 
 @dataclass(frozen=True, slots=True)
 class _NamesOfBatches:
-    """What each batch tells of the relations that may be registered, and of its routines."""
+    """What each batch tells of the relations that may be registered, and of its routines; `places`: in how many."""
 
     facts: Shelf[tuple[RelationFacts, ...]]
     routines: Shelf[Mapping[str, tuple[str, ...]]]
+    places: Counter[str] = field(default_factory=Counter)
+
+    def add(self, summary: NamesMet) -> None:
+        """Takes in those of a batch."""
+        self.facts.append(summary.facts)
+        self.routines.append(summary.routines)
+        self.places.update({one.place for one in summary.facts})
+
+    def register(self, names: NameResolution) -> RegisteredNames:
+        """Has those of all batches registered, where the target lacks them."""
+        shared = {place for place, count in self.places.items() if count > 1}
+        return names.register(self.facts, shared)
+
+    def outcomes_of(self, registered: RegisteredNames, names: NameResolution) -> Iterator[AfterRegistration]:
+        """What each batch is told of that."""
+        all_facts = self.facts if registered.refused else repeat(())
+        for facts, routines in zip(all_facts, self.routines, strict=False):
+            yield AfterRegistration(registered.within(facts), names.resolve_routines(routines))
 
 
 class _LineageRun:
@@ -143,8 +162,7 @@ class _LineageRun:
 
             def take(summary: NamesMet) -> None:
                 stage.advance(summary.flows)
-                met.facts.append(summary.facts)
-                met.routines.append(summary.routines)
+                met.add(summary)
 
             self._place.carry_out(bind_batch, (map(self._batch, self._batches), repeat(None)), bound, take)
         return bound, met
@@ -192,12 +210,9 @@ class _LineageRun:
         lineages: Shelf[ResolvedBatch] = self._shelf()
         targets: Shelf[frozenset[str]] = self._shelf()
         with self._stages.progress.stage("resolve") as stage:
-            registered = names.register(met.facts)
+            registered = met.register(names)
             self._sums.add_registered(registered.made)
-            given = (
-                AfterRegistration(registered.within(facts), names.resolve_routines(routines))
-                for facts, routines in zip(met.facts, met.routines, strict=True)
-            )
+            given = met.outcomes_of(registered, names)
 
             def take(summary: LineageSummary) -> None:
                 stage.advance(len(summary.statuses))
