@@ -5,6 +5,7 @@ Terms are OpenLineage's column-lineage facet's (DIRECT and INDIRECT with a subty
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -256,3 +257,23 @@ class StatementLineage:
     @property
     def targets(self) -> tuple[TableName, ...]:
         return tuple(dict.fromkeys(flow.target.name for flow in self.flows if flow.target is not None))
+
+
+@dataclass(frozen=True, slots=True)
+class TableUsageNames:
+    """The names of a statement by use: `CREATE TEMP TABLE n AS SELECT a FROM s` reads s, creates and writes n.
+
+    `created` and `written` also say whether the name is temporary.
+    """
+
+    read: tuple[TableName, ...]
+    created: tuple[tuple[TableName, bool], ...]
+    written: tuple[tuple[TableName, bool, WriteMode], ...]
+    changes: tuple[TableChange, ...]
+
+    def names(self) -> Iterator[TableName]:
+        """Every name that is read, changed or written, as often as it is."""
+        yield from self.read
+        for change in self.changes:
+            yield from (name for name in (change.name, change.other) if name is not None)
+        yield from (name for name, _temporary, _mode in self.written)

@@ -175,8 +175,8 @@ class _Binder:
         # Runs of one template over the same schemas mean the same: they are analysed once.
         schemas = {name: schema_of(name) for name in meaning}
         seen = tuple(sorted((name.parts, name.kind, schema) for name, schema in schemas.items()))
-        known = self._analysed.get((id(occurrence.symbolic), seen))
-        lineage = known if any(schemas.values()) else self._timeline.unbound[id(occurrence.symbolic)]
+        unbound = None if any(schemas.values()) else self._timeline.unbound.get(id(occurrence.symbolic))
+        lineage = unbound or self._analysed.get((id(occurrence.symbolic), seen))
         if lineage is None:
             lineage = analyze(occurrence.symbolic, schema_of)
             self._analysed[id(occurrence.symbolic), seen] = lineage

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ingestion.binding.statement_names import without_schema
+from ingestion.analysis.statement_names import without_schema
 from ingestion.dialects import Dialect, dialect_of
 from ingestion.dialects.definition import keywords
 from ingestion.lexing import STRING

@@ -11,8 +11,8 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from ingestion.binding.statement_names import CREATING_KINDS, TableUsageNames
-from ingestion.model import NameKind, StatementKind, TableChange, TableName, WriteMode
+from ingestion.analysis.statement_names import CREATING_KINDS
+from ingestion.model import NameKind, StatementKind, TableChange, TableName, TableUsageNames, WriteMode
 from ingestion.names.namespaces import Namespace, RelationKey, candidates, may_be_temporary, place_created
 
 ANY_SESSION = "session"

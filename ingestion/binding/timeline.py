@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ingestion.analysis.statement_names import CREATING_KINDS, names_in, without_schema
 from ingestion.binding.name_events import NameEvent, NameEventKind, with_final_events, without_names_in_between
 from ingestion.binding.relations import Relation
 from ingestion.binding.restored_names import Alterations, FinalState, NameStates, Order, RestoredNames
-from ingestion.binding.statement_names import CREATING_KINDS, TableUsageNames, names_in, without_schema
 from ingestion.isolation import FailureStage, Isolation
-from ingestion.model import Column, StatementKind, StatementLineage, TableChange, TableName, WriteMode
+from ingestion.model import Column, StatementKind, StatementLineage, TableChange, TableName, TableUsageNames, WriteMode
 from ingestion.names.namespaces import Namespace, RelationKey, place_created, place_meant
 from ingestion.symbolic import Symbolic
 
@@ -24,7 +24,8 @@ from ingestion.symbolic import Symbolic
 class Occurrence:
     """One statement as it ran (or several runs of it that mean the same): what it says, where, when.
 
-    `states`: what stood under its names, where the order alone does not tell.
+    `states`: what stood under its names, where the order alone does not tell. `names`: those that it uses, where they
+    are known already.
     """
 
     template: str
@@ -33,6 +34,7 @@ class Occurrence:
     order: Order
     session: str | None = None
     states: NameStates | None = None
+    names: TableUsageNames | None = None
 
     @property
     def last(self) -> Order:
@@ -46,7 +48,8 @@ class Timeline:
 
     After `DROP TABLE t` and `CREATE TABLE t (a int)` the name t means another relation than before.
     `altered`: for each occurrence the relations of which not all alterations before it were in force, with those that
-    were. `unbound`: what symbolic lineage (by its `id`) says where no schema is known.
+    were. `unbound`: what symbolic lineage (by its `id`) says where no schema is known, as far as its names were read
+    off that.
     """
 
     relations: tuple[Relation, ...]
@@ -104,13 +107,13 @@ def read_timeline(
 def _names_by_occurrence(
     occurrences: Sequence[Occurrence], unbound: dict[int, StatementLineage], isolation: Isolation[Order]
 ) -> list[TableUsageNames]:
-    """The names of each occurrence, of those that fail none; `unbound` is filled with what they are read off."""
+    """The names of each occurrence, of those that fail none; `unbound` is filled with what some are read off."""
     # Runs of one template share its symbolic lineage: its names are read off once.
     by_symbolic: dict[int, TableUsageNames] = {}
     named = []
     for occurrence in occurrences:
         with isolation.around(FailureStage.ANALYSIS, occurrence.order):
-            known = by_symbolic.get(id(occurrence.symbolic))
+            known = occurrence.names or by_symbolic.get(id(occurrence.symbolic))
             if known is None:
                 lineage = unbound[id(occurrence.symbolic)] = without_schema(occurrence.symbolic)
                 known = by_symbolic[id(occurrence.symbolic)] = names_in(lineage)

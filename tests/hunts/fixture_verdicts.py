@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ingestion.binding.statement_names import without_schema
+from ingestion.analysis.statement_names import without_schema
 from ingestion.model import Flow, NameKind, StatementLineage, TableName
 from ingestion.statements import SkipReason
 from ingestion.symbolic import loads

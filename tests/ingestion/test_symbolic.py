@@ -11,16 +11,42 @@ from typing import Any, get_args, get_type_hints
 import pytest
 
 from ingestion import symbolic
+from ingestion.analysis.statement_names import mentions, without_schema
 from ingestion.errors import Unparsable
 from ingestion.model import StatementLineage
 from ingestion.parsing.sqlglot_tier.tier import parse
 from ingestion.relational.form import RelationalStatement
-from ingestion.symbolic import Symbolic, dumps, loads
+from ingestion.symbolic import Symbolic, dumps, is_resolved, is_whole, loads, names_in_bytes, with_names
 
 
 def test_what_is_written_is_read_back() -> None:
     statement = parse("INSERT INTO t SELECT a, count(*) FROM s GROUP BY a", "postgres")
     assert loads(dumps(statement)) == statement
+
+
+def test_names_stand_beside_the_lineage() -> None:
+    statement = parse("CREATE TEMP TABLE t AS SELECT a, f(b) FROM s", "postgres")
+    bare = dumps(statement)
+    assert names_in_bytes(bare) is None
+    named = with_names(bare, mentions(statement))
+    assert (loads(named), names_in_bytes(named)) == (statement, mentions(statement))
+    again = with_names(named, mentions(parse("INSERT INTO u SELECT a FROM s", "postgres")))
+    assert loads(again) == statement
+    assert [str(name) for name, _temporary, _mode in (names_in_bytes(again) or mentions(statement)).written] == ["u"]
+
+
+def test_what_a_plan_resolved_is_told_without_being_read() -> None:
+    statement = parse("INSERT INTO t SELECT a FROM s", "postgres")
+    assert not is_resolved(with_names(dumps(statement), mentions(statement)))
+    assert is_resolved(with_names(dumps(without_schema(statement)), mentions(statement)))
+
+
+def test_a_single_byte_that_differs_is_noticed() -> None:
+    statement = parse("INSERT INTO t SELECT a FROM s", "postgres")
+    data = with_names(dumps(statement), mentions(statement))
+    assert is_whole(data)
+    assert not any(is_whole(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]) for at in range(len(data)))
+    assert not any(is_whole(part) for part in (data[:-1], data[1:], b""))
 
 
 NO_CLASS = b"\x80\x04cingestion.relational.form\ndataclass\n."

@@ -13,7 +13,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from ingestion.isolation import Isolation
-from ingestion.model import StatementLineage
+from ingestion.symbolic import is_resolved
 from tests.behaviour.harness import Record, Warehouse, statement_rows, templates_of
 from tests.support.growing_log import configuration, contributions_in, write_log
 from workflows.config import RunConfig, load_config
@@ -194,7 +194,7 @@ def occurrences_of(log: Sequence[Record], config: RunConfig) -> Occurrences:
         }
         tallies.add(Run._make(given[name] for name in Run._fields))
     by_key = {(key, template.dialect): template for key, template in found.items()}
-    plans = frozenset(key for key, one in found.items() if isinstance(one.symbolic, StatementLineage))
+    plans = frozenset(key for key, one in found.items() if one.symbolic is not None and is_resolved(one.symbolic))
     runs = GroupedRuns(tallies.tallies(), config.templates_at_once)
     return Occurrences(Templates(TemplatesByFingerprint([by_key]), frozenset(found)), runs, names, plans)
 

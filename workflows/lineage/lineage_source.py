@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ingestion.binding.binder import BoundLog, BoundStatement
@@ -11,8 +11,9 @@ from ingestion.binding.relations import Relation
 from ingestion.binding.restored_names import Order
 from ingestion.binding.temporary_tables import PersistedFlow, bind_and_fold, is_transient
 from ingestion.binding.timeline import Occurrence, SchemaProvider
-from ingestion.isolation import Failure, Isolation, Probe, no_probe
-from ingestion.model import ProblemKind
+from ingestion.isolation import Failure, FailureStage, Isolation, Probe, no_probe
+from ingestion.model import ProblemKind, TableUsageNames
+from ingestion.symbolic import Symbolic
 from workflows.config.namespaces import SourceSettings, namespace_of
 from workflows.lineage.contributions import is_view
 from workflows.templates.occurrences import OccurrenceGroup
@@ -86,14 +87,28 @@ def bind_occurrences(
     def folds(relation: Relation) -> bool:
         return settings.fold_temporary and is_transient(relation)
 
-    occurrences = [_occurrence(group, templates[group.template], settings) for group in parsed]
+    occurrences = _occurrences(parsed, templates, settings, isolation)
     log, flows = bind_and_fold(occurrences, before, folds, isolation)
     bound = tuple(group for group in parsed if group.order not in isolation.failures)
     return LineageSource(templates, ordered, settings, bound, log, flows, isolation.failures, probe)
 
 
-def _occurrence(group: OccurrenceGroup, template: ParsedTemplate, settings: SourceSettings) -> Occurrence:
-    if template.symbolic is None:
-        raise ValueError("only parsed templates occur")
-    namespace = namespace_of(group.database, group.search_path, settings)
-    return Occurrence(template.fingerprint, template.symbolic, namespace, group.order, group.session, group.states)
+def _occurrences(
+    groups: Iterable[OccurrenceGroup],
+    templates: Mapping[str, ParsedTemplate],
+    settings: SourceSettings,
+    isolation: Isolation[Order],
+) -> list[Occurrence]:
+    """The groups as what is bound; a template is read once, however many of them it has."""
+    statements: dict[str, tuple[Symbolic, TableUsageNames]] = {}
+    found = []
+    for group in groups:
+        with isolation.around(FailureStage.ANALYSIS, group.order):
+            if group.template not in statements:
+                template = templates[group.template]
+                statements[group.template] = template.statement(), template.names()
+            symbolic, names = statements[group.template]
+            namespace = namespace_of(group.database, group.search_path, settings)
+            place = (namespace, group.order, group.session, group.states)
+            found.append(Occurrence(group.template, symbolic, *place, names))
+    return found

@@ -15,6 +15,7 @@ from ingestion.binding.binder import BoundLog, BoundStatement
 from ingestion.isolation import FailureStage, Isolation
 from ingestion.model import ColumnRef, Flow, Reference, StatementLineage
 from ingestion.names.namespaces import RelationKey
+from ingestion.symbolic import dumps
 from workflows.lineage.lineage_source import LineageSource
 from workflows.templates.occurrences import OccurrenceGroup
 from workflows.templates.parsing import ParsedTemplate
@@ -60,7 +61,7 @@ def disambiguated_templates(
             read = _ask_planner(group, known, tuple(text for text in needed if text), database)
             if read is not None:
                 lineage = _disambiguate(statement, source.log, read)
-                found[group.template] = replace(templates[group.template], symbolic=lineage)
+                found[group.template] = replace(templates[group.template], symbolic=dumps(lineage))
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from ingestion.binding.statement_names import CREATING_KINDS, without_schema
+from ingestion.analysis.statement_names import CREATING_KINDS, without_schema
 from ingestion.dialects import fold
 from ingestion.errors import ConfigError
 from ingestion.model import Column

@@ -99,7 +99,7 @@ def _with_targets(
     for load in loads:
         if load.template not in known:
             template = templates.get(load.template.fingerprint)
-            targets = _targets(template.symbolic) if template is not None and template.symbolic is not None else ()
+            targets = _targets(template.statement()) if template is not None and template.symbolic is not None else ()
             known[load.template] = targets if len(targets) == 1 else ()
         yield load, known[load.template]
 

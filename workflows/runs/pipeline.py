@@ -174,7 +174,7 @@ class Pipeline:
         known = self._memory.templates
         before_now = (known[key] for key in known if key[0] not in lineage.templates)
         parsed = chain(before_now, lineage.templates.values())
-        return (one.symbolic for one in parsed if one.symbolic is not None)
+        return (one.statement() for one in parsed if one.symbolic is not None)
 
     def _measure(
         self, spark: SparkSession, statements: Statements, lineage: LineageResult

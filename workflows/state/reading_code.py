@@ -18,7 +18,6 @@ READING_CODE = (
     "ingestion.analysis",
     "ingestion.arguments",
     "ingestion.binding.external_tables",
-    "ingestion.binding.statement_names",
     "ingestion.dialects",
     "ingestion.errors",
     "ingestion.isolation",

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, Row, and_, bindparam, delete, insert, select
 
-from ingestion.errors import Unparsable
 from ingestion.parsing.parser_pool import Limits, Parser
-from ingestion.symbolic import dumps, loads
+from ingestion.symbolic import is_whole
 from workflows.control.shelf import ShelvedMapping
 from workflows.state.schema import templates
 from workflows.templates.parsing import ParsedTemplate, TemplateKey
@@ -77,7 +76,7 @@ def _values(workflow: str, template: ParsedTemplate, settings: ParserSettings) -
         "dialect": template.dialect,
         "version": settings.version,
         "tier": template.tier,
-        "symbolic": None if template.symbolic is None else dumps(template.symbolic),
+        "symbolic": template.symbolic,
         "masked": template.masked,
         "dead": template.dead,
         "timed_out": int(template.timed_out),
@@ -92,9 +91,8 @@ def _template(row: Row[tuple[object, ...]], settings: ParserSettings) -> ParsedT
     bound_by_limits = values["symbolic"] is None or values["timed_out"]
     if not same_parser or (bound_by_limits and not same_limits):
         return None
-    try:
-        symbolic = None if values["symbolic"] is None else loads(values["symbolic"])
-    except Unparsable:
+    symbolic = None if values["symbolic"] is None else bytes(values["symbolic"])
+    if symbolic is not None and not is_whole(symbolic):
         return None
     return ParsedTemplate(
         values["fingerprint"],

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 
 from networkx.utils import UnionFind
 
+from ingestion.analysis.statement_names import CREATING_KINDS
 from ingestion.binding.name_states import own_name
-from ingestion.binding.statement_names import CREATING_KINDS, TableUsageNames
-from ingestion.model import NameKind, TableName
+from ingestion.model import NameKind, TableName, TableUsageNames
 from ingestion.names.namespaces import Mention, Namespace, NamespaceDefaults, candidates
 from ingestion.resolution.resolver import FoundBy, Missing, Resolution, Resolved, Resolver, Unresolved
 from workflows.templates.occurrences import GroupedRuns

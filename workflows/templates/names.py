@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 
 import networkx as nx
 
+from ingestion.analysis.statement_names import CREATING_KINDS
 from ingestion.binding.name_states import ChangingNames, own_name
-from ingestion.binding.statement_names import CREATING_KINDS, TableUsageNames, mentions
 from ingestion.isolation import FailureStage, Isolation
-from ingestion.model import StatementKind
+from ingestion.model import StatementKind, TableUsageNames
 from workflows.control.shelf import ShelvedMapping
 from workflows.templates.parsing import ParsedTemplate
 
@@ -51,7 +51,7 @@ def names_by_template(
         if template.symbolic is not None:
             with isolation.around(FailureStage.ANALYSIS, template.fingerprint):
                 isolation.probe(FailureStage.ANALYSIS, template)
-                mentioned.put(template.fingerprint, mentions(template.symbolic))
+                mentioned.put(template.fingerprint, template.names())
     return mentioned
 
 

@@ -13,13 +13,16 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import BinaryType, BooleanType, StringType, StructField, StructType
 
+from ingestion.analysis.statement_names import mentions
 from ingestion.binding.external_tables import may_have_location, with_location
 from ingestion.errors import Unparsable
 from ingestion.isolation import Failure, FailureStage, Isolation, Probe, no_probe
 from ingestion.masking import QueryMasker
+from ingestion.model import TableUsageNames
 from ingestion.parsing.parser_pool import Limits, ParseOutcome, Parser, ParseRequest, ThreadedParser
+from ingestion.parsing.sandbox.statement_bytes import lineage_with_names
 from ingestion.routines.inline_functions import as_function, function_as_view
-from ingestion.symbolic import Symbolic, dumps, loads
+from ingestion.symbolic import Symbolic, dumps, loads, names_in_bytes
 from workflows.templates.tiers import tier_brought
 
 _RESULT_SCHEMA = StructType(
@@ -48,15 +51,31 @@ class Parsing:
 
 @dataclass(frozen=True, slots=True)
 class ParsedTemplate:
-    """A distinct statement: its symbolic lineage, or why there is none. `masked` is "" where it cannot be shown."""
+    """A distinct statement: its symbolic lineage, or why there is none. `masked` is "" where it cannot be shown.
+
+    `symbolic` is as the parser's process wrote it (`ingestion.symbolic.dumps`): it is read where it is bound.
+    """
 
     fingerprint: str
     dialect: str
     tier: str
-    symbolic: Symbolic | None
+    symbolic: bytes | None
     masked: str
     dead: str | None
     timed_out: bool
+
+    def statement(self) -> Symbolic:
+        """The symbolic lineage. Raises Unparsable where its bytes are damaged, ValueError where there is none."""
+        return loads(self._bytes())
+
+    def names(self) -> TableUsageNames:
+        """The names that the statement uses. Raises as `statement` does, and what an analysis raises."""
+        return names_in_bytes(self._bytes()) or mentions(self.statement())
+
+    def _bytes(self) -> bytes:
+        if self.symbolic is None:
+            raise ValueError("only parsed templates say anything")
+        return self.symbolic
 
 
 def parse_templates(
@@ -110,13 +129,15 @@ def _slices(templates: DataFrame, slices: int) -> Iterator[DataFrame]:
 
 def template_of(row: Mapping[str, Any]) -> ParsedTemplate:
     """The template in a row that a parser task gave."""
-    isolation = Isolation[str]()
-    symbolic = None
-    with isolation.around(FailureStage.PARSING, "row"):
-        symbolic = loads(row["symbolic"]) if row["symbolic"] is not None else None
-    dead = isolation.failures["row"].reason if isolation.failures else row["dead"]
+    symbolic = None if row["symbolic"] is None else bytes(row["symbolic"])
     return ParsedTemplate(
-        row["fingerprint"], row["dialect"], row["tier"] or "", symbolic, row["masked"] or "", dead, row["timed_out"]
+        row["fingerprint"],
+        row["dialect"],
+        row["tier"] or "",
+        symbolic,
+        row["masked"] or "",
+        row["dead"],
+        row["timed_out"],
     )
 
 
@@ -210,16 +231,17 @@ def _complete(symbolic: bytes | None, row: Mapping[str, object]) -> bytes | None
         return symbolic
     parsed = loads(symbolic)
     located = as_function(parsed) if of_function else with_location(parsed, text, dialect)
-    return symbolic if located is parsed else dumps(located)
+    return symbolic if located is parsed else lineage_with_names(dumps(located), located)
 
 
-def _row_of_segment(row: dict[str, object]) -> dict[str, object]:
-    text = row["text"]
+def _row_of_segment(row: dict[str, Any]) -> dict[str, object]:
+    """What a parser task gives of a template that a connector brought. Raises Unparsable."""
+    text, brought = row["text"], bytes(row["symbolic"])
     return {
         "fingerprint": row["fingerprint"],
         "dialect": row["dialect"],
         "tier": tier_brought(str(row["fingerprint"])),
-        "symbolic": row["symbolic"],
+        "symbolic": lineage_with_names(brought, loads(brought)),
         "masked": _mask(str(text), str(row["dialect"])) if text else None,
         "dead": None,
         "timed_out": False,

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 
 from pyspark.sql import DataFrame
 
-from ingestion.binding.statement_names import TableUsageNames
 from ingestion.isolation import Failure, Isolation, Probe
-from ingestion.model import StatementLineage
+from ingestion.model import TableUsageNames
 from ingestion.names.namespaces import NamespaceDefaults
+from ingestion.symbolic import is_resolved
 from workflows.control.shelf import ShelvedMapping
 from workflows.report.counts import RunCounts
 from workflows.templates.grouping import FEW, groups, small_groups, with_namespace, with_namespaces
@@ -156,7 +156,7 @@ def occurrences(
 
     def note_plans() -> Iterator[ParsedTemplate]:
         for template in known.values():
-            if isinstance(template.symbolic, StatementLineage):
+            if template.symbolic is not None and is_resolved(template.symbolic):
                 plans.add(template.fingerprint)
             yield template
 

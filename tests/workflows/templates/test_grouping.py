@@ -6,8 +6,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from ingestion.binding.statement_names import TableUsageNames
-from ingestion.model import StatementKind, TableChange, TableName, WriteMode
+from ingestion.model import StatementKind, TableChange, TableName, TableUsageNames, WriteMode
 from ingestion.names.namespaces import NamespaceDefaults
 from tests.support.one_batch import groups_of
 from workflows.reading.statements import STATEMENT_SCHEMA

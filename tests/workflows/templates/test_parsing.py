@@ -6,7 +6,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from connectors.base import RECORD_SCHEMA
+from ingestion.analysis.statement_names import mentions
 from ingestion.parsing.parser_pool import Limits
+from ingestion.symbolic import names_in_bytes
 from workflows.reading.statements import STATEMENT_SCHEMA, rows_of
 from workflows.templates.parsing import ParsedTemplate, Parsing, parse_templates
 
@@ -29,6 +31,12 @@ def test_slices_give_what_one_pass_gives(spark: SparkSession) -> None:
     assert len(whole) == 10
     assert all(template.tier == "sqlglot" and template.symbolic is not None for template in whole.values())
     assert parsed(spark, expected=9_000) == whole
+
+
+def test_the_names_come_with_what_was_parsed(spark: SparkSession) -> None:
+    for template in parsed(spark, expected=10).values():
+        assert template.symbolic is not None
+        assert names_in_bytes(template.symbolic) == template.names() == mentions(template.statement())
 
 
 def test_what_is_known_is_not_parsed_again(spark: SparkSession) -> None:

@@ -19,6 +19,7 @@ from ingestion.errors import RecordError
 from ingestion.parsing.sandbox.sandbox import Limits
 from ingestion.parsing.sqlglot_tier.tier import parse
 from ingestion.statements import split
+from ingestion.symbolic import dumps
 from tests.support.dbt_project import BUILT
 from workflows.config import DbtArtifacts
 from workflows.config.namespaces import SourceSettings
@@ -48,7 +49,7 @@ def recorded() -> tuple[Record, ...]:
 @lru_cache(maxsize=1000)
 def parsed(text: str) -> ParsedTemplate:
     try:
-        symbolic = parse(text, "duckdb")
+        symbolic = dumps(parse(text, "duckdb"))
     except RecordError:
         symbolic = None
     return ParsedTemplate(text, "duckdb", "sqlglot", symbolic, text, None, False)

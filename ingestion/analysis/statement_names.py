@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-
 from ingestion.analysis.analyzer import analyze
-from ingestion.model import StatementKind, StatementLineage, TableChange, TableName, WriteMode
-from ingestion.symbolic import Symbolic
+from ingestion.model import StatementKind, StatementLineage, TableUsageNames, WriteMode
+from ingestion.relational.form import RelationalStatement
 
 CREATING_KINDS = frozenset(
     {
@@ -19,27 +16,7 @@ CREATING_KINDS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class TableUsageNames:
-    """The names of a statement by use: `CREATE TEMP TABLE n AS SELECT a FROM s` reads s, creates and writes n.
-
-    `created` and `written` also say whether the name is temporary.
-    """
-
-    read: tuple[TableName, ...]
-    created: tuple[tuple[TableName, bool], ...]
-    written: tuple[tuple[TableName, bool, WriteMode], ...]
-    changes: tuple[TableChange, ...]
-
-    def names(self) -> Iterator[TableName]:
-        """Every name that is read, changed or written, as often as it is."""
-        yield from self.read
-        for change in self.changes:
-            yield from (name for name in (change.name, change.other) if name is not None)
-        yield from (name for name, _temporary, _mode in self.written)
-
-
-def mentions(symbolic: Symbolic) -> TableUsageNames:
+def mentions(symbolic: RelationalStatement | StatementLineage) -> TableUsageNames:
     """The names of one statement; which relation each means is the timeline's to say."""
     return names_in(without_schema(symbolic))
 
@@ -59,6 +36,6 @@ def names_in(lineage: StatementLineage) -> TableUsageNames:
     return TableUsageNames(read, tuple(dict.fromkeys(created)), written, lineage.changes)
 
 
-def without_schema(symbolic: Symbolic) -> StatementLineage:
+def without_schema(symbolic: RelationalStatement | StatementLineage) -> StatementLineage:
     """What the statement says when no schema is known."""
     return analyze(symbolic, lambda _name: None)

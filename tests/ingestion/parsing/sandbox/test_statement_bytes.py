@@ -1,0 +1,37 @@
+"""What a parser's process writes of a statement: its lineage, and the names that follow from it."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from ingestion.analysis.statement_names import mentions
+from ingestion.model import StatementKind
+from ingestion.parsing.parser_pool import Limits, Sandbox
+from ingestion.parsing.sandbox import statement_bytes
+from ingestion.parsing.sandbox.statement_bytes import lineage_with_names
+from ingestion.parsing.sqlglot_tier.tier import parse
+from ingestion.parsing.tiers import MODULES, Tier
+from ingestion.relational.form import RelationalStatement
+from ingestion.symbolic import dumps, loads, names_in_bytes
+
+TEXT = "CREATE TEMP TABLE t AS WITH w AS (SELECT f(a) AS a FROM s) SELECT a FROM w JOIN u ON true"
+
+
+def test_a_parser_process_tells_the_names_too() -> None:
+    with Sandbox(Limits()) as sandbox:
+        (reply,) = sandbox.parse(MODULES[Tier.SQLGLOT], [(TEXT, "postgres")])
+    assert reply.symbolic is not None
+    assert names_in_bytes(reply.symbolic) == mentions(loads(reply.symbolic)) == mentions(parse(TEXT, "postgres"))
+
+
+def test_what_cannot_be_analysed_has_no_names_and_is_kept() -> None:
+    broken = RelationalStatement(StatementKind.INSERT, "postgres", writes=cast(Any, (1,)))
+    assert lineage_with_names(dumps(broken), broken) == dumps(broken)
+
+
+def test_what_is_large_is_analysed_elsewhere() -> None:
+    outputs = ", ".join(f"a{number}" for number in range(9_000))
+    statement = parse(f"INSERT INTO t SELECT {outputs} FROM s", "postgres")
+    data = dumps(statement)
+    assert len(data) > statement_bytes._MOST
+    assert lineage_with_names(data, statement) == data
