@@ -24,6 +24,8 @@ _CODE = (
     r"<[A-Za-z]\w*+>(?=\.[\w\"`\[<])|(?<=\.)<[A-Za-z]\w*+>",  # <database>.<schema>.t, as manuals write it
     r"\b(?i:from|into|join|table|update|view)\s++<[A-Za-z]\w*+>",
 )
+_OPENED = re.compile(r"<[%\w]")
+"""What every form that begins with `<` begins with; a comparison seldom does."""
 _PYTHON = r"\{[A-Za-z_][\w.]*+\}"
 _SQLCMD = r"\$\(\w++\)"
 _SQLCMD_OR_CALL = r"(?<![\w$#@])\$\(\w++\)"  # f$(x) calls f$
@@ -46,7 +48,7 @@ class Template(NamedTuple):
 
 def template_in_code(text: str, dialect: Dialect | str) -> Template | None:
     """The first template outside strings, quoted names and comments."""
-    if "{" not in text and "$(" not in text and "<" not in text:
+    if "{" not in text and "$(" not in text and _OPENED.search(text) is None:
         return None
     for match in _pattern(dialect if isinstance(dialect, str) else dialect.name).finditer(text):
         if match.lastgroup == "template":

@@ -60,6 +60,9 @@ class Scan(NamedTuple):
 
 def prefix_before(text: str, start: int) -> re.Match[str] | None:
     """The prefix (E, N, X, r, _utf8...) that the string at `start` has."""
+    before = text[start - 1 : start]
+    if not (before.isalnum() or before == "_"):
+        return None
     return _PREFIX.search(text, max(0, start - 20), start)
 
 

@@ -17,6 +17,7 @@ _TYPE_BEFORE = re.compile(
     r"|time(?:stamp)?\s+with(?:out)?\s+time\s+zone)\s*\Z",
     re.IGNORECASE,
 )
+_UNICODE_PREFIX = re.compile(r"(?<![\w$])[uU]&\Z")
 _LABEL = re.compile(r"['\"][^'\"\\\r\n]{1,64}['\"]")
 _VALUE_ONLY_AFTER = frozenset(("=", "<", ">", "like", "ilike", "then", "else", "between"))
 _LISTS = frozenset(("in", "values", "value"))
@@ -60,7 +61,11 @@ def _masked_once(query: str, lexicon: Lexicon) -> str:
     writer = _Writer(query, lexicon, words)
     for match in lexicon.literals.finditer(query):
         writer.take(match)
-    masked = _ROWS.sub(r"\1\2", _IN_LIST.sub(r"\1 (?)", writer.text()))
+    masked = writer.text()
+    if "in" in words:
+        masked = _IN_LIST.sub(r"\1 (?)", masked)
+    if "values" in words:
+        masked = _ROWS.sub(r"\1\2", masked)
     if "://" in masked:
         masked = _USER_INFO.sub("", masked)
     return _without_passwords(_without_bare_values(masked, words, lexicon.dialect), words)
@@ -117,10 +122,13 @@ class _Writer:
         if is_string and self.after_string and not between.strip():
             return  # strings side by side are one literal
         if is_string:
-            prefix = prefix_before(match.string, match.start()) or re.search(r"(?<![\w$])[uU]&\Z", between)
+            prefix = prefix_before(match.string, match.start())
+            if prefix is None and between.endswith("&"):
+                prefix = _UNICODE_PREFIX.search(between)
             if prefix is not None and between:
                 between = between[: len(between) - len(prefix.group())]
-            between = _TYPE_BEFORE.sub("", between)
+            if between.rstrip()[-1:].isalpha():
+                between = _TYPE_BEFORE.sub("", between)
         before = between[-1:] or (self.pieces[-1][-1:] if self.pieces else "")
         following = match.string[match.end() : match.end() + 1]
         space_before = " " if before.isalnum() or before in ("_", "?") else ""
