@@ -110,6 +110,26 @@ def analyze(statement: RelationalStatement | StatementLineage, schema_of: Schema
     )
 
 
+def analyze_tables(statement: RelationalStatement | StatementLineage) -> StatementLineage:
+    """What `analyze` says of tables and functions where no schema is known, without a word of columns."""
+    if isinstance(statement, StatementLineage):
+        return statement
+    analysis = QueryAnalysis(statement.dialect, _no_schema)
+    flows = tuple(_tables(analysis, write) for write in statement.writes)
+    return StatementLineage(statement.kind, flows, statement.changes, functions=tuple(analysis.functions))
+
+
+def _no_schema(_name: TableName) -> None:
+    return None
+
+
+def _tables(analysis: QueryAnalysis, write: WriteForm) -> Flow:
+    updates = write.target is not None and write.target.mode is WriteMode.UPDATE
+    if write.query is None or updates:  # whether an UPDATE reads its own table, its outputs tell
+        return _flow(analysis, write, _no_schema)
+    return Flow(write.target, (), (), tuple(analysis.query(write.query, None).tables))
+
+
 def _flow(analysis: QueryAnalysis, write: WriteForm, schema_of: SchemaLookup) -> Flow:
     if write.query is None:
         return Flow(write.target, (), (), write.sources)
@@ -198,4 +218,4 @@ def _references_of(analysis: QueryAnalysis, value: ColumnValue) -> tuple[Referen
     return tuple(found.values())
 
 
-__all__ = ["SchemaLookup", "analyze"]
+__all__ = ["SchemaLookup", "analyze", "analyze_tables"]

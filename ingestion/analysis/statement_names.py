@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ingestion.analysis.analyzer import analyze
+from ingestion.analysis.analyzer import analyze, analyze_tables
 from ingestion.model import StatementKind, StatementLineage, TableUsageNames, WriteMode
 from ingestion.relational.form import RelationalStatement
 
@@ -18,7 +18,7 @@ CREATING_KINDS = frozenset(
 
 def mentions(symbolic: RelationalStatement | StatementLineage) -> TableUsageNames:
     """The names of one statement; which relation each means is the timeline's to say."""
-    return names_in(without_schema(symbolic))
+    return names_in(analyze_tables(symbolic))
 
 
 def names_in(lineage: StatementLineage) -> TableUsageNames:
