@@ -42,7 +42,7 @@ def _outline(statement: BoundStatement) -> BoundStatement:
         lineage.changes,
         problems=lineage.problems,
     )
-    occurrence = replace(statement.occurrence, symbolic=_nothing_of(lineage.kind))
+    occurrence = replace(statement.occurrence, symbolic=_nothing_of(lineage.kind), names=None)
     return BoundStatement(occurrence, outline, statement.meaning)
 
 
