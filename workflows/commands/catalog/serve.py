@@ -52,6 +52,7 @@ def serve(
     """
     from connectors.catalog import CatalogConfig
     from connectors.catalog import serve as serve_catalog
+    from workflows.control.collection import collect_seldom
     from workflows.control.signals import interrupted_by_signals
     from workflows.runtime.logs import Redactor
 
@@ -59,6 +60,7 @@ def serve(
     try:
         with without_secrets(Redactor([secret] if secret else [])), interrupted_by_signals():
             config = CatalogConfig(catalog, host, port, secret, openlineage=openlineage, sample_data=sample_data)
+            collect_seldom()
             serve_catalog(config, _announce)
     except Interrupted as error:
         # What ends a server in good order is no failure to speak of.

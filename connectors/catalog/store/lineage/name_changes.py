@@ -46,7 +46,9 @@ def apply(connection: Connection, events: Sequence[bulk_models.DdlEvent]) -> Jso
             new += _retype(connection, event)
         elif event.kind in _COLUMN_KINDS:
             new += _column_event(connection, event)
-    touched = {identifier for event in named for identifier in (event.entity_id, event.other_id)}
+    ends_of_events = {identifier for event in named for identifier in (event.entity_id, event.other_id)}
+    # that a name was given says something only of one that was taken away
+    touched = name_events.with_history(connection, ends_of_events)
     project(connection, sorted(versions_at(connection, touched)))
     name_events.update_visibility(connection, touched, now)
     return {"filed": len(events), "new": new}

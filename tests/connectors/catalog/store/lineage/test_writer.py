@@ -189,3 +189,18 @@ def test_how_many_read_an_entity_is_counted_along_with_what_ends_and_moves(story
                 counted = select(intervals.c.from_id, number).where(intervals.c.end.is_(None))
                 by_source = counted.group_by(intervals.c.from_id)
                 assert sorted(connection.execute(known)) == sorted(connection.execute(by_source))
+
+
+def test_a_name_that_is_given_moves_no_lineage_where_it_was_never_taken_away() -> None:
+    said = {"producer": {"kind": "view", "key": "k"}, "source": "ViewLineage", "firstSeen": 5, "lastSeen": 5}
+    both = [
+        {"fromEntity": end(one), "toEntity": end(other), "contribution": said}
+        for one, other in (("a", "b"), ("v", "w"))
+    ]
+    with store() as database:
+        apply_request(database, {"batchId": "b", "edges": both})
+        with database.read() as connection:
+            before = sorted(connection.scalars(select(intervals.c.id)))
+        apply_request(database, {"events": [{"kind": "create", "entity": end("a"), "at": 3}]})
+        with database.read() as connection:
+            assert sorted(connection.scalars(select(intervals.c.id))) == before
