@@ -152,7 +152,7 @@ class SinkConfig(Model):
         default=None, description="Not used: hostPort says where.", json_schema_extra=NO_EFFECT
     )
     bulk_sink_batch_size: Positive = Field(
-        default=100, description="Requests in one call, where the target takes several."
+        default=500, description="Requests in one call, where the target takes several."
     )
     enable_async_pipeline: Bool = Field(default=True, description="Not used.", json_schema_extra=NO_EFFECT)
     async_pipeline_workers: Positive = Field(default=2, description="Not used.", json_schema_extra=NO_EFFECT)
