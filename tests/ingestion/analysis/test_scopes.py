@@ -21,6 +21,10 @@ def test_a_known_schema_that_has_the_name_excludes_the_unknown_table() -> None:
     assert column_lines("select a from t, w", schemas={"t": "a b"}) == {"a = t.a"}
 
 
+def test_no_column_is_number_nought() -> None:
+    assert column_lines("select $0 as x, $1 as y from t", "snowflake", {"T": "A B"}) == {"X is constant", "Y = T.A"}
+
+
 @pytest.mark.parametrize("text", ["select t.$1, $2 from t", "select q.$1, q.$2 from (select a, b from t) q"])
 def test_a_position_is_a_column_with_a_prefix_and_without(text: str) -> None:
     assert column_lines(text, "snowflake", {"T": "A B"}) == {"$1 = T.A", "$2 = T.B"}
