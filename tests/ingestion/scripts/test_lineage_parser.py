@@ -253,7 +253,7 @@ def test_a_statement_whose_analysis_fails_costs_itself_alone(monkeypatch: pytest
             raise IndexError("of SELECT 'secret-canary'")
         return analyze(statement, schema_of)
 
-    monkeypatch.setattr("ingestion.binding.statement_names.analyze", failing)
+    monkeypatch.setattr("ingestion.analysis.statement_names.analyze", failing)
     bad, good = "INSERT INTO marked (a) SELECT a FROM s", "INSERT INTO t (x) SELECT s.a FROM s"
     parser = LineageParser(f"{good};\n{bad};\n{good.replace('t (x)', 'u (x)')}")
     assert pairs(parser) == {("s.a", "t.x"), ("s.a", "u.x")}

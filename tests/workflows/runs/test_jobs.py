@@ -55,11 +55,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory, spark: object) -> Path:
 
 
 def content(folder: Path) -> dict[str, list[tuple[object, ...]]]:
-    """Everything that the catalog stores, but when it was told."""
+    """Everything that the catalog stores, but when it was told, and the numbers of rows."""
     with sqlite3.connect(folder / "catalog.db") as connection:
         tables = [row[0] for row in connection.execute("select name from sqlite_master where type = 'table'")]
         told = {name for name in tables if name not in {"batches", "meta", "pipeline_runs", "endings"}}
         rows = {name: connection.execute(f"select * from {name}").fetchall() for name in sorted(told)}
+    rows["intervals"] = [row[1:] for row in rows["intervals"]]
     rows["sightings"] = [(row[0], *row[2:]) for row in rows["sightings"] if row[-1]]
     return {name: sorted(found, key=repr) for name, found in rows.items() if not name.startswith(("search", "sqlite"))}
 
