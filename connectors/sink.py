@@ -40,6 +40,11 @@ class TargetBatch:
         """Contributions."""
         return sum(len(request.contributions) for request in self.requests)
 
+    @property
+    def columns(self) -> int:
+        """What the contributions say of columns."""
+        return sum(len(one.columns) for request in self.requests for one in request.contributions)
+
 
 @dataclass(frozen=True, slots=True)
 class WriteResult:

@@ -53,9 +53,15 @@ def dumps(symbolic: Symbolic) -> bytes:
 
 
 def with_names(data: bytes, names: TableUsageNames) -> bytes:
-    """The bytes that `dumps` gave of a statement, with its names beside its lineage."""
-    size, resolved, _sign, _checksum = _trailer(data)
-    return _seal(data[: len(data) - _TRAILER.size - size], pickling.dumps(names), is_resolved=resolved)
+    """The bytes that `dumps` gave of a statement, with its names beside its lineage. Raises Unparsable for others."""
+    if not is_whole(data):
+        raise _damage_error()
+    return _seal(lineage_bytes(data), pickling.dumps(names), is_resolved=is_resolved(data))
+
+
+def lineage_bytes(data: bytes) -> bytes:
+    """Of what `dumps` or `with_names` wrote the lineage alone: names as they are, and no number that text may mean."""
+    return data[: len(data) - _TRAILER.size - _trailer(data)[0]]
 
 
 def loads(data: bytes | bytearray | memoryview) -> Symbolic:

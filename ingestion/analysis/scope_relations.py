@@ -87,7 +87,10 @@ def unmerged_entries(relations: Sequence[ScopedRelation], merged_until: Mapping[
 
 
 def by_position(relations: Sequence[ScopedRelation], number: int, name: str) -> ColumnValue | None:
-    """Snowflake's `SELECT $2 FROM t`: number 2 is the second column of what is read; of a stage, one of that name. None is $0."""
+    """Snowflake's `SELECT $2 FROM t`: number 2 is the second column of what is read; of a stage, one of that name.
+
+    There is no number 0.
+    """
     entries = [entry for visible in relations for entry in visible.rows.entries]
     before = [entry[1] for entry in entries[:number] if isinstance(entry, tuple)]
     if len(before) == number > 0:

@@ -16,7 +16,16 @@ from ingestion.errors import Unparsable
 from ingestion.model import StatementLineage
 from ingestion.parsing.sqlglot_tier.tier import parse
 from ingestion.relational.form import RelationalStatement
-from ingestion.symbolic import Symbolic, dumps, is_resolved, is_whole, loads, names_in_bytes, with_names
+from ingestion.symbolic import (
+    Symbolic,
+    dumps,
+    is_resolved,
+    is_whole,
+    lineage_bytes,
+    loads,
+    names_in_bytes,
+    with_names,
+)
 
 
 def test_what_is_written_is_read_back() -> None:
@@ -33,6 +42,15 @@ def test_names_stand_beside_the_lineage() -> None:
     again = with_names(named, mentions(parse("INSERT INTO u SELECT a FROM s", "postgres")))
     assert loads(again) == statement
     assert [str(name) for name, _temporary, _mode in (names_in_bytes(again) or mentions(statement)).written] == ["u"]
+
+
+def test_the_lineage_is_told_from_what_stands_behind_it() -> None:
+    statement = parse("CREATE TEMP TABLE t AS SELECT a, f(b) FROM s", "postgres")
+    for data in (dumps(statement), with_names(dumps(statement), mentions(statement))):
+        assert pickle.loads(lineage_bytes(data)) == statement
+        assert lineage_bytes(data).endswith(pickle.STOP)
+    with pytest.raises(Unparsable):
+        with_names(lineage_bytes(data), mentions(statement))
 
 
 def test_what_a_plan_resolved_is_told_without_being_read() -> None:

@@ -15,16 +15,25 @@ from workflows.state.acknowledgements import ContributionDigest, ContributionKey
 _SIGHTING = frozenset({"firstSeen", "lastSeen", "records", "count", "jobs"})
 
 
+_MOST_COLUMNS = 50_000
+"""That contributions of one call speak of."""
+
+
 def chunks(batches: Iterable[TargetBatch], size: int) -> Iterator[list[TargetBatch]]:
-    """The batches, in their order, in lists of at most `size` contributions; one that is larger is alone."""
+    """The batches, in their order, in lists of at most `size` contributions; one that is larger is alone.
+
+    Of wide tables fewer go together: what a target works on for a minute, it may not answer in time.
+    """
     chunk: list[TargetBatch] = []
-    held = 0
+    held = columns = 0
     for batch in batches:
-        if chunk and held + batch.size > size:
+        width = batch.columns
+        if chunk and (held + batch.size > size or columns + width > _MOST_COLUMNS):
             yield chunk
-            chunk, held = [], 0
+            chunk, held, columns = [], 0, 0
         chunk.append(batch)
         held += batch.size
+        columns += width
     if chunk:
         yield chunk
 

@@ -27,17 +27,19 @@ _STATISTICS = {
     (intervals.name, "intervals_end"): f"{_ROWS} 500000",
 }
 
+_OURS = f"tbl in ('{entities.name}', '{intervals.name}')"
+
 
 def prepare_selectivity(connection: Connection) -> None:
-    """Tells the planner, where it has not been told the same."""
+    """Tells the planner, where it has not been told the same. What it knows of other tables stays."""
     has_any = connection.scalar(text("select 1 from sqlite_master where name = 'sqlite_stat1'"))
     if has_any:
-        rows = connection.execute(text("select tbl, idx, stat from sqlite_stat1"))
+        rows = connection.execute(text(f"select tbl, idx, stat from sqlite_stat1 where {_OURS}"))
         if {(row[0], row[1]): row[2] for row in rows} == _STATISTICS:
             return
     else:  # which alone makes the table that they stand in
         connection.execute(text(f"analyze {meta.name}"))
-    connection.execute(text("delete from sqlite_stat1"))
+    connection.execute(text(f"delete from sqlite_stat1 where {_OURS}"))
     values = [{"tbl": table, "idx": index, "stat": expected} for (table, index), expected in _STATISTICS.items()]
     connection.execute(text("insert into sqlite_stat1 (tbl, idx, stat) values (:tbl, :idx, :stat)"), values)
     connection.execute(text("analyze sqlite_schema"))

@@ -37,7 +37,7 @@ from ingestion.parsing.sandbox.protocol import (
     frame,
 )
 from ingestion.parsing.sandbox.statement_bytes import lineage_with_names
-from ingestion.symbolic import Symbolic, dumps
+from ingestion.symbolic import Symbolic, dumps, lineage_bytes
 
 STACK_BYTES = 256 << 20
 """Room for recursion: compiled sqlglot follows 20,000 nested subqueries in it; the usual 8 MB is a segfault."""
@@ -151,7 +151,7 @@ def _answer_of(module: ModuleType) -> Answer:
         if wrong := ill_formed(text, dialect):
             raise _IllFormed(wrong)
         symbolic = _portable(parse(text, dialect))
-        if template_in_names(text, dialect, symbolic) is not None:
+        if template_in_names(text, dialect, lineage_bytes(symbolic)) is not None:
             raise Templated(Templated.code)
         return symbolic
 

@@ -7,9 +7,10 @@ from dataclasses import replace
 import pytest
 
 from connectors.sink import TargetBatch, target_batches
-from ingestion.contribution import Contribution, Producer, ProducerKind
+from ingestion.contribution import ColumnEvidence, Contribution, Producer, ProducerKind
 from ingestion.entities import EntityReference
 from ingestion.lineage_request import EdgeSource, Replacement, request_of
+from ingestion.model import Subtype, Transformation
 from workflows.publishing.batches import chunks, published_state, without_orders
 
 
@@ -38,6 +39,15 @@ def test_batches_go_together_up_to_so_many_contributions(sizes: list[int], expec
     found = list(chunks(batches, 6))
     assert [[one.size for one in chunk] for chunk in found] == expected
     assert [one for chunk in found for one in chunk] == batches
+
+
+def test_contributions_to_wide_tables_go_in_more_calls() -> None:
+    wide = tuple(
+        ColumnEvidence((f"s.c{number}",), f"t.c{number}", Transformation(Subtype.IDENTITY)) for number in range(20_000)
+    )
+    said = Contribution(Producer(ProducerKind.QUERY, "q"), EdgeSource.QUERY, "INSERT", wide)
+    requests = [request_of(EntityReference("s", "table"), EntityReference(f"t{n}", "table"), [said]) for n in range(5)]
+    assert [len(chunk) for chunk in chunks(target_batches(requests, ()), 500)] == [2, 2, 1]
 
 
 def test_an_order_to_end_a_word_is_no_part_of_what_is_remembered() -> None:

@@ -42,6 +42,16 @@ def test_a_store_that_was_made_without_statistics_gets_them(tmp_path: Path) -> N
         assert "intervals_to" in _plan(connection, _QUERIES["intervals_to"])
 
 
+def test_what_somebody_had_the_planner_learn_of_other_tables_stays(tmp_path: Path) -> None:
+    learnt = "insert into sqlite_stat1 (tbl, idx, stat) values ('versions', 'versions_of', '7 1')"
+    with closing(open_database(tmp_path / "a.db")) as database, database.write() as connection:
+        connection.execute(text(learnt))
+        connection.execute(text("update sqlite_stat1 set stat = '1 1' where tbl = 'intervals'"))
+    with closing(open_database(tmp_path / "a.db")) as database, database.read() as connection:
+        stats = dict(connection.execute(text("select idx, stat from sqlite_stat1")).all())  # type: ignore[arg-type]
+    assert (stats["versions_of"], stats["intervals_end"]) == ("7 1", "1000000 500000")
+
+
 def _plan(connection: object, query: Select[tuple[object, ...]]) -> str:
     compiled = query.compile(dialect=sqlite.dialect(), compile_kwargs={"literal_binds": True})
     rows = connection.exec_driver_sql(f"explain query plan {compiled}")  # type: ignore[attr-defined]
