@@ -26,7 +26,7 @@ import yaml
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1]))
 
-from tests.support.catalog_contents import opened  # noqa: E402
+from tests.benchmarks.stored_edges import stored_edges  # noqa: E402
 
 
 @dataclass
@@ -179,9 +179,7 @@ def watch(pid: int, peak: Peak) -> None:
 
 def compare(folder: Path) -> bool:
     """Prints precision and recall of the tables and direct columns in the catalog; whether all are right."""
-    with opened(folder / ".headwater" / "catalog.db") as catalog:
-        tables = {(source.lower(), target.lower()) for source, target in catalog.edges()}
-        columns = {tuple(end.lower() for end in ends) for ends in catalog.column_edges()}
+    tables, columns = stored_edges(folder / ".headwater" / "catalog.db")
     wanted_tables, wanted_columns = answers(folder)
     for name, found, wanted in (
         ("table edges", tables, wanted_tables),
