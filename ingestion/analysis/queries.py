@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from weakref import proxy
+
 from ingestion.analysis.clauses import all_columns, apply_clauses
 from ingestion.analysis.columns.fields import fields_of, with_role
 from ingestion.analysis.columns.relations import AnyRows, FunctionColumns, QueryColumns, SchemaLookup, TableColumns
@@ -49,7 +51,7 @@ class QueryAnalysis:
         self._problems: dict[Problem, None] = {}
         self._tables: dict[TableName, TableColumns] = {}
         self._used: set[int] = set()
-        self._common = CteScope(self)
+        self._common = CteScope(proxy(self))  # no circle, which would wait for the garbage collector
         self.functions: dict[TableName, None] = {}
 
     @property

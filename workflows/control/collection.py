@@ -18,11 +18,16 @@ def collect_seldom() -> None:
 
 @contextmanager
 def collection_paused() -> Iterator[None]:
-    """No search in the block, which makes many values that outlive it: for these, each search is in vain."""
+    """No search in the block, which makes many values that outlive it: for these, each search is in vain.
+
+    Nor right after it: they are among the old values then, which are looked through last.
+    """
     collects = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
         if collects:
+            gc.freeze()
+            gc.unfreeze()
             gc.enable()

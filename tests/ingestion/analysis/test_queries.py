@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import pytest
 
+from ingestion.analysis.analyzer import analyze
+from ingestion.parsing.sqlglot_tier.tier import parse
 from tests.support.lineage_lines import column_lines, lines_of_flows
 
 CASES = [
@@ -275,3 +281,22 @@ def test_sources_are_the_tables_that_are_read_even_without_a_column_of_theirs() 
 def test_a_file_and_a_stage_are_paths() -> None:
     (lines,) = lines_of_flows("select a from 'data/x.parquet'", "duckdb")
     assert lines == {"from data/x.parquet", "a = data/x.parquet.a"}
+
+
+def test_an_analysis_is_gone_with_its_result() -> None:
+    """Nothing of it waits for the garbage collector, which would look through all that a run holds."""
+    statement = parse("with c as (select a from t) insert into w select (select max(b) from u) as b, a from c", "ansi")
+    analyze(statement, lambda _name: None)
+    with no_collection():
+        analyze(statement, lambda _name: None)
+        assert gc.collect() == 0
+
+
+@contextmanager
+def no_collection() -> Iterator[None]:
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()

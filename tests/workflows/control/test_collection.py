@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import gc
+from weakref import ref
+
+from workflows.control.collection import collection_paused
+
+
+class _Circle:
+    def __init__(self) -> None:
+        self.itself = self
+
+
+def test_what_a_pause_leaves_is_old_at_once() -> None:
+    """Nothing looks through it when the pause ends, nor each time that some new values have come."""
+    gc.collect()  # counts begin anew
+    with collection_paused():
+        made = [[number] for number in range(10_000)]
+    assert gc.get_count()[0] < len(made)
+    assert any(value is made for value in gc.get_objects(generation=2))
+    assert gc.isenabled()
+
+
+def test_circles_of_a_pause_are_found_later() -> None:
+    with collection_paused():
+        circle = ref(_Circle())
+    assert circle() is not None
+    gc.collect()
+    assert circle() is None
+
+
+def test_a_pause_within_a_pause_ends_with_the_outer_one() -> None:
+    with collection_paused():
+        with collection_paused():
+            pass
+        assert not gc.isenabled()
+    assert gc.isenabled()
