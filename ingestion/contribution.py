@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from json import JSONEncoder
+from json.encoder import encode_basestring_ascii as quoted
 from typing import Any, ClassVar
 
 from ingestion.entities import EntityReference
-from ingestion.model import Json, LineageType, Subtype, Transformation
+from ingestion.model import DIRECT_SUBTYPES, Json, LineageType, Subtype, Transformation
 
 JOBS_KEPT = 20
 """Names of jobs that a contribution carries at most."""
+
+_ENCODER = JSONEncoder(sort_keys=True)
+_TRUTH = {True: "true", False: "false"}
+_DIRECT = f'"{LineageType.DIRECT}"'
+_INDIRECT = f'"{LineageType.INDIRECT}"'
 
 
 class ProducerKind(StrEnum):
@@ -63,19 +70,18 @@ class ColumnEvidence:
     @property
     def publishable(self) -> bool:
         """Whether OpenMetadata's columnsLineage may carry it: certain, DIRECT, from columns to a column."""
-        direct = self.transformation.type is LineageType.DIRECT
+        direct = self.transformation.subtype in DIRECT_SUBTYPES
         return self.certain and direct and bool(self.from_columns) and bool(self.to_column)
 
-    def to_json(self) -> Json:
-        return {
-            "from": list(self.from_columns),
-            "to": self.to_column or None,
-            "type": str(self.transformation.type),
-            "subtype": str(self.transformation.subtype),
-            "masking": self.transformation.masking,
-            "expression": self.expression,
-            "certain": self.certain,
-        }
+    def json_text(self) -> str:
+        """Its JSON object with sorted keys, put together by hand: there are dozens of them for each statement."""
+        how = self.transformation
+        return (
+            f'{{"certain": {_TRUTH[self.certain]}, "expression": {quoted(self.expression)}, '
+            f'"from": [{", ".join(map(quoted, self.from_columns))}], "masking": {_TRUTH[how.masking]}, '
+            f'"subtype": "{how.subtype}", "to": {quoted(self.to_column) if self.to_column else "null"}, '
+            f'"type": {_DIRECT if how.subtype in DIRECT_SUBTYPES else _INDIRECT}}}'
+        )
 
     @classmethod
     def from_json(cls, json: Mapping[str, Any]) -> ColumnEvidence:
@@ -128,24 +134,36 @@ class Contribution:
         """Order by which the text that stands for several is chosen: the one seen last, then by the text."""
         return float("-inf") if self.last_seen is None else self.last_seen, self.sql_query
 
-    def to_json(self) -> Json:
-        return {
+    def json_text(self) -> str:
+        """Its JSON object."""
+        return f"{self.meaning_text()[:-1]}, {self.sightings_text()[1:]}"
+
+    def meaning_text(self) -> str:
+        """The part of its JSON object that tells what it says, as an object with sorted keys."""
+        columns = ", ".join([column.json_text() for column in self.columns])
+        others = {
+            "confidence": self.confidence,
+            "parser": self.parser or None,
+            "pipeline": self.pipeline.to_json() if self.pipeline else None,
             "producer": self.producer.to_json(),
             "source": str(self.source),
             "sqlQuery": self.sql_query or None,
-            "columns": [column.to_json() for column in self.columns],
-            "parser": self.parser or None,
-            "confidence": self.confidence,
-            "firstSeen": _millis(self.first_seen),
-            "lastSeen": _millis(self.last_seen),
-            "records": list(self.records),
-            "count": self.count,
-            "pipeline": self.pipeline.to_json() if self.pipeline else None,
             "tempLineageTables": [
                 {"fromEntity": source, "toEntity": target} for source, target in self.temp_lineage_tables
             ],
-            "jobs": list(self.jobs),
         }
+        return f'{{"columns": [{columns}], {_ENCODER.encode(others)[1:]}'
+
+    def sightings_text(self) -> str:
+        """The part of its JSON object that tells how often, when and in which jobs, as an object with sorted keys."""
+        sightings = {
+            "count": self.count,
+            "firstSeen": _millis(self.first_seen),
+            "jobs": self.jobs,
+            "lastSeen": _millis(self.last_seen),
+            "records": self.records,
+        }
+        return _ENCODER.encode(sightings)
 
     @classmethod
     def from_json(cls, json: Mapping[str, Any]) -> Contribution:

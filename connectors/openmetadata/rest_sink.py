@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -109,10 +110,13 @@ def _replacement_orders(batch: TargetBatch) -> Iterator[Json]:
         yield {**replacement.to_json(), **({"processed": True} if marks else {})}
 
 
-def _bulk_edges(request: AddLineageRequest) -> Iterator[Json]:
-    ends = {
-        name: {"id": end.id, "type": end.type}
-        for name, end in (("fromEntity", request.edge.from_entity), ("toEntity", request.edge.to_entity))
-    }
+def _bulk_edges(request: AddLineageRequest) -> Iterator[str]:
+    """A JSON object for each contribution to an edge."""
+    ends = json.dumps(
+        {
+            name: {"id": end.id, "type": end.type}
+            for name, end in (("fromEntity", request.edge.from_entity), ("toEntity", request.edge.to_entity))
+        }
+    )
     for contribution in request.contributions:
-        yield {**ends, "contribution": contribution.to_json()}
+        yield f'{ends[:-1]}, "contribution": {contribution.json_text()}}}'

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import random
 
 from hypothesis import given, settings
@@ -109,7 +110,20 @@ def test_details_survive_the_wire(one: LineageDetails) -> None:
 
 @given(contributions)
 def test_a_contribution_survives_the_wire(one: Contribution) -> None:
-    assert Contribution.from_json(one.to_json()) == one
+    assert Contribution.from_json(json.loads(one.json_text())) == one
+
+
+@given(contributions)
+def test_the_parts_of_a_contribution_are_as_the_json_library_writes_them(one: Contribution) -> None:
+    for text in (one.meaning_text(), one.sightings_text()):
+        assert text == json.dumps(json.loads(text), sort_keys=True)
+    assert json.loads(one.json_text()) == json.loads(one.meaning_text()) | json.loads(one.sightings_text())
+
+
+def test_texts_of_a_contribution_are_quoted() -> None:
+    evidence = ColumnEvidence(('s."a".é\\',), 'b"\n', Transformation(Subtype.IDENTITY), "'\ud800'")
+    one = Contribution(Producer(ProducerKind.QUERY, '"'), "QueryLineage", "\u2028", (evidence,))
+    assert Contribution.from_json(json.loads(one.json_text())) == one
 
 
 @given(st.lists(contributions, max_size=6), st.randoms(use_true_random=False))

@@ -29,16 +29,16 @@ def _compare(
     requests: Iterable[AddLineageRequest], edges_of: Callable[[AddLineageRequest, Contribution], set[Edge]]
 ) -> Counter[str]:
     engine: set[Edge] = set()
-    log: set[Edge] = set()
+    others: list[tuple[AddLineageRequest, Contribution]] = []
     for request in requests:
         for contribution in request.contributions:
-            if contribution.producer.kind is not ProducerKind.MANUAL:
-                (engine if contribution.producer.kind is ProducerKind.ENGINE else log).update(
-                    edges_of(request, contribution)
-                )
+            if contribution.producer.kind is ProducerKind.ENGINE:
+                engine.update(edges_of(request, contribution))
+            elif contribution.producer.kind is not ProducerKind.MANUAL:
+                others.append((request, contribution))
     known = {edge[-1] for edge in engine}
-    only_log = sum(edge[-1] in known for edge in log - engine)
-    return +Counter({AGREE: len(engine & log), ONLY_ENGINE: len(engine - log), ONLY_LOG: only_log})
+    log = {edge for request, one in others if request.edge.to_entity.id in known for edge in edges_of(request, one)}
+    return +Counter({AGREE: len(engine & log), ONLY_ENGINE: len(engine - log), ONLY_LOG: len(log - engine)})
 
 
 def _pairs(contribution: Contribution) -> Iterable[tuple[str, str]]:

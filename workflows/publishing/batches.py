@@ -12,9 +12,6 @@ from ingestion.contribution import Contribution
 from ingestion.model import Json
 from workflows.state.acknowledgements import ContributionDigest, ContributionKey, PublishedState
 
-_SIGHTING = frozenset({"firstSeen", "lastSeen", "records", "count", "jobs"})
-
-
 _MOST_COLUMNS = 50_000
 """That contributions of one call speak of."""
 
@@ -49,7 +46,7 @@ def published_state(batch: TargetBatch) -> PublishedState:
     words: dict[ContributionKey, list[_SourcedContribution]] = {}
     for request in batch.requests:
         # what a request has contributions of says nothing beside them
-        contents_of_request = [_text({} if request.contributions else request.to_json())]
+        contents_of_request = ["{}" if request.contributions else _text(request.to_json())]
         for contribution in request.contributions:
             one = _SourcedContribution.of(request.edge.from_entity.id, contribution)
             words.setdefault(_key_of(contribution), []).append(one)
@@ -72,9 +69,8 @@ class _SourcedContribution:
 
     @classmethod
     def of(cls, source: str, contribution: Contribution) -> _SourcedContribution:
-        contents = contribution.to_json()
-        sightings = {name: contents.pop(name) for name in _SIGHTING}
-        return cls(source, _text(contents), _text(sightings), contribution.first_seen, contribution.last_seen)
+        texts = contribution.meaning_text(), contribution.sightings_text()
+        return cls(source, *texts, contribution.first_seen, contribution.last_seen)
 
 
 def _key_of(contribution: Contribution) -> ContributionKey:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -72,9 +72,12 @@ def register(http: Http, entities: Mapping[str, Sequence[Json]], at: float | Non
     return answer
 
 
-def add_lineage(http: Http, name: str, edges: Sequence[Json], replace: Sequence[Json]) -> EdgeCounts:
-    """Merges contributions into their edges: all or nothing, and once per `name` and content, however often sent."""
-    content = json.dumps({"edges": list(edges), "replace": list(replace)})
+def add_lineage(http: Http, name: str, edges: Iterable[str], replace: Sequence[Json]) -> EdgeCounts:
+    """Merges contributions into their edges: all or nothing, and once per `name` and content, however often sent.
+
+    `edges` are JSON objects already.
+    """
+    content = f'{{"edges": [{", ".join(edges)}], "replace": {json.dumps(list(replace))}}}'
     batch_id = hashlib.sha256(f"{name} {content}".encode()).hexdigest()
     # The content is most of the body: it is made once for both.
     body = f'{{"batchId": "{batch_id}", {content[1:]}'.encode()
