@@ -10,6 +10,8 @@ import secrets
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, insert, select, update
@@ -35,11 +37,27 @@ _CHECKPOINT_PAGES = 8_192
 """Of the write-ahead log, 32 MiB: the fewer checkpoints, the fewer times is a page written that many calls change."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """How connections are used: as many are `kept` and `more` made where these are busy, each with pages in memory."""
+
+    begin: str
+    kept: int
+    more: int
+    pages_kib: int
+
+
+_READERS = _Way("begin", kept=8, more=64, pages_kib=8_192)
+_WRITER = _Way("begin immediate", kept=1, more=0, pages_kib=65_536)
+"""SQLite has one writer at a time: one connection keeps the pages that all of them change."""
+
+
 class Database:
     """The store's file; `read` and `write` give a connection inside one transaction each."""
 
     def __init__(self, file: Path) -> None:
-        self._engine = _open(file)
+        self._readers = _open(file, _READERS)
+        self._writer = _open(file, _WRITER)
         with self.write() as connection:
             metadata.create_all(connection)
             _check_version(connection, file)
@@ -55,18 +73,19 @@ class Database:
 
     def close(self) -> None:
         """Closes every connection; the last one folds the write-ahead log back into the file."""
-        self._engine.dispose()
+        self._readers.dispose()
+        self._writer.dispose()
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
         """A consistent view of the store, undisturbed by writers."""
-        with self._engine.connect() as connection, connection.begin():
+        with self._readers.connect() as connection, connection.begin():
             yield connection
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
         """The one writer of this moment: takes its turn before it reads, so that no merge is lost."""
-        with self._engine.connect().execution_options(immediate=True) as connection, connection.begin():
+        with self._writer.connect() as connection, connection.begin():
             yield connection
 
 
@@ -95,36 +114,32 @@ def loads(document: str) -> Json:
     return value
 
 
-def _open(file: Path) -> Engine:
+def _open(file: Path, way: _Way) -> Engine:
     engine = create_engine(
         URL.create("sqlite", database=str(file)),
         connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False},
-        pool_size=8,
-        max_overflow=64,
-        pool_use_lifo=True,  # the pages that the last writer has read are the ones that the next one needs
+        pool_size=way.kept,
+        max_overflow=way.more,
+        pool_timeout=BUSY_SECONDS,
+        pool_use_lifo=True,  # the pages that one call has read are often those that the next one needs
     )
-    event.listen(engine, "connect", _configure)
-    event.listen(engine, "begin", _begin)
+    event.listen(engine, "connect", partial(_configure, way))
+    event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(way.begin))
     return engine
 
 
-def _configure(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
-    connection.isolation_level = None  # transactions begin where `_begin` says, not where the driver guesses
+def _configure(way: _Way, connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
+    connection.isolation_level = None  # transactions begin where the engine says, not where the driver guesses
     cursor = connection.cursor()
     for pragma in (
         "journal_mode = wal",
         "synchronous = full",
         "foreign_keys = on",
-        "cache_size = -65536",
+        f"cache_size = -{way.pages_kib}",
         f"wal_autocheckpoint = {_CHECKPOINT_PAGES}",
     ):
         cursor.execute(f"pragma {pragma}")
     cursor.close()
-
-
-def _begin(connection: Connection) -> None:
-    immediate = connection.get_execution_options().get("immediate", False)
-    connection.exec_driver_sql("begin immediate" if immediate else "begin")
 
 
 def _check_version(connection: Connection, file: Path) -> None:

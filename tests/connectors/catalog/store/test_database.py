@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from connectors.catalog import CatalogConfig, running_catalog
 from connectors.catalog.store import database
 from connectors.catalog.store.database import open_database
 from connectors.catalog.store.schema import endings
 from ingestion.errors import ConfigError
+from tests.support.http_client import Client
 
 
 def made_by_another(file: Path) -> Path:
@@ -67,3 +71,24 @@ def test_a_file_that_stays_locked_is_told_from_a_broken_one(tmp_path: Path, monk
         holder.execute("begin exclusive")
         with pytest.raises(ConfigError, match="locked by another program"):
             open_database(file)
+
+
+def test_whoever_waits_too_long_for_a_turn_to_write_is_told_to_try_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "BUSY_SECONDS", 0.5)
+    file = tmp_path / "catalog.db"
+    with running_catalog(CatalogConfig(file, port=0)) as address, ThreadPoolExecutor(3) as callers:
+        client = Client(address.url)
+
+        def write(number: int) -> tuple[int, Any]:
+            return client.call("PUT", "/services/databaseServices", {"name": f"s{number}", "serviceType": "Postgres"})
+
+        with closing(sqlite3.connect(file, isolation_level=None)) as holder:
+            holder.execute("begin immediate")
+            answers = list(callers.map(write, range(3)))
+            assert client.get("/services/databaseServices")[0] == 200
+        assert [(status, body["message"]) for status, body in answers] == [
+            (503, "the store is busy or its disk is full: try again")
+        ] * 3
+        assert [status for status, _body in callers.map(write, range(3))] == [201] * 3
