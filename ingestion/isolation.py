@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from types import TracebackType
 from typing import Generic, TypeVar
 
 from ingestion.errors import LineageError, RecordError, RetryableError
@@ -65,15 +66,31 @@ class Isolation(Generic[Key]):
         self.probe = probe
         self.failures: dict[Key, Failure] = {}
 
-    @contextmanager
-    def around(self, stage: FailureStage, key: Key) -> Iterator[None]:
+    def around(self, stage: FailureStage, key: Key) -> AbstractContextManager[None]:
         """Keeps what is raised in the block to `key`; the first failure of a key stands."""
-        try:
-            yield
-        except Exception as error:
-            if _ends_a_run(error):
-                raise
-            self.failures.setdefault(key, Failure(stage, _place_of(error)))
+        return _Boundary(self.failures, stage, key)
+
+
+class _Boundary(AbstractContextManager[None], Generic[Key]):
+    """One block, of the hundred thousands in a run: no generator stands behind it."""
+
+    __slots__ = ("_failures", "_key", "_stage")
+
+    def __init__(self, failures: dict[Key, Failure], stage: FailureStage, key: Key) -> None:
+        self._failures = failures
+        self._stage = stage
+        self._key = key
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self, _kind: type[BaseException] | None, error: BaseException | None, _trace: TracebackType | None
+    ) -> bool:
+        if not isinstance(error, Exception) or _ends_a_run(error):
+            return False
+        self._failures.setdefault(self._key, Failure(self._stage, _place_of(error)))
+        return True
 
 
 def in_parts(
