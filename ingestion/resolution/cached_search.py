@@ -13,6 +13,8 @@ from ingestion.entities import TableEntity
 from ingestion.names.fqn import search_pattern, split_fqn
 
 REMEMBERED = 1_000
+REMEMBERED_MISSES = 20_000
+"""Names that nothing is called by: of a log that a catalog has not seen, most are, and each is asked for four times."""
 TABLE_FQN_PARTS = 4
 
 Key = TypeVar("Key")
@@ -64,11 +66,15 @@ class EntitySearch(Protocol):
 
 
 class RememberedSearch:
-    """An EntitySearch that is asked each thing once, as long as the last 1,000 answers hold it."""
+    """An EntitySearch that is asked each thing once, as long as the last 1,000 answers hold it.
+
+    That a name means nothing, where that is sure, is remembered longer: 20,000 of them.
+    """
 
     def __init__(self, search: EntitySearch) -> None:
         self._search = search
         self._hits: LRUCache[tuple[str, PartialName], Hits] = LRUCache(REMEMBERED)
+        self._misses: LRUCache[tuple[str, PartialName], Hits] = LRUCache(REMEMBERED_MISSES)
         self._entities: LRUCache[str, TableEntity | None] = LRUCache(REMEMBERED)
         self._paths: LRUCache[str, tuple[TableEntity, ...]] = LRUCache(REMEMBERED)
         self._lock = Lock()
@@ -81,19 +87,19 @@ class RememberedSearch:
 
     def candidates(self, service: str, name: PartialName) -> Hits:
         """Every table of the service that agrees with the name part by part, case ignored."""
-        known = self._remembered_in(self._hits, (service, name))
+        known = self._remembered_hits(service, name)
         if known is not None:
             self._count(remembered=1)
-            return known[0]
+            return known
         self.prefetch(service, [name])
-        learned = self._remembered_in(self._hits, (service, name))
+        learned = self._remembered_hits(service, name)
         if learned is not None:
-            return learned[0]
+            return learned
         self._count(field_searches=1)
         pattern = search_pattern(service, name.database, name.schema, name.table)
         found = self._search.field_search(pattern)
         hits = Hits(tuple(fqn for fqn in found.fqns if agrees(fqn, service, name)), found.complete, found.current)
-        self._remember(self._hits, (service, name), hits)
+        self._remember_hits(service, name, hits)
         return hits
 
     def entity(self, fqn: str) -> TableEntity | None:
@@ -120,7 +126,7 @@ class RememberedSearch:
 
     def prefetch(self, service: str, names: Sequence[PartialName]) -> None:
         """Learns many names in one call where the catalog can; give fewer than it remembers."""
-        unknown = [name for name in dict.fromkeys(names) if self._remembered_in(self._hits, (service, name)) is None]
+        unknown = [name for name in dict.fromkeys(names) if self._remembered_hits(service, name) is None]
         if not unknown:
             return
         answer = self._search.bulk_lookup(service, unknown)
@@ -132,7 +138,15 @@ class RememberedSearch:
                 self._remember(self._entities, entity.fully_qualified_name, entity)
             fqns = (entity.fully_qualified_name for entity in entities)
             agreeing = tuple(fqn for fqn in fqns if agrees(fqn, service, name))
-            self._remember(self._hits, (service, name), Hits(agreeing, complete=True, current=True))
+            self._remember_hits(service, name, Hits(agreeing, complete=True, current=True))
+
+    def _remembered_hits(self, service: str, name: PartialName) -> Hits | None:
+        key = service, name
+        with self._lock:
+            return self._misses.get(key) or self._hits.get(key)
+
+    def _remember_hits(self, service: str, name: PartialName, hits: Hits) -> None:
+        self._remember(self._misses if hits.current and not hits.fqns else self._hits, (service, name), hits)
 
     def _remembered_in(self, cache: LRUCache[Key, Value], key: Key) -> tuple[Value] | None:
         """The value in a tuple of one (it may itself be None); None when nothing is remembered."""

@@ -100,6 +100,10 @@ class _Lookup:
     likely: _Lookup | None = None
 
 
+_Lookups = list[_Lookup] | Unresolved
+"""Where to look for a name, the service of the query first; or why nowhere."""
+
+
 class Resolver:
     """Resolves names within one scope; safe to share between threads."""
 
@@ -125,16 +129,19 @@ class Resolver:
 
         A catalog that is down passes through: it is never a missing table.
         """
+        return self._resolve(name, namespace, None)
+
+    def _resolve(self, name: TableName, namespace: Namespace, known: _Lookups | None) -> Resolution:
+        """As `resolve`; `known` is where to look, where that was found out already."""
         isolation = Isolation[TableName](self._probe)
         with isolation.around(FailureStage.RESOLUTION, name):
             isolation.probe(FailureStage.RESOLUTION, name)
-            return self._resolve(name, namespace)
+            if name.kind is NameKind.PATH:
+                return self._at_path(name.dotted)
+            return self._first_of(known or self._lookups(name, namespace))
         return Unresolved(Missing.LOOKUP_FAILED, name.dotted)
 
-    def _resolve(self, name: TableName, namespace: Namespace) -> Resolution:
-        if name.kind is NameKind.PATH:
-            return self._at_path(name.dotted)
-        looked_up = self._lookups(name, namespace)
+    def _first_of(self, looked_up: _Lookups) -> Resolution:
         if isinstance(looked_up, Unresolved):
             return looked_up
         own = self._look_up(looked_up[0])
@@ -148,9 +155,10 @@ class Resolver:
         resolutions: list[Resolution] = []
         for start in range(0, len(wanted), PREFETCHED):
             chunk = wanted[start : start + PREFETCHED]
+            lookups: Sequence[_Lookups | None] = [None] * len(chunk)
             with Isolation[int]().around(FailureStage.RESOLUTION, start):  # each is asked for by itself too
-                self._prefetch(chunk)
-            resolutions += [self.resolve(name, namespace) for name, namespace in chunk]
+                lookups = self._prefetch(chunk)
+            resolutions += [self._resolve(*name, known) for name, known in zip(chunk, lookups, strict=True)]
         return resolutions
 
     def search_table_entities(self, service: str, database: str | None, schema: str | None, table: str) -> Resolution:
@@ -167,8 +175,7 @@ class Resolver:
             return found
         return self._strictly(_Lookup(service, PartialName(database or None, None, table), found_by=FoundBy.ONLY_ONE))
 
-    def _lookups(self, name: TableName, namespace: Namespace) -> list[_Lookup] | Unresolved:
-        """Where to look, the service of the query first."""
+    def _lookups(self, name: TableName, namespace: Namespace) -> _Lookups:
         if name.kind is not NameKind.TABLE:
             return Unresolved(Missing.NOT_A_TABLE, name.kind)
         if len(name.parts) > QUALIFIED_PARTS + 1:
@@ -273,14 +280,16 @@ class Resolver:
             return Ambiguous(tuple(sorted(entity.fully_qualified_name for entity in found)))
         return Unresolved(Missing.NOTHING_THERE, path)
 
-    def _prefetch(self, names: Sequence[tuple[TableName, Namespace]]) -> None:
+    def _prefetch(self, names: Sequence[tuple[TableName, Namespace]]) -> list[_Lookups]:
+        """Where to look for each name, once the likeliest place of all was asked."""
+        found = [self._lookups(name, namespace) for name, namespace in names]
         by_service: dict[str, list[PartialName]] = {}
-        for name, namespace in names:
-            lookups = self._lookups(name, namespace)
+        for lookups in found:
             if not isinstance(lookups, Unresolved):
                 by_service.setdefault(lookups[0].service, []).append(lookups[0].name)
         for service, wanted in by_service.items():
             self._search.prefetch(service, wanted)
+        return found
 
 
 def _lookup(service: str, name: PartialName, path: tuple[str, ...]) -> _Lookup:

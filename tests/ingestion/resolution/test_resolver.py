@@ -159,6 +159,15 @@ def test_no_more_than_a_thousand_answers_are_remembered() -> None:
     assert catalog.calls.count("search svc.*.*.t1000") == 1
 
 
+def test_what_a_catalog_surely_lacks_is_asked_for_once_however_much_it_is() -> None:
+    catalog = Catalog("svc.db.s.t0", bulk=True)
+    resolver = Resolver(catalog, SearchScope("svc"))
+    names = [(_name(f"t{number}"), Namespace("db", ("s",))) for number in range(2_000)]
+    for _ in range(2):
+        resolver.resolve_all(names)
+    assert catalog.calls == ["bulk 250"] * 8
+
+
 def test_an_exact_case_beats_another_case() -> None:
     catalog = Catalog("svc.db.public.Orders", "svc.db.public.orders", "svc.db.public.ITEMS")
     assert _fqn(_resolve(catalog, "orders")) == "svc.db.public.orders"
