@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from connectors.openmetadata.entities.crud import COLUMNS_COMPLETE, TableDefinition
 from connectors.openmetadata.entities.data_types import column_request
 from ingestion.binding.binder import BoundLog
-from ingestion.binding.composition import FlowSources, RelationColumn
+from ingestion.binding.composition import FlowSources
 from ingestion.binding.relations import Relation
 from ingestion.binding.restored_names import Order
 from ingestion.binding.temporary_tables import PersistedFlow
@@ -60,7 +60,9 @@ class Registrar:
 
         `views` gives the masked definition of the relations (by number) that are views.
         """
-        observed = _observed_columns(log, flows)
+        observed = _observed_columns(
+            log, flows, {number for number in entities.statuses if not log.schemas.get(number)}
+        )
         # What is read before it is defined is another relation of the same place.
         definitions = {log.relations[number].key: text for number, text in views.items()}
         found = []
@@ -208,19 +210,25 @@ def _is_news(entity: TableEntity, columns: Sequence[Column], definition: str | N
     return redefined or any(entity.column_fqn(column.name) is None for column in columns)
 
 
-def _observed_columns(log: BoundLog, flows: Iterable[PersistedFlow]) -> dict[int, dict[Column, _Sighting]]:
-    """Columns that flows name for certain, by relation: what is known of a table without a schema."""
+def _observed_columns(
+    log: BoundLog, flows: Iterable[PersistedFlow], wanted: Collection[int]
+) -> dict[int, dict[Column, _Sighting]]:
+    """Columns that flows name for certain, by relation: what is known of the `wanted` tables, without a schema."""
     seen: dict[int, dict[Column, _Sighting]] = {}
-    for flow in flows:
-        named = [(flow.target, name) for name in flow.content.columns if name not in flow.content.assumed]
-        named += [(source.relation, source.column) for source in _certain_sources(flow.content)]
-        order = log.statements[flow.statement].occurrence.order
-        for number, (relation, name) in enumerate(named):
-            if name != "*":
-                seen.setdefault(relation, {}).setdefault(Column(name), (order, number))
+    for flow in flows if wanted else ():
+        sources = _certain_sources(flow.content)
+        if flow.target in wanted or any(relation in wanted for relation, _name in sources):
+            named = [(flow.target, name) for name in flow.content.columns if name not in flow.content.assumed]
+            named += sorted(sources)
+            order = log.statements[flow.statement].occurrence.order
+            for number, (relation, name) in enumerate(named):
+                if relation in wanted and name != "*":
+                    seen.setdefault(relation, {}).setdefault(Column(name), (order, number))
     return seen
 
 
-def _certain_sources(content: FlowSources) -> list[RelationColumn]:
-    references = [r for references in content.columns.values() for r in references]
-    return sorted({r.sources[0] for r in (*references, *content.indirect) if r.certain})
+def _certain_sources(content: FlowSources) -> set[tuple[int, str]]:
+    """The relations and columns that are surely read."""
+    uses = [*content.columns.values(), content.indirect]
+    certain = (use.sources[0] for references in uses for use in references if use.certain)
+    return {(column.relation, column.column) for column in certain}
