@@ -202,8 +202,14 @@ def _seconds(millis: int | None) -> float | None:
 
 def _distinct(columns: Iterable[ColumnEvidence]) -> tuple[ColumnEvidence, ...]:
     """Each once, in their order: by keys that are compared without a call, as there are thousands of them."""
-    ordered = sorted(columns, key=_order_of)
-    return tuple(one for number, one in enumerate(ordered) if not number or one != ordered[number - 1])
+    found = []
+    last = None
+    for one in sorted(columns, key=_order_of):
+        order = _order_of(one)
+        if order != last:
+            found.append(one)
+            last = order
+    return tuple(found)
 
 
 def _order_of(one: ColumnEvidence) -> tuple[tuple[str, ...], str, str, bool, str, bool]:

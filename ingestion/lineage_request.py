@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from operator import lt
 from typing import Any, ClassVar
 
 from ingestion.contribution import Contribution, Producer, description_of_jobs, merge_contributions
@@ -46,7 +47,8 @@ class ColumnLineage:
     def __post_init__(self) -> None:
         if len(self.from_columns) > 1:
             object.__setattr__(self, "from_columns", tuple(sorted(set(self.from_columns))))
-        object.__setattr__(self, "function", self.function or None)
+        if self.function == "":
+            object.__setattr__(self, "function", None)
 
     @property
     def key(self) -> tuple[tuple[str, ...], str]:
@@ -219,22 +221,28 @@ def details_of(contributions: Sequence[Contribution]) -> LineageDetails:
 
     `sql_query` is the masked text of the contribution seen last, `description` names the jobs that ran it.
     """
-    pairs = (
-        ColumnLineage((column,), evidence.to_column, evidence.expression)
-        for contribution in contributions
-        for evidence in contribution.columns
-        if evidence.publishable
-        for column in evidence.from_columns
-    )
     last = max(contributions, key=lambda item: (bool(item.sql_query), item.recency))
     return LineageDetails(
         sql_query=last.sql_query,
         source=_preferred_source(contribution.source for contribution in contributions),
-        columns_lineage=tuple(pairs),
+        columns_lineage=_certain_pairs(contributions),
         pipeline=_preferred_pipeline(contribution.pipeline for contribution in contributions),
         temp_lineage_tables=tuple(TempLineageTable(*hop) for one in contributions for hop in one.temp_lineage_tables),
         description=description_of_jobs(job for contribution in contributions for job in contribution.jobs),
     )
+
+
+def _certain_pairs(contributions: Iterable[Contribution]) -> tuple[ColumnLineage, ...]:
+    """What is certainly made of what, in normal form."""
+    functions: dict[tuple[str, str], str | None] = {}
+    for contribution in contributions:
+        for evidence in contribution.columns:
+            if evidence.publishable:
+                for column in evidence.from_columns:
+                    pair, function = (evidence.to_column, column), evidence.expression or None
+                    if functions.setdefault(pair, function) != function:
+                        functions[pair] = _preferred_text((functions[pair], function))
+    return tuple([ColumnLineage((source,), target, functions[target, source]) for target, source in sorted(functions)])
 
 
 def request_of(
@@ -268,7 +276,14 @@ def _merge_group(group: Sequence[AddLineageRequest]) -> AddLineageRequest:
     return AddLineageRequest(edge, contributions)
 
 
-def _union_of_columns(mappings: Iterable[ColumnLineage]) -> tuple[ColumnLineage, ...]:
+def _is_ordered(mappings: Sequence[ColumnLineage]) -> bool:
+    keys = [(mapping.to_column, mapping.from_columns) for mapping in mappings]
+    return all(map(lt, keys, keys[1:]))
+
+
+def _union_of_columns(mappings: tuple[ColumnLineage, ...]) -> tuple[ColumnLineage, ...]:
+    if _is_ordered(mappings):
+        return mappings
     found: dict[tuple[tuple[str, ...], str], ColumnLineage] = {}
     for mapping in mappings:
         known = found.setdefault(mapping.key, mapping)

@@ -37,7 +37,7 @@ def build_fqn(*parts: str) -> str:
     if not parts or not all(parts):
         msg = "every part of a fully qualified name needs a text"
         raise ValueError(msg)
-    return ".".join(quote(encode_name(part)) for part in parts)
+    return ".".join([part if part.isidentifier() else quote(encode_name(part)) for part in parts])
 
 
 def split_fqn(fqn: str) -> tuple[str, ...]:
@@ -45,6 +45,8 @@ def split_fqn(fqn: str) -> tuple[str, ...]:
 
     A stored name has no quotes in it, so a backslash is one here: `split` is for FQNs that others wrote.
     """
+    if '"' not in fqn and "__reserved__" not in fqn and all(plain := fqn.split(".")):
+        return tuple(plain)
     parts = []
     position = 0
     while True:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from ingestion.binding.binder import BoundLog
 from ingestion.binding.composition import FlowSources, RelationReference
@@ -43,7 +44,7 @@ class ContributionBuilder:
     entities: Mapping[int, TableEntity]
     routines: Mapping[str, EntityReference] = field(default_factory=dict)
     _lost: Mapping[int, Callable[[str], bool]] = field(init=False)
-    _column_fqns: dict[tuple[str, str], str | None] = field(init=False, default_factory=dict)
+    _column_fqns: dict[str, _ColumnFqns] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_lost", self.log.lost_columns())
@@ -51,16 +52,15 @@ class ContributionBuilder:
     def of(self, flow: PersistedFlow) -> EdgeContributions:
         """The contributions of one flow whose target has an entity; sources without one contribute nothing."""
         target = self.entities[flow.target]
-        whole = self._contribution(flow, target)
+        kind, whole = self._contribution(flow, target)
         found: dict[EdgeKey, tuple[TableEntity, TableEntity, Contribution]] = {}
         for number in sorted(flow.content.sources):
             source = self.entities.get(number)
             if source is None or source.id == target.id:
                 continue
             key = source.id, target.id
-            one = replace(
-                whole,
-                source=_crossing(whole.source, source, target),
+            one = whole(
+                source=_crossing(kind, source, target),
                 columns=tuple(self._columns_from(number, source, target, flow.content)),
                 temp_lineage_tables=self._hops(flow, number),
             )
@@ -70,16 +70,17 @@ class ContributionBuilder:
         sources = {entity.id for n in flow.content.sources if (entity := self.entities.get(n)) is not None}
         return EdgeContributions(found, self_only=sources == {target.id})
 
-    def _contribution(self, flow: PersistedFlow, target: TableEntity) -> Contribution:
+    def _contribution(self, flow: PersistedFlow, target: TableEntity) -> tuple[EdgeSource, Callable[..., Contribution]]:
+        """What a flow is read from, and what makes its contributions, given what each says of its own edge."""
         group = self.groups[flow.statement]
         template = self.templates[group.template]
         producer, source = self._producer(flow, group, template, target)
         confidence = _CONFIDENCE[template.tier]
         if flow.too_deep or flow.content.stars:
             confidence *= _LESS_SURE
-        return Contribution(
+        return source, partial(
+            Contribution,
             producer=producer,
-            source=source,
             sql_query=template.masked,
             parser=template.tier,
             confidence=confidence,
@@ -93,29 +94,31 @@ class ContributionBuilder:
     def _columns_from(
         self, number: int, source: TableEntity, target: TableEntity, content: FlowSources
     ) -> Iterator[ColumnEvidence]:
+        from_columns, to_columns = self._fqns_of(source), self._fqns_of(target)
         for name, references in content.columns.items():
-            to_column = self._column_fqn(target, name)
+            to_column = to_columns[name]
             if to_column is not None:
-                yield from self._evidence(number, source, to_column, references, certain=name not in content.assumed)
-        yield from self._evidence(number, source, "", content.indirect, certain=True)
+                certain = name not in content.assumed
+                yield from self._evidence(number, from_columns, to_column, references, certain=certain)
+        yield from self._evidence(number, from_columns, "", content.indirect, certain=True)
 
     def _evidence(
-        self, number: int, source: TableEntity, to_column: str, uses: Iterable[RelationReference], *, certain: bool
+        self, number: int, fqns: _ColumnFqns, to_column: str, uses: Iterable[RelationReference], *, certain: bool
     ) -> Iterator[ColumnEvidence]:
         lost = self._lost.get(number)
         for use in uses:
             for column in use.sources:
-                fqn = self._column_fqn(source, column.column) if column.relation == number else None
+                fqn = fqns[column.column] if column.relation == number else None
                 if fqn is not None:
                     # What is defined anew without a column gives none, whatever was read from it before.
                     sure = certain and use.certain and not (lost is not None and lost(column.column))
                     yield ColumnEvidence((fqn,), to_column, use.transformation, use.expression, sure)
 
-    def _column_fqn(self, entity: TableEntity, column: str) -> str | None:
-        key = entity.id, column
-        if key not in self._column_fqns:
-            self._column_fqns[key] = entity.column_fqn(column)
-        return self._column_fqns[key]
+    def _fqns_of(self, entity: TableEntity) -> _ColumnFqns:
+        found = self._column_fqns.get(entity.id)
+        if found is None:
+            found = self._column_fqns[entity.id] = _ColumnFqns(entity)
+        return found
 
     def _hops(self, flow: PersistedFlow, source: int) -> tuple[tuple[str, str], ...]:
         """The hops by which data came from one of the sources, and none by which it came from the others."""
@@ -149,6 +152,18 @@ class ContributionBuilder:
     def _name(self, number: int) -> str:
         entity = self.entities.get(number)
         return entity.fully_qualified_name if entity else str(self.log.relations[number].key)
+
+
+class _ColumnFqns(dict[str, str | None]):
+    """The FQNs of an entity's columns by the names that were asked for, None where it has no such column."""
+
+    def __init__(self, entity: TableEntity) -> None:
+        super().__init__()
+        self._entity = entity
+
+    def __missing__(self, column: str) -> str | None:
+        found = self[column] = self._entity.column_fqn(column)
+        return found
 
 
 _UNSIGNED = (1 << 64) - 1
