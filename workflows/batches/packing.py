@@ -18,11 +18,14 @@ from workflows.lineage.source_lineage import SourceLineage
 
 def resolvable(source: LineageSource) -> LineageSource:
     """What resolving needs of a bound batch, and what comes after it: no statement's form, none of its columns."""
+    if source.outlined:  # it was packed before
+        return source
     log = source.log
     return replace(
         source,
         templates={key: replace(template, symbolic=None) for key, template in source.templates.items()},
         log=replace(log, statements=tuple(map(_outline, log.statements)), schemas=_schemas_in_force(log)),
+        outlined=True,
     )
 
 

@@ -40,8 +40,7 @@ class RegisteredNames:
 
     def within(self, facts: Iterable[RelationFacts]) -> RegisteredNames:
         """The same, with those alone of the refused places that these `facts` are of."""
-        here = self.refused & {one.place for one in facts} if self.refused else self.refused
-        return replace(self, refused=here)
+        return replace(self, refused=self.refused & {one.place for one in facts})
 
     def __add__(self, other: RegisteredNames) -> RegisteredNames:
         return RegisteredNames(self.made + other.made, self.refused | other.refused, self.sent or other.sent)

@@ -37,6 +37,8 @@ class LineageSource:
     failures: Mapping[Order, Failure]
     probe: Probe = no_probe
     """Is told of each subject before a stage works on it."""
+    outlined: bool = False
+    """Whether no more is left of the statements than what comes after binding needs."""
 
     def statements(self) -> Iterator[tuple[OccurrenceGroup, BoundStatement]]:
         """The runs of each bound statement with what it says, in time order."""
