@@ -186,6 +186,23 @@ class Contribution:
         )
 
 
+def certain_pairs(contributions: Iterable[Contribution]) -> dict[tuple[str, str], str]:
+    """Of what each target column is certainly made, by pairs, with the expression: of several the shortest.
+
+    "" where the column is taken as it is.
+    """
+    found: dict[tuple[str, str], str] = {}
+    for contribution in contributions:
+        for evidence in contribution.columns:
+            if evidence.publishable:
+                for column in evidence.from_columns:
+                    pair, expression = (evidence.to_column, column), evidence.expression
+                    known = found.setdefault(pair, expression)
+                    if known != expression:
+                        found[pair] = min(filter(None, (known, expression)), key=lambda text: (len(text), text))
+    return found
+
+
 def description_of_jobs(jobs: Iterable[str]) -> str | None:
     """What ran something, as a sentence in Markdown; None where nobody told."""
     names = sorted(set(jobs))[:JOBS_KEPT]

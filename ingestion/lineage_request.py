@@ -13,7 +13,7 @@ from enum import StrEnum
 from operator import lt
 from typing import Any, ClassVar
 
-from ingestion.contribution import Contribution, Producer, description_of_jobs, merge_contributions
+from ingestion.contribution import Contribution, Producer, certain_pairs, description_of_jobs, merge_contributions
 from ingestion.entities import EntityReference
 from ingestion.model import Json
 
@@ -221,28 +221,18 @@ def details_of(contributions: Sequence[Contribution]) -> LineageDetails:
 
     `sql_query` is the masked text of the contribution seen last, `description` names the jobs that ran it.
     """
+    pairs = sorted(certain_pairs(contributions).items())
     last = max(contributions, key=lambda item: (bool(item.sql_query), item.recency))
     return LineageDetails(
         sql_query=last.sql_query,
         source=_preferred_source(contribution.source for contribution in contributions),
-        columns_lineage=_certain_pairs(contributions),
+        columns_lineage=tuple(
+            [ColumnLineage((source,), target, pairs[target, source]) for target, source in sorted(pairs)]
+        ),
         pipeline=_preferred_pipeline(contribution.pipeline for contribution in contributions),
         temp_lineage_tables=tuple(TempLineageTable(*hop) for one in contributions for hop in one.temp_lineage_tables),
         description=description_of_jobs(job for contribution in contributions for job in contribution.jobs),
     )
-
-
-def _certain_pairs(contributions: Iterable[Contribution]) -> tuple[ColumnLineage, ...]:
-    """What is certainly made of what, in normal form."""
-    functions: dict[tuple[str, str], str | None] = {}
-    for contribution in contributions:
-        for evidence in contribution.columns:
-            if evidence.publishable:
-                for column in evidence.from_columns:
-                    pair, function = (evidence.to_column, column), evidence.expression or None
-                    if functions.setdefault(pair, function) != function:
-                        functions[pair] = _preferred_text((functions[pair], function))
-    return tuple([ColumnLineage((source,), target, functions[target, source]) for target, source in sorted(functions)])
 
 
 def request_of(
@@ -276,13 +266,9 @@ def _merge_group(group: Sequence[AddLineageRequest]) -> AddLineageRequest:
     return AddLineageRequest(edge, contributions)
 
 
-def _is_ordered(mappings: Sequence[ColumnLineage]) -> bool:
-    keys = [(mapping.to_column, mapping.from_columns) for mapping in mappings]
-    return all(map(lt, keys, keys[1:]))
-
-
 def _union_of_columns(mappings: tuple[ColumnLineage, ...]) -> tuple[ColumnLineage, ...]:
-    if _is_ordered(mappings):
+    keys = [(mapping.to_column, mapping.from_columns) for mapping in mappings]
+    if all(map(lt, keys, keys[1:])):
         return mappings
     found: dict[tuple[tuple[str, ...], str], ColumnLineage] = {}
     for mapping in mappings:

@@ -29,6 +29,15 @@ class PartialName:
     schema: str | None
     table: str
 
+    @property
+    def dotted(self) -> str:
+        return ".".join(part for part in (self.database, self.schema, self.table) if part)
+
+    def is_spelled(self, fqn: str) -> bool:
+        """Whether the FQN of a table has the parts that are known, in the same case."""
+        wanted = (self.database, self.schema, self.table)
+        return all(want in (None, part) for want, part in zip(wanted, split_fqn(fqn)[1:], strict=True))
+
 
 @dataclass(frozen=True, slots=True)
 class Hits:

@@ -240,14 +240,14 @@ class Resolver:
     def _choose(self, hits: Hits, lookup: _Lookup) -> Resolution:
         """The one of the hits that the name means; a search index may lag, so no hit means a look-up by FQN."""
         name = lookup.name
-        missing = Unresolved(Missing.NO_SUCH_TABLE, _dotted_name(name))
+        missing = Unresolved(Missing.NO_SUCH_TABLE, name.dotted)
         if not hits.fqns:
             if hits.current or name.database is None or name.schema is None:
                 return missing
             entity = self._search.entity(build_fqn(lookup.service, name.database, name.schema, name.table))
             return missing if entity is None else Resolved(entity, lookup.found_by)
-        best = [fqn for fqn in hits.fqns if _exact(fqn, name)] or list(hits.fqns)
-        sure = hits.complete or (_exact(best[0], name) and None not in (name.database, name.schema))
+        best = [fqn for fqn in hits.fqns if name.is_spelled(fqn)] or list(hits.fqns)
+        sure = hits.complete or (name.is_spelled(best[0]) and None not in (name.database, name.schema))
         if len(best) > 1 or not sure:
             return Ambiguous(tuple(sorted(best)), hits.complete)
         entity = self._search.entity(best[0])
@@ -297,12 +297,3 @@ def _lookup(service: str, name: PartialName, path: tuple[str, ...]) -> _Lookup:
     if name.schema is not None:
         return _Lookup(service, name)
     return _Lookup(service, name, path, FoundBy.SESSION if path else FoundBy.ONLY_ONE)
-
-
-def _exact(fqn: str, name: PartialName) -> bool:
-    wanted = (name.database, name.schema, name.table)
-    return all(want in (None, part) for want, part in zip(wanted, split_fqn(fqn)[1:], strict=True))
-
-
-def _dotted_name(name: PartialName) -> str:
-    return ".".join(part for part in (name.database, name.schema, name.table) if part)
