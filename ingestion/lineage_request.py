@@ -226,9 +226,7 @@ def details_of(contributions: Sequence[Contribution]) -> LineageDetails:
     return LineageDetails(
         sql_query=last.sql_query,
         source=_preferred_source(contribution.source for contribution in contributions),
-        columns_lineage=tuple(
-            [ColumnLineage((source,), target, pairs[target, source]) for target, source in sorted(pairs)]
-        ),
+        columns_lineage=tuple([ColumnLineage((source,), target, text) for (target, source), text in pairs]),
         pipeline=_preferred_pipeline(contribution.pipeline for contribution in contributions),
         temp_lineage_tables=tuple(TempLineageTable(*hop) for one in contributions for hop in one.temp_lineage_tables),
         description=description_of_jobs(job for contribution in contributions for job in contribution.jobs),
