@@ -132,8 +132,11 @@ class _Binder:
     def creators_in_dependency_order(self) -> list[int]:
         """Numbers of the occurrences that create relations, each after those whose relations it reads."""
         relations = self._timeline.relations
+        creators = sorted({r.creator for r in relations if r.creator is not None})
+        if len(creators) < 2:
+            return creators
         graph: nx.DiGraph[int] = nx.DiGraph()
-        graph.add_nodes_from(sorted({r.creator for r in relations if r.creator is not None}))
+        graph.add_nodes_from(creators)
         for number in list(graph):
             for relation in self._timeline.meanings[number].values():
                 graph.add_edges_from((dependency, number) for dependency in self._creators_behind(relations[relation]))

@@ -36,13 +36,13 @@ _Parsing = Future[list[ParseOutcome]]
 class ThreadedParser:
     """Parses streams of requests on `threads` threads; leaves no thread and no process behind when it is closed.
 
-    The parser processes stay warm from one stream to the next.
+    The parser processes stay warm from one stream to the next. `names`: whether they tell the names of statements too.
     """
 
-    def __init__(self, threads: int, limits: Limits, parser: Parser = Parser.AUTO) -> None:
+    def __init__(self, threads: int, limits: Limits, parser: Parser = Parser.AUTO, *, names: bool = True) -> None:
         self._parser = parser
         self._ahead = threads * CHUNKS_PER_THREAD
-        self._sandboxes = [Sandbox(limits) for _ in range(threads)]
+        self._sandboxes = [Sandbox(limits, names=names) for _ in range(threads)]
         self._free: LifoQueue[Sandbox] = LifoQueue()
         for sandbox in self._sandboxes:
             self._free.put(sandbox)

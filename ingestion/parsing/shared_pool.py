@@ -30,6 +30,6 @@ def close_warm_parsers() -> None:
 
 @lru_cache(maxsize=_MOST)
 def _start(limits: Limits, _process: int) -> ThreadedParser:
-    parser = ThreadedParser(1, limits)
+    parser = ThreadedParser(1, limits, names=False)
     parser.close_with_its_last_user()
     return parser

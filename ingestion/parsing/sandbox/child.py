@@ -132,14 +132,14 @@ def _warm_up(message: WarmUp, parsers: dict[str, Answer]) -> int:
     """How many bytes the parser and the dialect took for themselves."""
     before = _address_space()
     _allow(resource.RLIM_INFINITY)
-    parse = parsers[message.module] = _answer_of(importlib.import_module(message.module))
+    parse = parsers[message.module] = _answer_of(importlib.import_module(message.module), names=message.names)
     _answer(parse, WARM_UP_STATEMENT, message.dialect)
     gc.collect()
     gc.freeze()
     return _address_space() - before
 
 
-def _answer_of(module: ModuleType) -> Answer:
+def _answer_of(module: ModuleType, *, names: bool) -> Answer:
     """What a module makes of a text: `answer` gives bytes; `parse`, of a parser tier, the lineage of what it reads."""
     if hasattr(module, "answer"):
         return cast(Answer, module.answer)
@@ -150,7 +150,7 @@ def _answer_of(module: ModuleType) -> Answer:
             raise Templated(Templated.code)
         if wrong := ill_formed(text, dialect):
             raise _IllFormed(wrong)
-        symbolic = _portable(parse(text, dialect))
+        symbolic = _portable(parse(text, dialect), names=names)
         if template_in_names(text, dialect, lineage_bytes(symbolic)) is not None:
             raise Templated(Templated.code)
         return symbolic
@@ -202,18 +202,18 @@ def _answer(parse: Answer, text: str, dialect: str) -> ParseReply:
     return ParseReply(None, reason, time.perf_counter() - begun, detail, line, column)
 
 
-def _portable(symbolic: Symbolic) -> bytes:
+def _portable(symbolic: Symbolic, *, names: bool) -> bytes:
     """The bytes of what the owner can analyse: the relational form, or its flat lineage where that nests too deep.
 
     The lineage is found here, where there is stack for it, and still binds to the schemas that the owner has.
     """
     sys.setrecursionlimit(PORTABLE_RECURSION_LIMIT)
     try:
-        return lineage_with_names(dumps(symbolic), symbolic)
+        return lineage_with_names(dumps(symbolic), symbolic) if names else dumps(symbolic)
     except RecursionError:
         sys.setrecursionlimit(RECURSION_LIMIT)
         flat = analyze(symbolic, lambda _name: None)
-        return lineage_with_names(dumps(flat), flat)
+        return lineage_with_names(dumps(flat), flat) if names else dumps(flat)
     finally:
         sys.setrecursionlimit(RECURSION_LIMIT)
 

@@ -20,11 +20,15 @@ class Ready:
 
 @dataclass(frozen=True, slots=True)
 class WarmUp:
-    """Load a parser and a dialect, parse something small, then allow `memory` bytes more than is held by then."""
+    """Load a parser and a dialect, parse something small, then allow `memory` bytes more than is held by then.
+
+    `names`: beside its lineage, each statement is to be answered with its names.
+    """
 
     module: str
     dialect: str
     memory: int
+    names: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,11 +44,13 @@ SandboxStatement = tuple[str, str]
 class Sandbox:
     """A warm parser process, killed when a statement overruns its limits and replaced for the next one.
 
-    Driven by one thread at a time. When it is closed nothing of it is left.
+    Driven by one thread at a time. When it is closed nothing of it is left. `names` False: nobody needs the names of
+    statements without their lineage.
     """
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, *, names: bool = True) -> None:
         self.limits = limits
+        self._names = names
         self._process: Process | None = None
         self._warm: set[tuple[str, str]] = set()
         self._baseline = 0
@@ -123,7 +125,7 @@ class Sandbox:
             if (module, dialect) in self._warm:
                 continue
             before = process.resident()
-            process.send(WarmUp(module, dialect, self.limits.memory), START_SECONDS)
+            process.send(WarmUp(module, dialect, self.limits.memory, self._names), START_SECONDS)
             try:
                 process.receive(START_SECONDS)
             except ParseCrash:
