@@ -142,12 +142,9 @@ class _Binder:
                 graph.add_edges_from((dependency, number) for dependency in self._creators_behind(relations[relation]))
         graph.remove_edges_from(list(nx.selfloop_edges(graph)))
         condensed = nx.condensation(graph)
-        order: list[int] = []
-        for component in nx.lexicographical_topological_sort(
-            condensed, key=lambda c: min(condensed.nodes[c]["members"])
-        ):
-            order.extend(sorted(condensed.nodes[component]["members"]))
-        return order
+        members: dict[int, set[int]] = nx.get_node_attributes(condensed, "members")
+        components = nx.lexicographical_topological_sort(condensed, key=lambda c: min(members[c]))
+        return [number for component in components for number in sorted(members[component])]
 
     def _creators_behind(self, relation: Relation) -> list[int]:
         behind = [relation.creator] if relation.creator is not None else []

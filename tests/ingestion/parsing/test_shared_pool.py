@@ -15,8 +15,10 @@ import pytest
 
 from ingestion import LineageParser
 from ingestion.errors import ConfigError
+from ingestion.parsing.parser_pool import ParseRequest
 from ingestion.parsing.sandbox.process import CHILD_MODULE
 from ingestion.parsing.shared_pool import close_warm_parsers, warm_parser
+from ingestion.symbolic import names_in_bytes
 
 
 @pytest.fixture(autouse=True)
@@ -37,6 +39,12 @@ def parser_processes() -> list[psutil.Process]:
 
 def _edge_of_a_fork(connection: multiprocessing.connection.Connection) -> None:
     connection.send(edge(2))
+
+
+def test_nobody_asks_a_warm_parser_for_names() -> None:
+    (outcome,) = warm_parser(30).parse([ParseRequest("", "INSERT INTO t SELECT a FROM s", "ansi")])
+    assert outcome.symbolic is not None
+    assert names_in_bytes(outcome.symbolic) is None
 
 
 def test_a_forked_process_has_a_parser_of_its_own() -> None:
