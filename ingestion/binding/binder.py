@@ -7,22 +7,20 @@ the dependency order of the definitions that were in force; a definition that de
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-import networkx as nx
-
 from ingestion.analysis.analyzer import analyze
+from ingestion.binding.dependency_order import creators_in_dependency_order
 from ingestion.binding.name_events import ColumnNameEvent, NameEvent, SchemaEvents, TypeEvent
+from ingestion.binding.relation_schemas import RelationSchemas, Schema, shown_columns
 from ingestion.binding.relations import Relation
 from ingestion.binding.restored_names import Order
 from ingestion.binding.timeline import Occurrence, SchemaProvider, Timeline, read_timeline
 from ingestion.isolation import Failure, FailureStage, Isolation
-from ingestion.model import Column, Flow, StatementLineage, TableChange, TableName, WriteMode
-from ingestion.names.namespaces import RelationKey
-
-Schema = tuple[Column, ...]
+from ingestion.model import StatementLineage, TableName
+from ingestion.symbolic import Symbolic
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,15 +98,21 @@ def _bind(occurrences: Sequence[Occurrence], before: SchemaProvider, isolation: 
     if timeline is None:
         return None
     binder = _Binder(occurrences, timeline, before, isolation)
-    for number in binder.creators_in_dependency_order():
+    for number in creators_in_dependency_order(timeline):
         binder.bind(number)
     bound = [binder.bind(number) for number in range(len(occurrences))]
-    statements = tuple(statement for statement in bound if statement is not None)
-    types, columns = binder.alterations()
+    return log_of(timeline, (one for one in bound if one is not None), binder.schemas, isolation)
+
+
+def log_of(
+    timeline: Timeline, statements: Iterable[BoundStatement], schemas: RelationSchemas, isolation: Isolation[Order]
+) -> BoundLog:
+    """The bound log, once all its `statements` are bound."""
+    types, columns = schemas.alterations(isolation)
     return BoundLog(
         timeline.relations,
-        statements,
-        binder.latest_schemas(),
+        tuple(statements),
+        schemas.latest(isolation),
         timeline.events,
         types,
         columns,
@@ -116,42 +120,29 @@ def _bind(occurrences: Sequence[Occurrence], before: SchemaProvider, isolation: 
     )
 
 
+def bound_lineage(
+    symbolic: Symbolic, schemas: Mapping[TableName, Schema | None], known: dict[object, StatementLineage]
+) -> StatementLineage:
+    """What a statement says that finds these `schemas`: runs of one over the same are analysed once.
+
+    `known` keeps what was analysed, by the statement's identity: it must not outlive the statements.
+    """
+    key = id(symbolic), tuple(sorted((name.parts, name.kind, schema) for name, schema in schemas.items()))
+    if key not in known:
+        known[key] = analyze(symbolic, schemas.get)
+    return known[key]
+
+
 class _Binder:
     def __init__(
         self, occurrences: Sequence[Occurrence], timeline: Timeline, before: SchemaProvider, isolation: Isolation[Order]
     ) -> None:
+        self.schemas = RelationSchemas(timeline, before)
         self._occurrences = occurrences
         self._timeline = timeline
-        self._before = before
         self._isolation = isolation
         self._bound: dict[int, BoundStatement] = {}
-        self._created: dict[int, Schema | None] = {}
-        self._written: dict[int, list[tuple[Order, Schema]]] = {}
-        self._analysed: dict[tuple[object, ...], StatementLineage] = {}
-
-    def creators_in_dependency_order(self) -> list[int]:
-        """Numbers of the occurrences that create relations, each after those whose relations it reads."""
-        relations = self._timeline.relations
-        creators = sorted({r.creator for r in relations if r.creator is not None})
-        if len(creators) < 2:
-            return creators
-        graph: nx.DiGraph[int] = nx.DiGraph()
-        graph.add_nodes_from(creators)
-        for number in list(graph):
-            for relation in self._timeline.meanings[number].values():
-                graph.add_edges_from((dependency, number) for dependency in self._creators_behind(relations[relation]))
-        graph.remove_edges_from(list(nx.selfloop_edges(graph)))
-        condensed = nx.condensation(graph)
-        members: dict[int, set[int]] = nx.get_node_attributes(condensed, "members")
-        components = nx.lexicographical_topological_sort(condensed, key=lambda c: min(members[c]))
-        return [number for component in components for number in sorted(members[component])]
-
-    def _creators_behind(self, relation: Relation) -> list[int]:
-        behind = [relation.creator] if relation.creator is not None else []
-        if relation.like is not None:
-            like = self._timeline.relations[relation.like].creator
-            behind += [like] if like is not None else []
-        return behind
+        self._analysed: dict[object, StatementLineage] = {}
 
     def bind(self, number: int) -> BoundStatement | None:
         """The statement, bound; None where it cannot be."""
@@ -163,138 +154,10 @@ class _Binder:
         return self._bound.get(number)
 
     def _bind(self, number: int, occurrence: Occurrence) -> BoundStatement:
-        meaning = self._timeline.meanings[number]
-        created_here = {r for r in meaning.values() if self._timeline.relations[r].creator == number}
-
-        def schema_of(name: TableName) -> Schema | None:
-            relation = meaning.get(name)
-            if relation is None or relation in created_here:
-                return None
-            return self.schema_at(relation, occurrence.order, self._timeline.altered[number].get(relation))
-
-        # Runs of one template over the same schemas mean the same: they are analysed once.
-        schemas = {name: schema_of(name) for name in meaning}
-        seen = tuple(sorted((name.parts, name.kind, schema) for name, schema in schemas.items()))
-        unbound = None if any(schemas.values()) else self._timeline.unbound.get(id(occurrence.symbolic))
-        lineage = unbound or self._analysed.get((id(occurrence.symbolic), seen))
-        if lineage is None:
-            lineage = analyze(occurrence.symbolic, schema_of)
-            self._analysed[id(occurrence.symbolic), seen] = lineage
-        for flow in lineage.flows:
-            if flow.target is not None and flow.target.mode is WriteMode.CREATE:
-                self._created[meaning[flow.target.name]] = _schema_of_outputs(flow)
-            elif flow.target is not None and isinstance(occurrence.symbolic, StatementLineage):
-                # A plan that was carried out shows columns that the table has by then: Delta's mergeSchema adds them.
-                written = tuple(Column(o.name, o.type) for o in flow.outputs if o.name and not o.name_assumed)
-                self._written.setdefault(meaning[flow.target.name], []).append((occurrence.order, written))
-        return BoundStatement(occurrence, lineage, meaning)
-
-    def schema_at(self, number: int, order: Order, altered: Collection[Order] | None = None) -> Schema | None:
-        """The columns of a relation at a moment, None if they are not (all) known.
-
-        `altered`: which of its alterations are in force; None: all that come before.
-        """
-        relation = self._timeline.relations[number]
-        schema = self._schema_at_creation(relation, order)
-        alterations = [(when, change) for when, change in relation.alterations if altered is None or when in altered]
-        changes = [*alterations, *self._written.get(number, ())]
-        for when, change in sorted(changes, key=lambda change: change[0]):
-            if schema is not None and when <= order:
-                schema = _widen(schema, change) if isinstance(change, tuple) else _alter(schema, change)
-        return schema
-
-    def alterations(self) -> tuple[tuple[TypeEvent, ...], tuple[ColumnNameEvent, ...]]:
-        """What the log did to columns of relations that are not temporary: their types, and their names."""
-        types: list[TypeEvent] = []
-        columns: list[ColumnNameEvent] = []
-        for relation in self._timeline.relations:
-            if relation.key.session is not None or relation.temporary:
-                continue
-            for order in dict.fromkeys(order for order, change in relation.alterations if _changes_columns(change)):
-                with self._isolation.around(FailureStage.BINDING, order):
-                    known = self._types_before(relation, order)
-                    for change in (change for when, change in relation.alterations if when == order):
-                        types += _type_events(relation.key, change, order[0], known)
-                        columns += _column_events(relation, change, order, known)
-        return (
-            tuple(sorted(types, key=lambda event: event.time)),
-            tuple(sorted(columns, key=lambda event: event.time)),
-        )
-
-    def _types_before(self, relation: Relation, order: Order) -> dict[str, str]:
-        """The columns that a relation had before an alteration, empty where they are not known."""
-        before = {when for when, _change in relation.alterations if when < order}
-        return {column.name: column.type for column in self.schema_at(relation.number, order, before) or ()}
-
-    def _schema_at_creation(self, relation: Relation, order: Order) -> Schema | None:
-        if relation.declared is not None and relation.declared.columns:
-            return relation.declared.columns
-        if relation.like is not None and not self._is_circular(relation.like):
-            return self.schema_at(relation.like, relation.created or order)
-        inferred = self._created.get(relation.number)
-        if inferred is not None:
-            return inferred
-        return tuple(self._before.schema(relation.born) or ()) or None
-
-    def _is_circular(self, number: int | None) -> bool:
-        """Whether a relation is LIKE one that is LIKE itself: logs are not complete, and names are used again."""
-        seen = set()
-        while number is not None and number not in seen:
-            seen.add(number)
-            number = self._timeline.relations[number].like
-        return number is not None
-
-    def latest_schemas(self) -> dict[int, Schema]:
-        """Columns of every relation as the log leaves it, where they are known."""
-        end = (float("inf"), 0)
-        found = {}
-        for relation in self._timeline.relations:
-            # Of what the log did not make, a failure costs no statement: its columns are not known.
-            failures = self._isolation if relation.creator is not None else Isolation[Order]()
-            with failures.around(FailureStage.BINDING, relation.created or end):
-                schema = self.schema_at(relation.number, end)
-                if schema:
-                    found[relation.number] = schema
-        return found
-
-
-def _changes_columns(change: TableChange) -> bool:
-    return bool(change.retyped_columns or change.renamed_columns or change.dropped_columns)
-
-
-def _type_events(key: RelationKey, change: TableChange, time: float, known: Mapping[str, str]) -> Iterator[TypeEvent]:
-    old_names = {new: old for old, new in change.renamed_columns}
-    for column in change.retyped_columns:
-        yield TypeEvent(key, column, time, known.get(old_names.get(column.name, column.name), ""))
-
-
-def _column_events(
-    relation: Relation, change: TableChange, order: Order, known: Mapping[str, str]
-) -> Iterator[ColumnNameEvent]:
-    """What became of the names of columns; of one that the log shows not to be there, nothing (IF EXISTS)."""
-    shown = relation.creator is not None and known  # else a catalog's, which may have them as they are by now
-    defined = {column.name for when, later in relation.alterations if when >= order for column in later.columns}
-    for column, other in (*change.renamed_columns, *((name, None) for name in change.dropped_columns)):
-        if column != other and (column in known or not (shown or column in change.optional_columns)):
-            again = relation.superseded or relation.dropped is not None or column in defined
-            yield ColumnNameEvent(relation.key, column, order[0], other, known.get(column, ""), again)
-
-
-def _alter(schema: Schema, change: TableChange) -> Schema:
-    dropped, renamed = set(change.dropped_columns), dict(change.renamed_columns)
-    types = {column.name: column.type for column in change.retyped_columns}
-    kept = [Column(renamed.get(c.name, c.name), c.type) for c in schema if c.name not in dropped]
-    kept = [Column(c.name, types.get(c.name, c.type)) for c in kept]
-    return (*kept, *(c for c in change.columns if c.name not in {k.name for k in kept}))
-
-
-def _widen(schema: Schema, written: Schema) -> Schema:
-    known = {column.name.casefold() for column in schema}
-    return (*schema, *(column for column in written if column.name.casefold() not in known))
-
-
-def _schema_of_outputs(flow: Flow) -> Schema | None:
-    """The columns that a creating flow gives its target; None while a star in it is not expanded."""
-    if any(output.star is not None or not output.name for output in flow.outputs):
-        return None
-    return tuple(Column(output.name, output.type) for output in flow.outputs) or None
+        symbolic = occurrence.symbolic
+        schemas = self.schemas.read_by(number, occurrence.order)
+        unbound = None if any(schemas.values()) else self._timeline.unbound.get(id(symbolic))
+        lineage = unbound or bound_lineage(symbolic, schemas, self._analysed)
+        shown = shown_columns(lineage, carried_out=isinstance(symbolic, StatementLineage))
+        self.schemas.note(number, occurrence.order, shown)
+        return BoundStatement(occurrence, lineage, self._timeline.meanings[number])

@@ -9,6 +9,9 @@ from ingestion.binding.restored_names import Order
 from ingestion.model import TableChange, TableName
 from ingestion.names.namespaces import Namespace, RelationKey
 
+RelationIdentity = tuple[RelationKey, Order | None]
+"""What no two relations of a log have in common: where one first stood, and when it was made, None if before it."""
+
 
 @dataclass(slots=True)
 class Relation:
@@ -28,6 +31,11 @@ class Relation:
     temporary: bool = False
     vacated: bool = False  # dropped, and nothing took its name again by the end of the log
     superseded: bool = False  # another relation was created under its name
+
+    @property
+    def identity(self) -> RelationIdentity:
+        """What no other relation of the log has."""
+        return self.born, self.created
 
     @property
     def replaced(self) -> bool:

@@ -61,7 +61,7 @@ def run(shop: Shop, log: Sequence[Record]) -> None:
     wanted = relations_in(source.flows)
     entities = resolve_relations(source.log, wanted, resolver(), Filters(), registers=True)
     registrar = Registrar(warehouse.service, "Postgres", warehouse.database, warehouse.schema)
-    facts = registrar.facts(source.log, source.flows, entities, source.view_definitions())
+    facts = registrar.facts(source, entities)
     register_each(platform, registrar.requests_of(facts, Isolation()))
     lineage = lineage_of(source, resolve_relations(source.log, wanted, resolver(), Filters(), registers=True))
     RestSink(platform, SinkOptions(uuid4().hex)).write(target_batches(lineage.requests, lineage.replacements))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -81,6 +82,57 @@ def tangled_log(seed: int, statements: int) -> list[Record]:
             made.append(names["new"])
         at = 1000.0 + number
         records.append(Record(text, f"s{random.randrange(4)}", at, schema=random.choice(_SCHEMAS)))
+    return records
+
+
+_BUILT = (
+    "CREATE TABLE {new} AS SELECT {wanted} FROM {old} x",
+    "CREATE TABLE {new} AS SELECT {wanted} FROM {old} x JOIN {older} y ON x.a = y.a",
+    "CREATE VIEW {new} AS SELECT {wanted} FROM {old} x",
+    "CREATE OR REPLACE VIEW {older} AS SELECT {wanted} FROM {old} x",
+    "CREATE VIEW {new} AS SELECT {wanted} FROM {later} x",
+    "CREATE TABLE {later} AS SELECT {wanted} FROM {old} x",
+    "INSERT INTO {old} SELECT {wanted} FROM {older} x",
+    "INSERT INTO {sink} (a, b) SELECT x.a, x.b FROM {old} x WHERE x.a > {number}",
+    "INSERT INTO mart.{sink} SELECT {wanted} FROM {older} x",
+    "CREATE TEMP TABLE {temporary} AS SELECT {wanted} FROM {old} x",
+    "INSERT INTO {temporary} SELECT {wanted} FROM {old} x",
+    "INSERT INTO {old} SELECT {wanted} FROM {temporary} x",
+    "DROP TABLE {temporary}",
+    "ALTER TABLE {old} ADD COLUMN n{number} int",
+    "ALTER TABLE {old} RENAME COLUMN a TO n{number}",
+    "ALTER TABLE {old} DROP COLUMN b",
+    "ALTER TABLE {old} RENAME TO {new}",
+    "ALTER TABLE {old} SWAP WITH {older}",
+    "DROP TABLE {old}",
+    "CREATE TABLE {new} (LIKE {old})",
+    "CREATE TABLE {new} (a int, b text)",
+    "CREATE FUNCTION {new}() RETURNS TABLE (a int, b text) LANGUAGE sql AS $$ SELECT x.a, x.b FROM {old} x $$",
+    "SELECT {wanted} FROM {old} x",
+)
+"""Statements of which nearly all are joined by what the log makes."""
+
+
+def built_log(seed: int, statements: int) -> list[Record]:
+    """A warehouse whose every table the log makes from others: chains, rings, stars over what comes later.
+
+    What was set aside is made again, in sessions with temporary tables and in routines (sessions called p).
+    """
+    random = Random(seed)
+    made = [f"t{number}" for number in range(3)]
+    records = []
+    for number in range(statements):
+        new, later, temporary = f"t{3 + number}", f"t{4 + number + random.randrange(4)}", f"n{random.randrange(2)}"
+        older, old = random.choice(made), random.choice(made[-4:])
+        wanted = random.choice(["x.a, x.b", "x.a, upper(x.b) AS b", "*", "x.*, 1 AS c", "count(x.b) AS a, x.c AS b"])
+        given = {"new": new, "old": old, "older": older, "later": later, "wanted": wanted, "number": number}
+        text = random.choice(_BUILT).format(sink=f"sink{random.randrange(2)}", temporary=temporary, **given)
+        made += [name for name in (new, later) if f" {name}" in text]
+        session = random.choice(["s0", "s1", "s2", "p0", "p1"])
+        records.append(Record(text, session, 1000.0 + number, schema=random.choice(["public", "public", "mart"])))
+        if random.random() < 0.2:
+            again = random.choice(records)
+            records.append(Record(again.text, again.session, 1000.5 + number, schema=again.schema))
     return records
 
 
@@ -189,7 +241,7 @@ def occurrences_of(log: Sequence[Record], config: RunConfig) -> Occurrences:
             **row,
             "search_path": path,
             "fresh": True,
-            "routine": None,
+            "routine": f"db.public.{row['session']}" if str(row["session"]).startswith("p") else None,
             "already_published": row["standing"],
         }
         tallies.add(Run._make(given[name] for name in Run._fields))
@@ -200,7 +252,7 @@ def occurrences_of(log: Sequence[Record], config: RunConfig) -> Occurrences:
 
 
 def _contents(target: RunTarget, folder: Path) -> dict[str, Any]:
-    """Tables with their columns in order, edges by who says them, and queries with what they touch."""
+    """Tables with their columns in order, edges by who says them, queries with what they touch, and DDL."""
     http = target.platform.http
 
     def listed(collection: str, **given: str) -> list[Any]:
@@ -229,6 +281,25 @@ def _contents(target: RunTarget, folder: Path) -> dict[str, Any]:
             one["query"]: sorted(names.get(used["id"], "") for used in one.get("queryUsedIn") or ())
             for one in listed("queries", fields="queryUsedIn")
         },
+        **_ddl(folder),
+    }
+
+
+def _ddl(folder: Path) -> dict[str, Any]:
+    """What became of names, in the order of time, of columns, and of lineage."""
+    with closing(sqlite3.connect(f"file:{folder / 'catalog.db'}?mode=ro", uri=True)) as connection:
+        names = dict(connection.execute("select id, fqn from entities"))
+        moves = connection.execute("select kind, entity_id, other_id, at from name_events order by at, seq").fetchall()
+        columns = connection.execute("select entity_id, path, at, other from column_events").fetchall()
+        processed = connection.execute("select fqn from entities where processed order by fqn").fetchall()
+        periods = connection.execute(
+            'select from_id, to_id, start, min("end", 2e9), last_seen from intervals'
+        ).fetchall()
+    return {
+        "names": [(kind, names[one], names[other], at) for kind, one, other, at in moves],
+        "column names": {(names[one], *others) for one, *others in columns},
+        "processed": processed,
+        "periods": sorted(map(repr, ((names[one], names[other], *times) for one, other, *times in periods))),
     }
 
 

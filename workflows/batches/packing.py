@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import lru_cache
 
-from ingestion.binding.binder import BoundLog, BoundStatement, Schema
+from ingestion.binding.binder import BoundLog, BoundStatement
 from ingestion.binding.composition import FlowSources
+from ingestion.binding.relation_schemas import Schema
 from ingestion.model import Flow, StatementKind, StatementLineage
 from workflows.lineage.lineage_source import LineageSource
 from workflows.lineage.source_lineage import SourceLineage
@@ -23,6 +24,7 @@ def resolvable(source: LineageSource) -> LineageSource:
     log = source.log
     return replace(
         source,
+        definitions=None,
         templates={key: replace(template, symbolic=None) for key, template in source.templates.items()},
         log=replace(log, statements=tuple(map(_outline, log.statements)), schemas=_schemas_in_force(log)),
         outlined=True,

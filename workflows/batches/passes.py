@@ -142,7 +142,11 @@ class Publication:
 
 def bind_batch(stages: BatchStages, batch: UnboundBatch, _given: None) -> tuple[BoundBatch, NamesMet]:
     """A `batch` bound, and its names looked up. Raises TargetDown."""
-    source = stages.binding.bind(batch.templates, batch.groups, stages.before(), stages.texts)
+    return survey_batch(stages, stages.binding.bind(batch.templates, batch.groups, stages.before(), stages.texts))
+
+
+def survey_batch(stages: BatchStages, source: LineageSource) -> tuple[BoundBatch, NamesMet]:
+    """What is bound, with its names looked up. Raises TargetDown."""
     survey = stages.names.survey(source, stages.resolver)
     met = NamesMet(len(source.flows), len(survey.entities.statuses), survey.facts, source.routine_statements())
     return BoundBatch(source, replace(survey, facts=())), met

@@ -5,19 +5,20 @@ It is little beside the batch, and crosses from a task of Spark to the driver.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ingestion.binding.relations import Relation
 from ingestion.isolation import Failure
 from ingestion.model import ProblemKind
-from ingestion.names.namespaces import RelationKey
 from workflows.batches.counting import agreement_counts, statement_counts
 from workflows.config.namespaces import SourceSettings
 from workflows.lineage.entity_resolution import ResolvedNames
 from workflows.lineage.outcomes import StatementStatus, processed_routines
 from workflows.lineage.routine_entities import RoutineEntities
 from workflows.lineage.source_lineage import SourceLineage
-from workflows.lineage.table_entities import EntityStatus, RelationEntities
+from workflows.lineage.table_entities import EntityStatus
 from workflows.publishing.name_warnings import DoubtfulNames
 from workflows.publishing.stage import PublishedLineage
 from workflows.report.counts import RunCounts
@@ -27,13 +28,13 @@ from workflows.report.counts import RunCounts
 class LineageSummary:
     """Of what a batch says, before it is published.
 
-    `statuses`: those of its relations, with the name that another batch may know one by (None: the log makes it).
+    `statuses`: those of its relations, each with what another batch may know it by.
     `names`: how often each name of a status was met. `targets`: the ids of the entities that something is said of,
     `given_up` those of edges that cannot be said. `met`: the templates that this run's statements have. `incomplete`:
     how many of its plans were cut.
     """
 
-    statuses: tuple[tuple[RelationKey | None, EntityStatus], ...]
+    statuses: tuple[tuple[bytes, EntityStatus], ...]
     names: Mapping[EntityStatus, Mapping[str, int]]
     doubtful: DoubtfulNames
     routines: RoutineEntities
@@ -63,7 +64,7 @@ def lineage_summary(lineage: SourceLineage, names: ResolvedNames, settings: Sour
     targets = {request.edge.to_entity.id for request in lineage.requests}
     targets.update(one.to_entity.id for one in lineage.replacements)
     return LineageSummary(
-        statuses=_statuses(lineage, names.entities),
+        statuses=tuple((_mark(source.log.relations[n]), status) for n, status in names.entities.statuses.items()),
         names=names.entities.names,
         doubtful=doubtful,
         routines=names.routines,
@@ -85,10 +86,6 @@ def published_summary(lineage: SourceLineage, published: PublishedLineage) -> Pu
     return PublishedSummary(counts, dead, processed_routines(lineage, outcomes, published.edges))
 
 
-def _statuses(
-    lineage: SourceLineage, entities: RelationEntities
-) -> tuple[tuple[RelationKey | None, EntityStatus], ...]:
-    """What the log makes, only one batch names."""
-    relations = lineage.source.log.relations
-    found = ((relations[number], status) for number, status in entities.statuses.items())
-    return tuple((relation.born if relation.creator is None else None, status) for relation, status in found)
+def _mark(relation: Relation) -> bytes:
+    """What no other relation of the log has, in few bytes: they are kept of all."""
+    return hashlib.blake2b(repr(relation.identity).encode("utf-8", "surrogatepass"), digest_size=16).digest()

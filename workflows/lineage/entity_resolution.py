@@ -85,7 +85,7 @@ class NameResolution:
         if not self._registers:
             return NameSurvey(entities)
         registrar = self._registrar()
-        facts = registrar.facts(source.log, source.flows, entities, source.view_definitions())
+        facts = registrar.facts(source, entities)
         return NameSurvey(entities, tuple(facts), frozenset(registrar.isolation.failures))
 
     def register(self, batches: Iterable[Sequence[RelationFacts]], shared: Collection[str] = ()) -> RegisteredNames:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ingestion.binding.binder import BoundLog, BoundStatement
@@ -13,6 +13,7 @@ from ingestion.binding.temporary_tables import PersistedFlow, bind_and_fold, is_
 from ingestion.binding.timeline import Occurrence, SchemaProvider
 from ingestion.isolation import Failure, FailureStage, Isolation, Probe, no_probe
 from ingestion.model import ProblemKind, TableUsageNames
+from ingestion.names.namespaces import RelationKey
 from ingestion.symbolic import Symbolic
 from workflows.config.namespaces import SourceSettings, namespace_of
 from workflows.lineage.contributions import is_view
@@ -39,6 +40,10 @@ class LineageSource:
     """Is told of each subject before a stage works on it."""
     outlined: bool = False
     """Whether no more is left of the statements than what comes after binding needs."""
+    definitions: Mapping[RelationKey, str] | None = None
+    """Of a part of a log: the masked definitions of the views that the whole makes, as far as it names them."""
+    filled_elsewhere: frozenset[int] = frozenset()
+    """Of a part of a log: the relations that another part fills."""
 
     def statements(self) -> Iterator[tuple[OccurrenceGroup, BoundStatement]]:
         """The runs of each bound statement with what it says, in time order."""
@@ -52,9 +57,15 @@ class LineageSource:
         """The text of a group's statement that may be stored; "" where it cannot be masked."""
         return self.templates[group.template].masked
 
-    def view_definitions(self) -> dict[int, str]:
-        """The masked definition of each relation (by number) that the log defines as a view."""
-        return {flow.target: self.masked_text(self.group_of(flow)) for flow in self.flows if is_view(self.log, flow)}
+    def view_definitions(self) -> Mapping[RelationKey, str]:
+        """The masked definition of each view that the log makes.
+
+        By place: what is read before it is defined is another relation of the same place.
+        """
+        if self.definitions is not None:
+            return self.definitions
+        views = {flow.target: self.masked_text(self.group_of(flow)) for flow in self.flows if is_view(self.log, flow)}
+        return {self.log.relations[number].key: text for number, text in views.items()}
 
     def routine_statements(self) -> dict[str, tuple[str, ...]]:
         """The masked statements of each routine (by key) that the log or a definition shows, in their order."""
@@ -86,13 +97,23 @@ def bind_occurrences(
     parsed = [group for group in ordered if templates[group.template].symbolic is not None]
     isolation = Isolation[Order](probe)
 
-    def folds(relation: Relation) -> bool:
-        return settings.fold_temporary and is_transient(relation)
-
     occurrences = _occurrences(parsed, templates, settings, isolation)
-    log, flows = bind_and_fold(occurrences, before, folds, isolation)
+    log, flows = bind_and_fold(occurrences, before, folding(settings), isolation)
     bound = tuple(group for group in parsed if group.order not in isolation.failures)
     return LineageSource(templates, ordered, settings, bound, log, flows, isolation.failures, probe)
+
+
+def folding(settings: SourceSettings) -> Callable[[Relation], bool]:
+    """Which relations fold away."""
+    return lambda relation: settings.fold_temporary and is_transient(relation)
+
+
+def occurrence_of(
+    group: OccurrenceGroup, symbolic: Symbolic, names: TableUsageNames, settings: SourceSettings
+) -> Occurrence:
+    """A group as what is bound, given what its statement says and the names in it."""
+    namespace = namespace_of(group.database, group.search_path, settings)
+    return Occurrence(group.template, symbolic, namespace, group.order, group.session, group.states, names)
 
 
 def _occurrences(
@@ -109,8 +130,5 @@ def _occurrences(
             if group.template not in statements:
                 template = templates[group.template]
                 statements[group.template] = template.statement(), template.names()
-            symbolic, names = statements[group.template]
-            namespace = namespace_of(group.database, group.search_path, settings)
-            place = (namespace, group.order, group.session, group.states)
-            found.append(Occurrence(group.template, symbolic, *place, names))
+            found.append(occurrence_of(group, *statements[group.template], settings))
     return found

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 
 from connectors.openmetadata.entities.crud import COLUMNS_COMPLETE, TableDefinition
 from connectors.openmetadata.entities.data_types import column_request
 from ingestion.binding.binder import BoundLog
 from ingestion.binding.composition import FlowSources
-from ingestion.binding.relations import Relation
+from ingestion.binding.relations import Relation, RelationIdentity
 from ingestion.binding.restored_names import Order
 from ingestion.binding.temporary_tables import PersistedFlow
 from ingestion.dialects.connection_types import OTHER_DATABASE
@@ -19,6 +20,7 @@ from ingestion.model import Column, Json, NameKind
 from ingestion.names.engine_names import EngineNameRules
 from ingestion.names.fqn import build_fqn, encode_name
 from ingestion.names.namespaces import QUALIFIED_PARTS, RelationKey
+from workflows.lineage.lineage_source import LineageSource
 from workflows.lineage.table_entities import EntityStatus, RelationEntities
 
 _STORAGE_SERVICES = {"s3": "S3", "s3a": "S3", "s3n": "S3", "gs": "GCS", "abfs": "ADLS", "abfss": "ADLS"}
@@ -53,18 +55,11 @@ class Registrar:
     places: EngineNameRules = field(default_factory=EngineNameRules)
     isolation: Isolation[int] = field(default_factory=Isolation)
 
-    def facts(
-        self, log: BoundLog, flows: Sequence[PersistedFlow], entities: RelationEntities, views: Mapping[int, str]
-    ) -> list[RelationFacts]:
-        """What is known of each relation that has an entity or could have one.
-
-        `views` gives the masked definition of the relations (by number) that are views.
-        """
-        observed = _observed_columns(
-            log, flows, {number for number in entities.statuses if not log.schemas.get(number)}
-        )
-        # What is read before it is defined is another relation of the same place.
-        definitions = {log.relations[number].key: text for number, text in views.items()}
+    def facts(self, source: LineageSource, entities: RelationEntities) -> list[RelationFacts]:
+        """What is known of each relation of a log that has an entity or could have one."""
+        log, definitions = source.log, source.view_definitions()
+        unknown = {number for number in entities.statuses if not log.schemas.get(number)}
+        observed = _observed_columns(log, source.flows, unknown)
         found = []
         for number, status in sorted(entities.statuses.items()):
             relation = log.relations[number]
@@ -76,10 +71,11 @@ class Registrar:
                 self.isolation.probe(FailureStage.REGISTRATION, relation)
                 news = entity is not None and _is_news(entity, [*columns], definition)
                 wanted = news or status is EntityStatus.UNRESOLVED
+                redundant = known is not None and number in source.filled_elsewhere
                 if wanted or (entity is not None and known is None and relation.creator is None):
                     place = self.place_of(relation.key)
-                    shape = _Shape(columns, known is not None, definition)
-                    found.append(RelationFacts(place, relation.key, shape, wanted, relation.creator is not None))
+                    shape = _Shape({}, complete=True) if redundant else _Shape(columns, known is not None, definition)
+                    found.append(RelationFacts(place, relation.key, shape, wanted and not redundant, relation.identity))
         return found
 
     def requests_of(self, facts: Iterable[RelationFacts], isolation: Isolation[str]) -> dict[str, list[Json]]:
@@ -91,7 +87,7 @@ class Registrar:
             group: {} for group in ("services", "databases", "schemas", "tables", "containers")
         }
         places: dict[str, RelationFacts] = {}
-        for one in facts:
+        for one in sorted(facts, key=RelationFacts.moment):
             before = places.get(one.place)
             places[one.place] = one if before is None else before.followed_by(one)
         for one in places.values():
@@ -164,7 +160,7 @@ def lacks_schema(relation: Relation, default_schema: str) -> bool:
 
 
 _Sighting = tuple[Order, int] | None
-"""When a column was first seen: its statement, and its place in that."""
+"""When a column was first seen: its statement, and its place among those that are seen with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,24 +172,45 @@ class _Shape:
 
 @dataclass(frozen=True, slots=True)
 class RelationFacts:
-    """What is known of the relation at a `place`; `wanted`: that is to be registered. `made`: the log creates it."""
+    """What is known of the relation at a `place`; `wanted`: that is to be registered.
+
+    `identity`: which relation it is.
+    """
 
     place: str
     key: RelationKey
     shape: _Shape
     wanted: bool
-    made: bool
+    identity: RelationIdentity
+
+    @property
+    def made(self) -> bool:
+        """Whether the log creates it."""
+        return self.identity[1] is not None
+
+    @property
+    def tells(self) -> bool:
+        """Whether it can be that something is registered for it."""
+        return self.wanted or not self.shape.complete
+
+    def moment(self) -> Order:
+        """When it counts: what the log makes in the order in which it is made, and what it does not after that."""
+        return self.identity[1] or _NEVER[0]
 
     def followed_by(self, later: RelationFacts) -> RelationFacts:
-        """What is known once a later relation of the same place is: of one that no log creates, the columns of both."""
-        if self.made or later.made or self.shape.complete or later.shape.complete:
+        """What is known once a later relation of the same place is.
+
+        Of one relation of which several parts of a log tell, and of those that no log creates, the columns of both.
+        """
+        another = self.identity != later.identity and (self.made or later.made)
+        if another or self.shape.complete or later.shape.complete:
             return later if later.wanted or not self.wanted else self
         seen = dict(self.shape.columns)
         for column, sighting in later.shape.columns.items():
             seen[column] = min(filter(None, (seen.get(column), sighting)), default=None)
         ordered = sorted(seen.items(), key=lambda pair: pair[1] or _NEVER)
         shape = _Shape(dict(ordered), complete=False, definition=later.shape.definition or self.shape.definition)
-        return RelationFacts(self.place, self.key, shape, self.wanted or later.wanted, made=False)
+        return RelationFacts(self.place, self.key, shape, self.wanted or later.wanted, self.identity)
 
 
 _NEVER = ((float("inf"), 0), 0)
@@ -215,15 +232,16 @@ def _observed_columns(
 ) -> dict[int, dict[Column, _Sighting]]:
     """Columns that flows name for certain, by relation: what is known of the `wanted` tables, without a schema."""
     seen: dict[int, dict[Column, _Sighting]] = {}
+    sightings = count()
     for flow in flows if wanted else ():
         sources = _certain_sources(flow.content)
         if flow.target in wanted or any(relation in wanted for relation, _name in sources):
             named = [(flow.target, name) for name in flow.content.columns if name not in flow.content.assumed]
             named += sorted(sources)
             order = log.statements[flow.statement].occurrence.order
-            for number, (relation, name) in enumerate(named):
+            for relation, name in named:
                 if relation in wanted and name != "*":
-                    seen.setdefault(relation, {}).setdefault(Column(name), (order, number))
+                    seen.setdefault(relation, {}).setdefault(Column(name), (order, next(sightings)))
     return seen
 
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from connectors.sink import EdgeCounts
 from ingestion.isolation import Failure
-from ingestion.names.namespaces import RelationKey
 from workflows.batches.counting import agreement_counts, name_counts
 from workflows.batches.summaries import LineageSummary, PublishedSummary
 from workflows.config.namespaces import SourceSettings
@@ -29,7 +28,7 @@ class BatchSums:
     def __init__(self, settings: SourceSettings) -> None:
         self._counts = RunCounts()
         self._batches = 0
-        self._counted: set[RelationKey] = set()
+        self._counted: set[bytes] = set()
         self.doubtful = DoubtfulNames(settings)
         self.routines = RoutineEntities()
         self.processed: frozenset[str] = frozenset()
@@ -87,13 +86,11 @@ class BatchSums:
         return self._counts
 
     def _new_statuses(self, summary: LineageSummary) -> Iterator[EntityStatus]:
-        """The statuses of relations that no other batch named: what the log makes, only one batch names."""
-        for born, status in summary.statuses:
-            if born is not None:
-                if born in self._counted:
-                    continue
-                self._counted.add(born)
-            yield status
+        """The statuses of relations that no other batch named."""
+        for relation, status in summary.statuses:
+            if relation not in self._counted:
+                self._counted.add(relation)
+                yield status
 
 
 def _both(one: RoutineEntities, other: RoutineEntities) -> RoutineEntities:

@@ -8,7 +8,7 @@ of any more is withdrawn and names are moved when all was published. A log of fe
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
@@ -21,6 +21,7 @@ from connectors.spark_history import TRUNCATION_ADVICE
 from ingestion.binding.name_events import SchemaEvents
 from workflows.batches.choice import place_of
 from workflows.batches.counting import parse_counts
+from workflows.batches.large_batches import bind_large
 from workflows.batches.passes import (
     AfterRegistration,
     BatchStages,
@@ -29,7 +30,6 @@ from workflows.batches.passes import (
     Publication,
     Published,
     ResolvedBatch,
-    UnboundBatch,
     bind_batch,
     resolve_batch,
     send_batch,
@@ -48,6 +48,7 @@ from workflows.publishing.openlineage_events import EventSink
 from workflows.publishing.query_records import LogQueries
 from workflows.publishing.stage import Publishing
 from workflows.report.losses import loss_warnings
+from workflows.runs.batch_plan import BatchPlan, plan_of
 from workflows.runs.batch_sums import BatchSums
 from workflows.runs.checkpoint import LineageResult
 from workflows.state.acknowledgements import PublishedState
@@ -115,7 +116,7 @@ class _NamesOfBatches:
         """Takes in those of a batch."""
         self.facts.append(summary.facts)
         self.routines.append(summary.routines)
-        self.places.update({one.place for one in summary.facts})
+        self.places.update({one.place for one in summary.facts if one.tells})
 
     def register(self, names: NameResolution) -> RegisteredNames:
         """Has those of all batches registered, where the target lacks them."""
@@ -136,10 +137,10 @@ class _LineageRun:
         self._log = log
         self._spark = spark
         self._resolver = stages.names.resolver()
-        self._batches: Sequence[Sequence[int]] = ()
         self._sums = BatchSums(stages.names.settings)
         self._course = _DriverCourse(stages.publishing)
         self._kept = ExitStack()
+        self._plan: BatchPlan
         self._place: Place
 
     def carry_out(self) -> LineageResult:
@@ -147,7 +148,7 @@ class _LineageRun:
             bound, met = self._bind()
             lineages, targets = self._resolve(bound, met)
             del bound, met
-            queries = LogQueries(len(self._batches))
+            queries = LogQueries(len(lineages))
             events: Shelf[SchemaEvents] = self._shelf()
             self._publish(lineages, targets, (queries, events))
         return self._result(self._file_others(lineages, queries, events))
@@ -155,8 +156,9 @@ class _LineageRun:
     def _bind(self) -> tuple[Shelf[BoundBatch], _NamesOfBatches]:
         with self._stages.progress.stage("bind") as stage:
             stated = self._stages.binding.stated_schemas(self._log.live_columns)
-            self._batches = self._plan()
-            self._place = self._place_with(stated)
+            self._plan = self._batch_plan()
+            driver = self._driver_with(stated)
+            self._place = self._place_of(driver, stated)
             bound: Shelf[BoundBatch] = self._shelf()
             met = _NamesOfBatches(self._shelf(), self._shelf())
 
@@ -164,11 +166,13 @@ class _LineageRun:
                 stage.advance(summary.flows)
                 met.add(summary)
 
-            self._place.carry_out(bind_batch, (map(self._batch, self._batches), repeat(None)), bound, take)
+            self._place.carry_out(bind_batch, (self._plan.unbound(), repeat(None)), bound, take)
+            for batch in self._plan.unbound_large():
+                bind_large(batch, (self._place, driver), bound, take)
         return bound, met
 
-    def _place_with(self, stated: tuple[Schemas, ...]) -> Place:
-        """Where the passes are carried out, given what was `stated` of the schemas before the log."""
+    def _driver_with(self, stated: tuple[Schemas, ...]) -> InDriver:
+        """This process as a place for the passes, given what was `stated` of the schemas before the log."""
         stages = self._stages
         here = BatchStages(
             config=stages.config,
@@ -181,26 +185,24 @@ class _LineageRun:
             texts=self._log.texts,
             course=self._course,
         )
-        driver = InDriver(here)
+        return InDriver(here)
+
+    def _place_of(self, driver: InDriver, stated: tuple[Schemas, ...]) -> Place:
+        """Where the passes are carried out."""
         if self._spark is None:
             return driver
-        return self._kept.enter_context(place_of(driver, self._spark, len(self._batches), stated))
+        return self._kept.enter_context(place_of(driver, self._spark, self._plan.expected, stated))
 
-    def _batch(self, numbers: Sequence[int]) -> UnboundBatch:
-        templates = self._found.templates.by_fingerprint
-        groups = self._found.runs.occurrences(numbers)
-        return UnboundBatch(
-            {fingerprint: templates[fingerprint] for fingerprint in {one.template for one in groups}}, groups
-        )
-
-    def _plan(self) -> Sequence[Sequence[int]]:
+    def _batch_plan(self) -> BatchPlan:
         stages, runs = self._stages, self._found.runs
         whole = stages.publishing.dbt is not None  # what a project and a log say is compared as a whole
         most = len(runs) if whole else stages.config.templates_at_once
         # What a planner settles shows columns of what it is written into.
         plans = self._found.plans if stages.binding.database is None else None
         mentioned = MentionedNames(self._found.names, plans)
-        return batches_of(runs, mentioned, most, doubtful_names_by(self._resolver), stages.names.settings.defaults)
+        doubtful = doubtful_names_by(self._resolver)
+        batches = batches_of(runs, mentioned, most, doubtful, stages.names.settings.defaults)
+        return plan_of(self._found, batches, most, parts=stages.binding.database is None)
 
     def _resolve(
         self, bound: Shelf[BoundBatch], met: _NamesOfBatches
@@ -292,4 +294,4 @@ class _LineageRun:
 
     def _shelf(self) -> Shelf[Any]:
         """For what a pass leaves to the next one: in memory where there is but one batch."""
-        return Shelf(1 if len(self._batches) <= 1 else 0)
+        return Shelf(1 if self._plan.expected <= 1 else 0)

@@ -61,7 +61,12 @@ def batches_of(
         joined.union(("template", template), *bonds.of(names.get(template)))
     for number, routine in runs.routines.items():
         joined.union(("template", runs.templates[number]), ("routine", routine))
-    return list(_pack(runs, joined, max(1, most // _LIGHTER)))
+    return list(_pack(runs, joined, most_of_several(most)))
+
+
+def most_of_several(most: int) -> int:
+    """How many templates one of several batches has at most, if one alone has so many."""
+    return max(1, most // _LIGHTER)
 
 
 def doubtful_names_by(resolver: Resolver) -> Callable[[Mentions], Collection[str]]:

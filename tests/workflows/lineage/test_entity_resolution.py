@@ -12,7 +12,8 @@ from workflows.lineage.registration import RelationFacts
 def test_a_batch_is_told_of_the_refused_places_that_it_names_and_of_no_other() -> None:
     """What goes to a batch does not grow with the log."""
     facts = [
-        RelationFacts(place, RelationKey(("", "", place)), cast(Any, None), wanted=True, made=False) for place in "tu"
+        RelationFacts(place, key, cast(Any, None), wanted=True, identity=(key, None))
+        for place, key in ((place, RelationKey(("", "", place))) for place in "tu")
     ]
     registered = RegisteredNames(3, frozenset({"u", "v", "w"}), sent=True)
     assert registered.within(facts) == RegisteredNames(3, frozenset({"u"}), sent=True)
