@@ -7,7 +7,6 @@ of it. A batch goes out as a broadcast, which has no limit of size and is read b
 
 from __future__ import annotations
 
-import pickle
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -19,6 +18,7 @@ from typing import Any
 from py4j.protocol import Py4JError
 from pyspark import Broadcast, SparkContext
 
+from ingestion import pickling
 from ingestion.errors import LineageError
 from workflows.batches.passes import send_batch
 from workflows.batches.places import Given, InDriver, Left, Pass, Summary, Value
@@ -62,7 +62,7 @@ class InTasks:
 
     def run(self, number: int, work: TaskPass, batch: bytes, given: object) -> Recorded:
         """What came of a batch in a task of its own."""
-        payload = self.context.broadcast(pickle.dumps((batch, given), protocol=pickle.HIGHEST_PROTOCOL))
+        payload = self.context.broadcast(pickling.dumps((batch, given)))
         try:
             self.context.setJobGroup(self.settings.key, f"batch {number}")
             task = batch_task(self.settings, work, payload)

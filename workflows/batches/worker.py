@@ -20,6 +20,7 @@ from connectors.openmetadata.rest_sink import DryRunSink, RestSink, SinkOptions
 from connectors.openmetadata.transport.connection import Connection
 from connectors.openmetadata.transport.platform import Platform
 from connectors.sink import Sink
+from ingestion import pickling
 from ingestion.errors import LineageError
 from ingestion.resolution.resolver import Resolver
 from workflows.batches.passes import BatchStages
@@ -129,9 +130,9 @@ def batch_task(settings: WorkerSettings, work: TaskPass, payload: Broadcast[byte
         except LineageError as error:  # as a value: Spark would try a dead target again, and tell it as its own failure
             recorded.error = error
         try:
-            done = pickle.dumps(recorded, protocol=pickle.HIGHEST_PROTOCOL)
+            done = pickling.dumps(recorded)
         except RecursionError:
-            done = pickle.dumps(Recorded(notes=recorded.notes), protocol=pickle.HIGHEST_PROTOCOL)
+            done = pickling.dumps(Recorded(notes=recorded.notes))
         for start in range(0, len(done), _PIECE):
             yield done[start : start + _PIECE]
 
