@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from ingestion.binding.timeline import SchemaProvider
 from ingestion.model import Column, TableName
@@ -44,23 +44,24 @@ class _Asked:
         return self._places[name, namespace]
 
     def expect(self, names: Iterable[Mention]) -> None:
-        places = {mention: candidates(*mention) for mention in names}
+        mentions = list(dict.fromkeys(names))
+        # some at a time: their entities need not all be held, and no name is asked for again which the place has too
+        for start in range(0, len(mentions), PREFETCHED):
+            self._expect(mentions[start : start + PREFETCHED])
+
+    def _expect(self, mentions: Sequence[Mention]) -> None:
+        places = {mention: candidates(*mention) for mention in mentions}
         keys = dict.fromkeys(key for found in places.values() for key in found)
         unasked = [key for key in keys if key not in self._columns]
-        for key, resolution in zip(unasked, self._resolutions([key.mention for key in unasked]), strict=True):
+        for key, resolution in zip(unasked, self._resolver.resolve_all(key.mention for key in unasked), strict=True):
             self._columns[key] = _columns_of(resolution)
         unplaced = [
             mention
             for mention, found in places.items()
             if mention not in self._places and all(self._columns[key] is None for key in found)
         ]
-        for mention, resolution in zip(unplaced, self._resolutions(unplaced), strict=True):
+        for mention, resolution in zip(unplaced, self._resolver.resolve_all(unplaced), strict=True):
             self._places[mention] = self._place_of(mention[0], resolution)
-
-    def _resolutions(self, mentions: Sequence[Mention]) -> Iterator[Resolution]:
-        """One for each, some at a time: their entities need not all be held."""
-        for start in range(0, len(mentions), PREFETCHED):
-            yield from self._resolver.resolve_all(mentions[start : start + PREFETCHED])
 
     def _place_of(self, name: TableName, found: Resolution) -> RelationKey | None:
         if not isinstance(found, Resolved) or found.found_by is not FoundBy.ONLY_ONE:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -12,7 +12,16 @@ from ingestion.binding.relations import Relation
 from ingestion.binding.temporary_tables import PersistedFlow
 from ingestion.entities import TableEntity
 from ingestion.model import NameKind
-from ingestion.resolution.resolver import Ambiguous, FoundBy, Missing, Resolution, Resolved, Resolver, Unresolved
+from ingestion.resolution.resolver import (
+    PREFETCHED,
+    Ambiguous,
+    FoundBy,
+    Missing,
+    Resolution,
+    Resolved,
+    Resolver,
+    Unresolved,
+)
 from workflows.config import Filters
 
 
@@ -100,20 +109,22 @@ def is_allowed(entity: TableEntity, filters: Filters) -> bool:
     )
 
 
-def _resolutions(relations: Sequence[Relation], resolver: Resolver, *, registers: bool) -> list[Resolution]:
+def _resolutions(relations: Sequence[Relation], resolver: Resolver, *, registers: bool) -> Iterator[Resolution]:
     """By the place where each relation stands; where nothing is there, by the name that led to it."""
-    keys = [relation.key for relation in relations]
-    found = resolver.resolve_all(key.mention for key in keys)
-    if registers:  # the one of that name that a log showed in some schema is not what a name without a schema means
-        for number, key in enumerate(keys):
-            if is_guess(found[number]):
-                found[number] = Unresolved(Missing.NO_SUCH_TABLE, str(key))
-    missing = [number for number, resolution in enumerate(found) if isinstance(resolution, Unresolved)]
-    again = resolver.resolve_all(relations[number].mention for number in missing)
-    for number, resolution in zip(missing, again, strict=True):
-        if not (registers and is_guess(resolution)):
-            found[number] = resolution
-    return found
+    # some at a time: a name that says its place is not asked for again, as what was found of it is remembered still
+    for start in range(0, len(relations), PREFETCHED):
+        some = relations[start : start + PREFETCHED]
+        found = resolver.resolve_all(relation.key.mention for relation in some)
+        if registers:  # the one of that name that a log showed in some schema is not what a name without a schema means
+            for number, relation in enumerate(some):
+                if is_guess(found[number]):
+                    found[number] = Unresolved(Missing.NO_SUCH_TABLE, str(relation.key))
+        missing = [number for number, resolution in enumerate(found) if isinstance(resolution, Unresolved)]
+        again = resolver.resolve_all(some[number].mention for number in missing)
+        for number, resolution in zip(missing, again, strict=True):
+            if not (registers and is_guess(resolution)):
+                found[number] = resolution
+        yield from found
 
 
 def is_guess(resolution: Resolution) -> bool:

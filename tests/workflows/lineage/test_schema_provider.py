@@ -6,13 +6,17 @@ from collections.abc import Sequence
 
 import pytest
 
+from ingestion.binding.binder import BoundLog
+from ingestion.binding.relations import Relation
 from ingestion.binding.timeline import SchemaProvider
 from ingestion.entities import TableEntity
 from ingestion.model import Column, TableName
 from ingestion.names.namespaces import Namespace, RelationKey
 from ingestion.resolution.cached_search import Hits, PartialName
-from ingestion.resolution.resolver import Resolver, SearchScope
+from ingestion.resolution.resolver import PREFETCHED, Resolver, SearchScope
+from workflows.config import Filters
 from workflows.lineage.schema_provider import catalog_schemas
+from workflows.lineage.table_entities import EntityStatus, resolve_relations
 
 HERE = Namespace("db", ("public",))
 MANY = 3_000
@@ -75,6 +79,25 @@ def test_of_more_names_than_are_remembered_each_is_asked_for_once() -> None:
             columns_and_place(before, name.table)
     # Whether a table of public stands elsewhere too is never asked for, as it is found there.
     assert catalog.calls - asked <= MANY / 3
+
+
+def test_a_name_that_says_its_place_is_asked_for_once_also_where_nothing_is_there() -> None:
+    catalog = Catalog()
+    placed = [(TableName(("public", f"x{number}")), HERE) for number in range(MANY)]
+    catalog_schemas((), Resolver(catalog, SearchScope("svc"))).expect(placed)
+    assert catalog.calls == MANY / PREFETCHED
+
+
+def test_of_a_relation_that_is_not_there_each_name_is_asked_for_once() -> None:
+    catalog = Catalog()
+    mentions = [(TableName(("db", "public", f"x{number}")), HERE) for number in range(MANY)]
+    keys = [RelationKey(name.parts) for name, _namespace in mentions]
+    relations = [Relation(n, key, key, mention) for n, (key, mention) in enumerate(zip(keys, mentions, strict=True))]
+    wanted = dict.fromkeys(range(MANY), 1)
+    resolver = Resolver(catalog, SearchScope("svc"))
+    found = resolve_relations(BoundLog(tuple(relations), (), {}), wanted, resolver, Filters(), registers=True)
+    assert set(found.statuses.values()) == {EntityStatus.UNRESOLVED}
+    assert catalog.calls == MANY / PREFETCHED
 
 
 @pytest.mark.parametrize("bulk", [True, False])
