@@ -43,9 +43,14 @@ def connect(connection: Connection, policy: RetryPolicy | None = None, timing: T
 class CatalogSearch:
     """The platform as name resolution sees it (an EntitySearch). Raises TargetDown, never a retryable error."""
 
-    def __init__(self, platform: Platform) -> None:
+    def __init__(self, platform: Platform, *, columns: bool = True) -> None:
+        self._platform = platform
         self._http = platform.http
         self._bulk = extension.LOOKUP in platform.capabilities
+        self._columns = columns
+
+    def without_columns(self) -> CatalogSearch:
+        return CatalogSearch(self._platform, columns=False)
 
     def field_search(self, pattern: str) -> Hits:
         return _or_down(lambda: search.field_search(self._http, pattern))
@@ -57,7 +62,7 @@ class CatalogSearch:
     def bulk_lookup(self, service: str, names: Sequence[PartialName]) -> Sequence[Sequence[TableEntity]] | None:
         if not self._bulk:
             return None
-        return _or_down(lambda: extension.look_up(self._http, service, names))
+        return _or_down(lambda: extension.look_up(self._http, service, names, columns=self._columns))
 
     def path_lookup(self, path: str) -> Sequence[TableEntity]:
         if self._bulk:

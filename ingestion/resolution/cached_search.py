@@ -61,6 +61,9 @@ class LookupCounts:
 class EntitySearch(Protocol):
     """A catalog as name resolution sees it. Its errors pass through: a dead catalog is never a missing table."""
 
+    def without_columns(self) -> EntitySearch:
+        """The same catalog for who asks which entity it is: columns and attributes may be left out."""
+
     def field_search(self, pattern: str) -> Hits:
         """Tables whose FQN matches, case ignored; `*` is anything, dots included, `?` one character."""
 

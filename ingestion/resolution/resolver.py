@@ -120,9 +120,9 @@ class Resolver:
         """The calls made so far."""
         return self._search.counts
 
-    def without_memory(self) -> Resolver:
-        """A resolver of the same scope that remembers nothing: for when the catalog has changed."""
-        return Resolver(self._catalog, self._scope, self._probe)
+    def without_columns(self) -> Resolver:
+        """A resolver of the same scope that remembers nothing, and need not tell the columns of what it finds."""
+        return Resolver(self._catalog.without_columns(), self._scope, self._probe)
 
     def resolve(self, name: TableName, namespace: Namespace) -> Resolution:
         """What `name` means to a session with this namespace; a look-up that fails costs no other name.

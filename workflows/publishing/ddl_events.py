@@ -42,7 +42,7 @@ def publish_events_of_batches(
         failed += failures
     if renamed:
         failed += [failure for _group, _request, failure in register_each(platform, {"tables": renamed}, probe).refused]
-        resolver = resolver.without_memory()
+    resolver = resolver.without_columns()
     for events in batches:
         bodies = [*name_events(events.names, resolver), *column_events(events.columns, resolver)]
         if TYPES in platform.capabilities:

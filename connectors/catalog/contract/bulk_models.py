@@ -25,10 +25,11 @@ class LookupName(Model):
 
 
 class Lookup(Model):
-    """Names to find in one service; paths are found in any."""
+    """Names to find in one service; paths are found in any. Without `columns` an answer says which entity it is."""
 
     service: Name
     names: Annotated[Many[LookupName], Field(max_length=50_000)]
+    columns: bool = True
 
 
 class RegisterService(models.CreateService):

@@ -48,10 +48,10 @@ def server_capabilities(http: Http) -> ServerCapabilities:
     return ServerCapabilities(frozenset(map(str, answer.get("capabilities") or ())), str(answer.get("store") or ""))
 
 
-def look_up(http: Http, service: str, names: Sequence[PartialName]) -> list[list[TableEntity]]:
-    """For each name every table of the service that it can mean, case ignored."""
+def look_up(http: Http, service: str, names: Sequence[PartialName], *, columns: bool = True) -> list[list[TableEntity]]:
+    """For each name every table of the service that it can mean, case ignored; without `columns` by name alone."""
     wanted = [{"database": name.database, "schema": name.schema, "table": name.table} for name in names]
-    return _look_up(http, service, wanted)
+    return _look_up(http, service, wanted, columns=columns)
 
 
 def look_up_path(http: Http, path: str) -> list[TableEntity]:
@@ -101,6 +101,7 @@ def file_loads(http: Http, loads: Sequence[Json]) -> None:
     http.send(Call("POST", "headwater/loads", body={"loads": list(loads)}))
 
 
-def _look_up(http: Http, service: str, names: Sequence[Json]) -> list[list[TableEntity]]:
-    answer = http.send(Call("POST", "headwater/tables/lookup", body={"service": service, "names": list(names)}))
+def _look_up(http: Http, service: str, names: Sequence[Json], *, columns: bool = True) -> list[list[TableEntity]]:
+    body = {"service": service, "names": list(names), "columns": columns}
+    answer = http.send(Call("POST", "headwater/tables/lookup", body=body))
     return [[table_entity(entity, str(entity["type"])) for entity in match] for match in answer["matches"]]

@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from connectors.openmetadata.entities import extension
 from connectors.openmetadata.entities.crud import Collection, QueryRecord
 from connectors.openmetadata.transport.http import Call, Http
 from connectors.openmetadata.transport.platform import Platform
@@ -15,14 +16,17 @@ from ingestion.model import Json
 
 _INDEX = "query_search_index"
 _CHUNK = 100
+_OUR_CHUNK = 500
+"""Of a catalog with bulk calls, whose search is asked by URLs as long as one likes."""
 _FIELDS = ["checksum", "queryUsedIn", "usedBy", "processedLineage", "duration"]
 
 
 def file_queries(platform: Platform, service: str, queries: Sequence[QueryRecord]) -> int:
     """Files queries that are new, or have new users or tables; how many. What is stored of a query is never lost."""
     filed = 0
-    for start in range(0, len(queries), _CHUNK):
-        chunk = queries[start : start + _CHUNK]
+    at_once = _OUR_CHUNK if extension.LOOKUP in platform.capabilities else _CHUNK
+    for start in range(0, len(queries), at_once):
+        chunk = queries[start : start + at_once]
         stored = _stored_queries(platform.http, service, [_checksum(query.query) for query in chunk])
         news = [query for query in (_with(query, stored.get(_checksum(query.query))) for query in chunk) if query]
         if news:

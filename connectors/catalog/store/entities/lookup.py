@@ -38,7 +38,7 @@ def look_up(connection: Connection, request: bulk_models.Lookup) -> list[list[Js
         found += by_path.get(normal_path(name.path), ()) if name.path else ()
         for row in found:
             if row.id not in answers:
-                answers[row.id] = _answer(row)
+                answers[row.id] = _answer(row) if request.columns else _reference(row)
         matches.append([answers[row.id] for row in found])
     return matches
 
@@ -123,13 +123,17 @@ def _fold(part: str | None) -> str | None:
     return None if part is None else part.casefold()
 
 
+def _reference(row: EntityRow) -> Json:
+    return {"id": row.id, "type": row.type, "fullyQualifiedName": row.fqn}
+
+
 def _answer(row: EntityRow) -> Json:
     document = loads(row.document)
     columns = [
         {key: column[key] for key in _COLUMN_KEYS if column.get(key) is not None}
         for column in columns_of.of_document(document)
     ]
-    answer: Json = {"id": row.id, "type": row.type, "fullyQualifiedName": row.fqn, "columns": columns}
+    answer: Json = {**_reference(row), "columns": columns}
     for key in ("tableType", "extension", "schemaDefinition"):
         if document.get(key):
             answer[key] = document[key]

@@ -71,6 +71,13 @@ class TestLookup:
         assert table["columns"][0] == {"name": "a", "dataType": "INT", "fullyQualifiedName": "shop.main.public.t.a"}
         assert body["matches"][1] == [table]
 
+    def test_without_columns_it_says_which_entity_it_is(self, shop: Client) -> None:
+        made = shop.table("t", tableType="External", locationPath="s3a://b/t/")
+        names = {"service": "shop", "names": [{"table": "t"}], "columns": False}
+        answer = shop.post("/headwater/tables/lookup", names)[1]
+        expected = {"id": made["id"], "type": "table", "fullyQualifiedName": "shop.main.public.t"}
+        assert answer == {"matches": [[expected]]}
+
     def test_deleted_tables_are_not_found(self, shop: Client) -> None:
         shop.delete(f"/tables/{shop.table('t')['id']}")
         assert self.look_up(shop, {"table": "t"}) == [[]]
