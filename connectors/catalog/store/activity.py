@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 
 from sqlalchemy import Connection, and_, bindparam, delete, func, insert, select, union_all
 
-from connectors.catalog.store.chunking import chunks_of
+from connectors.catalog.store.chunking import IDS, bind_ids, chunks_of
 from connectors.catalog.store.row_inserts import insert_new_rows, insert_rows
 from connectors.catalog.store.schema import (
     contribution_jobs,
@@ -113,27 +113,27 @@ def _refresh_writes(connection: Connection, identifiers: list[str]) -> None:
     producers: set[tuple[str, str]] = set()
     open_now: dict[int, set[str]] = defaultdict(set)
     columns = (intervals.c.to_id, intervals.c.end, intervals.c.last_seen, *(contributions.c[name] for name in _SUBJECT))
-    rows = select(*columns).select_from(dated_contributions).where(intervals.c.to_id.in_(identifiers))
-    for row in connection.execute(rows):
-        if row.kind in OBSERVED:
-            last[row.to_id] = max(last[row.to_id] or 0, row.last_seen)
-        if row.end is None:
-            open_now[row.id].add(row.to_id)
-            names = (row.kind, row.source) if row.kind in _NAMELESS else (row.kind, row.source, row.key)
-            producers.update((name, row.to_id) for name in names if name)
+    rows = select(*columns).select_from(dated_contributions).where(intervals.c.to_id.in_(IDS))
+    for target, end, seen, number, kind, key, source in connection.execute(rows, bind_ids(identifiers)):
+        if kind in OBSERVED:
+            last[target] = max(last[target] or 0, seen)
+        if end is None:
+            open_now[number].add(target)
+            names = (kind, source) if kind in _NAMELESS else (kind, source, key)
+            producers.update((name, target) for name in names if name)
+    ran = select(contribution_jobs).where(contribution_jobs.c.contribution_id.in_(IDS))
     for chunk in chunks_of(sorted(open_now)):
-        ran = select(contribution_jobs).where(contribution_jobs.c.contribution_id.in_(chunk))
-        producers.update(
-            (row.job, target) for row in connection.execute(ran) for target in open_now[row.contribution_id]
-        )
+        for number, job in connection.execute(ran, bind_ids(chunk)):
+            producers.update((job, target) for target in open_now[number])
     connection.exec_driver_sql(_STORE_LAST_WRITTEN, [(entity, 0, 0, moment) for entity, moment in last.items()])
     _store_producers(connection, identifiers, producers)
 
 
 def _store_producers(connection: Connection, identifiers: list[str], producers: set[tuple[str, str]]) -> None:
     """Files what writes these entities, as names and ids, in place of what is known of them."""
-    of_these = and_(entity_labels.c.kind == PRODUCER, entity_labels.c.entity_id.in_(identifiers))
-    rows = connection.execute(select(entity_labels.c.value, entity_labels.c.entity_id).where(of_these))
+    of_these = and_(entity_labels.c.kind == PRODUCER, entity_labels.c.entity_id.in_(IDS))
+    statement = select(entity_labels.c.value, entity_labels.c.entity_id).where(of_these)
+    rows = connection.execute(statement, bind_ids(identifiers))
     known = {(row[0], row[1]) for row in rows}
     gone = [{"name": name, "entity": entity} for name, entity in known - producers]
     if gone:

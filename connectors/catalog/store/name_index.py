@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from sqlalchemy import Connection, func, select, text
 
-from connectors.catalog.store.chunking import chunks_of
+from connectors.catalog.store.chunking import IDS, bind_ids, chunks_of
 from connectors.catalog.store.row_inserts import insert_new_rows, insert_rows
 from connectors.catalog.store.search_tables import search_names, search_spellings, search_vocabulary
 
@@ -49,7 +49,7 @@ def index_names(connection: Connection, named: Mapping[tuple[str, str], str]) ->
     known: set[tuple[str, str]] = set()
     for chunk in chunks_of(sorted({identifier for identifier, _ in named})):
         columns = (search_names.c.entity_id, search_names.c.column_path)
-        rows = connection.execute(select(*columns).where(search_names.c.entity_id.in_(chunk)))
+        rows = connection.execute(select(*columns).where(search_names.c.entity_id.in_(IDS)), bind_ids(chunk))
         known.update((row[0], row[1]) for row in rows)
     new = [(*place, name) for place, name in named.items() if place not in known]
     insert_rows(connection, search_names, ("entity_id", "column_path", "name"), new)

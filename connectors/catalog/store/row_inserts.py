@@ -22,11 +22,10 @@ def insert_rows(
 
 def insert_new_rows(
     connection: Connection, table: Table, columns: tuple[str, ...], rows: Sequence[tuple[Any, ...]]
-) -> int:
-    """Adds those of `rows` that are not there yet, as `insert_rows` does; how many these were."""
-    if not rows:
-        return 0
-    return connection.exec_driver_sql(f"{_statement(table, columns)} on conflict do nothing", list(rows)).rowcount
+) -> None:
+    """Adds those of `rows` that are not there yet, as `insert_rows` does."""
+    if rows:
+        connection.exec_driver_sql(f"{_statement(table, columns)} on conflict do nothing", list(rows))
 
 
 @lru_cache(maxsize=64)

@@ -15,6 +15,7 @@ from connectors.catalog.store.search_tables import entity_labels
 _ENTITY = tuple(column.name for column in entities.columns)
 _LABEL = tuple(column.name for column in entity_labels.columns)
 _USE = tuple(column.name for column in query_uses.columns)
+_entity_values, _label_values, _use_values = itemgetter(*_ENTITY), itemgetter(*_LABEL), itemgetter(*_USE)
 
 
 @dataclass(slots=True)
@@ -45,9 +46,9 @@ class WaitingRows:
 
     def write(self, connection: Connection) -> None:
         """Writes them all."""
-        insert_rows(connection, entities, _ENTITY, [itemgetter(*_ENTITY)(row) for row in self._entities])
-        insert_new_rows(connection, entity_labels, _LABEL, [itemgetter(*_LABEL)(row) for row in self._labels])
-        insert_new_rows(connection, query_uses, _USE, [itemgetter(*_USE)(row) for row in self._uses])
+        insert_rows(connection, entities, _ENTITY, list(map(_entity_values, self._entities)))
+        insert_new_rows(connection, entity_labels, _LABEL, list(map(_label_values, self._labels)))
+        insert_new_rows(connection, query_uses, _USE, list(map(_use_values, self._uses)))
         self._entities.clear()
         self._labels.clear()
         self._uses.clear()

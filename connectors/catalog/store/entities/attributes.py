@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, case, select
 
-from connectors.catalog.store.chunking import chunks_of
+from connectors.catalog.store.chunking import IDS, bind_ids, chunks_of
 from connectors.catalog.store.database import dumps, loads
 from connectors.catalog.store.entities import columns as columns_of
 from connectors.catalog.store.row_inserts import insert_rows
@@ -105,7 +105,7 @@ def known_columns(connection: Connection, identifiers: list[str]) -> Mapping[str
     """The paths of every column each entity ever had."""
     known: dict[str, set[str]] = {identifier: set() for identifier in identifiers}
     for chunk in chunks_of(identifiers):
-        for identifier, path, old in connection.execute(_EVER.where(attributes.c.entity_id.in_(chunk))):
+        for identifier, path, old in connection.execute(_EVER.where(attributes.c.entity_id.in_(IDS)), bind_ids(chunk)):
             known[identifier].add(path if old is None else str(loads(old)))
     return known
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, or_, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
-from connectors.catalog.store.chunking import chunks_of
+from connectors.catalog.store.chunking import IDS, bind_ids, chunks_of
 from connectors.catalog.store.entities.attributes import Change, record
 from connectors.catalog.store.schema import contributions, entities, name_events, sightings, versions
 
@@ -57,8 +57,9 @@ def update_visibility(connection: Connection, identifiers: Iterable[str], now: i
     """Hides the entities whose names are gone now, shows those whose names were given again."""
     wanted = sorted(set(identifiers))
     known = lives(connection, wanted)
+    shown = select(entities.c.id, entities.c.deleted).where(entities.c.id.in_(IDS))
     for chunk in chunks_of(wanted):
-        rows = connection.execute(select(entities.c.id, entities.c.deleted).where(entities.c.id.in_(chunk))).all()
+        rows = connection.execute(shown, bind_ids(chunk)).all()
         for identifier, deleted in rows:
             last = known.get(identifier, [])[-1:]
             if not last:
@@ -76,16 +77,18 @@ def with_history(connection: Connection, identifiers: Iterable[str]) -> set[str]
     found: set[str] = set()
     for chunk in chunks_of(sorted(set(identifiers))):
         for column in (name_events.c.entity_id, name_events.c.other_id):
-            found.update(connection.scalars(select(column).where(column.in_(chunk), name_events.c.kind != CREATE)))
+            changed = select(column).where(column.in_(IDS), name_events.c.kind != CREATE)
+            found.update(connection.scalars(changed, bind_ids(chunk)))
     return found
 
 
 def _events(connection: Connection, identifiers: set[str]) -> dict[str, list[StoredNameEvent]]:
     found: dict[str, list[StoredNameEvent]] = defaultdict(list)
+    touching = or_(name_events.c.entity_id.in_(IDS), name_events.c.other_id.in_(IDS))
+    order = (name_events.c.at, name_events.c.kind, name_events.c.entity_id, name_events.c.other_id)
+    statement = select(name_events).where(touching).order_by(*order)  # not as they arrived
     for chunk in chunks_of(sorted(identifiers)):
-        touching = or_(name_events.c.entity_id.in_(chunk), name_events.c.other_id.in_(chunk))
-        order = (name_events.c.at, name_events.c.kind, name_events.c.entity_id, name_events.c.other_id)
-        for row in connection.execute(select(name_events).where(touching).order_by(*order)):  # not as they arrived
+        for row in connection.execute(statement, bind_ids(chunk)):
             event = StoredNameEvent(row.kind, row.entity_id, row.other_id, row.at)
             for identifier in {event.entity_id, event.other_id}:
                 found[identifier].append(event)
@@ -104,9 +107,8 @@ def _proofs(
         )
         for end in (contributions.c.from_id, contributions.c.to_id):
             columns = (end, sightings.c.first_seen, sightings.c.last_seen)
-            for identifier, first, last in connection.execute(
-                select(*columns).select_from(joined).where(end.in_(chunk))
-            ):
+            proving = select(*columns).select_from(joined).where(end.in_(IDS))
+            for identifier, first, last in connection.execute(proving, bind_ids(chunk)):
                 found[identifier].append((first, last))
     return found
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from json.encoder import encode_basestring as quoted
 
 from sqlalchemy import Connection, insert, select
 
@@ -133,8 +134,21 @@ def _columns(given: Sequence[bulk_models.ColumnEdge], names: tuple[ColumnNames, 
             column["masking"] = True
         if not edge.certain:
             column["certain"] = False
-        columns[dumps(column)] = column
+        columns[_column_text(column)] = column
     return {key: columns[key] for key in sorted(columns)}
+
+
+def _column_text(column: Json) -> str:
+    """A column edge as `dumps` writes it, several times as fast: most of what a batch has to store."""
+    sources = ",".join(map(quoted, column["from"]))
+    target = "null" if column["to"] is None else quoted(column["to"])
+    certain = "" if column.get("certain", True) else '"certain":false,'
+    expression = f'"expression":{quoted(column["expression"])},' if "expression" in column else ""
+    masking = '"masking":true,' if "masking" in column else ""
+    subtype = f'"subtype":{quoted(column["subtype"])},' if "subtype" in column else ""
+    return (
+        f'{{{certain}{expression}"from":[{sources}],{masking}{subtype}"to":{target},"type":{quoted(column["type"])}}}'
+    )
 
 
 def _ending(scope: bulk_models.Replace, given: Sequence[ContributionRow], batch: str, now: int) -> Retraction:

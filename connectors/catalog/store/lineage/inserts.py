@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, Table, func, select
 
 from connectors.catalog.store.activity import add_statement_runs
-from connectors.catalog.store.chunking import chunks_of
+from connectors.catalog.store.chunking import IDS, bind_ids, chunks_of
 from connectors.catalog.store.database import dumps
 from connectors.catalog.store.row_inserts import insert_new_rows, insert_rows
 from connectors.catalog.store.schema import contribution_jobs, contributions, records, sightings, versions
@@ -103,9 +103,10 @@ def count_column_edges(content: Json) -> int:
 
 def _contribution_ids(connection: Connection, given: Sequence[ContributionRow]) -> dict[_Key, int]:
     known: dict[_Key, int] = {}
+    columns = [contributions.c[name] for name in _KEY]
+    statement = select(contributions.c.id, *columns).where(contributions.c.to_id.in_(IDS))
     for chunk in chunks_of(sorted({one.to_id for one in given})):
-        columns = [contributions.c[name] for name in _KEY]
-        for row in connection.execute(select(contributions.c.id, *columns).where(contributions.c.to_id.in_(chunk))):
+        for row in connection.execute(statement, bind_ids(chunk)):
             known[row[1], row[2], row[3], row[4], row[5]] = row[0]
     following = _following(connection, contributions)
     rows: list[tuple[Any, ...]] = []
@@ -121,10 +122,11 @@ def _contribution_ids(connection: Connection, given: Sequence[ContributionRow]) 
 def _version_ids(connection: Connection, numbered: Sequence[tuple[int, ContributionRow]]) -> list[tuple[int, bool]]:
     """For each contribution the id of its version, and whether it was not known."""
     known: dict[tuple[int, str], int] = {}
+    columns = (versions.c.id, versions.c.contribution_id, versions.c.digest)
+    statement = select(*columns).where(versions.c.contribution_id.in_(IDS))
     for chunk in chunks_of(sorted({identifier for identifier, _ in numbered})):
-        columns = (versions.c.id, versions.c.contribution_id, versions.c.digest)
-        for row in connection.execute(select(*columns).where(versions.c.contribution_id.in_(chunk))):
-            known[row[1], row[2]] = row[0]
+        for version, contribution, digest in connection.execute(statement, bind_ids(chunk)):
+            known[contribution, digest] = version
     following = _following(connection, versions)
     rows: list[tuple[Any, ...]] = []
     found = []
@@ -159,8 +161,9 @@ def _file_jobs(connection: Connection, numbered: Sequence[tuple[int, Contributio
     given = {(identifier, job) for identifier, one in numbered for job in one.jobs}
     known: set[tuple[int, str]] = set()
     for chunk in chunks_of(sorted({identifier for identifier, _ in given})):
-        where = contribution_jobs.c.contribution_id.in_(chunk)
-        known.update((row[0], row[1]) for row in connection.execute(select(contribution_jobs).where(where)))
+        where = contribution_jobs.c.contribution_id.in_(IDS)
+        rows = connection.execute(select(contribution_jobs).where(where), bind_ids(chunk))
+        known.update((row[0], row[1]) for row in rows)
     fresh = sorted(given - known)
     insert_rows(connection, contribution_jobs, ("contribution_id", "job"), fresh)
     return {identifier for identifier, _ in fresh}
@@ -168,9 +171,10 @@ def _file_jobs(connection: Connection, numbered: Sequence[tuple[int, Contributio
 
 def _counts(connection: Connection, identifiers: Iterable[int]) -> dict[int, int]:
     found: dict[int, int] = {}
+    counted = select(records.c.contribution_id, func.count()).where(records.c.contribution_id.in_(IDS))
+    by_contribution = counted.group_by(records.c.contribution_id)
     for chunk in chunks_of(sorted(identifiers)):
-        counted = select(records.c.contribution_id, func.count()).where(records.c.contribution_id.in_(chunk))
-        found.update({row[0]: row[1] for row in connection.execute(counted.group_by(records.c.contribution_id))})
+        found.update({row[0]: row[1] for row in connection.execute(by_contribution, bind_ids(chunk))})
     return found
 
 
@@ -178,9 +182,10 @@ def _spans(connection: Connection, identifiers: Iterable[int]) -> dict[int, list
     """The times that are known of each version: one that lies within another tells nothing new."""
     found: dict[int, list[tuple[int, int]]] = defaultdict(list)
     columns = (sightings.c.version_id, sightings.c.first_seen, sightings.c.last_seen)
+    statement = select(*columns).where(sightings.c.version_id.in_(IDS)).distinct()
     for chunk in chunks_of(sorted(identifiers)):
-        for row in connection.execute(select(*columns).where(sightings.c.version_id.in_(chunk)).distinct()):
-            found[row[0]].append((row[1], row[2]))
+        for version, first, last in connection.execute(statement, bind_ids(chunk)):
+            found[version].append((first, last))
     return found
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
+from operator import attrgetter
+from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, delete, select
+from sqlalchemy import Connection, delete, select
 
 from connectors.catalog.store.activity import add_readers, refresh_writes
-from connectors.catalog.store.chunking import chunks_of
+from connectors.catalog.store.chunking import IDS, bind_ids, chunks_of
 from connectors.catalog.store.entities import name_events
 from connectors.catalog.store.entities.name_events import NameLifetime
 from connectors.catalog.store.lineage.intervals import Events, Interval, Retraction, Sighting, Subject
@@ -21,6 +23,7 @@ from connectors.catalog.store.schema import contributions, endings, intervals, s
 _ENDING_COLUMNS = tuple(f.name for f in fields(Retraction))
 _ENDINGS = select(*(endings.c[name] for name in _ENDING_COLUMNS))
 _INTERVAL = tuple(f.name for f in fields(Interval))
+_interval_values = attrgetter(*_INTERVAL)
 _Ends = tuple[str, str, bool]
 """From what into what, and whether it is in force still."""
 
@@ -40,11 +43,11 @@ def project(connection: Connection, identifiers: Sequence[int]) -> None:
         ends |= set(lives)
         pipelines = {subject.pipeline_id for subject in subjects.values() if subject.pipeline_id is not None}
         by_target, by_pipeline = _endings(connection, ends, pipelines)
-        of_chunk = intervals.c.version_id.in_(chunk)
+        of_chunk = intervals.c.version_id.in_(IDS)
         columns = (intervals.c.from_id, intervals.c.to_id, intervals.c.end.is_(None))
-        before = connection.execute(select(*columns).where(of_chunk)).all()
+        before = connection.execute(select(*columns).where(of_chunk), bind_ids(chunk)).all()
         if before:
-            connection.execute(delete(intervals).where(of_chunk))
+            connection.execute(delete(intervals).where(of_chunk), bind_ids(chunk))
         after: list[tuple[int, Interval]] = []
         for identifier, subject in subjects.items():
             reachable = _reachable(subject, lives)
@@ -55,7 +58,7 @@ def project(connection: Connection, identifiers: Sequence[int]) -> None:
         ends_after = [(part.from_id, part.to_id, part.end is None) for _, part in after]
         # asked before these are written: what other versions say
         readers.update(_new_readers(connection, before, ends_after))
-        rows = [(version, *(getattr(part, name) for name in _INTERVAL)) for version, part in after]
+        rows = [(version, *_interval_values(part)) for version, part in after]
         insert_rows(connection, intervals, ("version_id", *_INTERVAL), rows)
         targets.update(target for _, target, _ in (*before, *ends_after))
     add_readers(connection, readers)
@@ -69,8 +72,8 @@ def _new_readers(connection: Connection, before: Sequence[_Ends], after: Sequenc
     read: set[tuple[str, str]] = set()
     for chunk in chunks_of(sorted({target for _, target in changed})):
         pairs = select(intervals.c.from_id, intervals.c.to_id)
-        still = pairs.where(intervals.c.to_id.in_(chunk), intervals.c.end.is_(None))
-        read.update(connection.execute(still))
+        still = pairs.where(intervals.c.to_id.in_(IDS), intervals.c.end.is_(None))
+        read.update(connection.execute(still, bind_ids(chunk)))
     readers = Counter({source: 0 for source, _, _ in (*before, *after)})
     readers.update(source for source, _ in now - was - read)
     readers.subtract(source for source, _ in was - now - read)
@@ -83,7 +86,8 @@ def _subjects(connection: Connection, identifiers: list[int]) -> dict[int, Subje
     rows = connection.execute(
         select(versions.c.id, *columns, contributions.c.source, versions.c.pipeline_id)
         .select_from(joined)
-        .where(versions.c.id.in_(identifiers))
+        .where(versions.c.id.in_(IDS)),
+        bind_ids(identifiers),
     )
     return {row[0]: Subject(*row[1:]) for row in rows}
 
@@ -91,7 +95,7 @@ def _subjects(connection: Connection, identifiers: list[int]) -> dict[int, Subje
 def _sightings(connection: Connection, identifiers: list[int]) -> dict[int, list[Sighting]]:
     found: dict[int, list[Sighting]] = defaultdict(list)
     columns = (sightings.c.version_id, sightings.c.batch, sightings.c.first_seen, sightings.c.last_seen)
-    rows = connection.execute(select(*columns).where(sightings.c.version_id.in_(identifiers)))
+    rows = connection.execute(select(*columns).where(sightings.c.version_id.in_(IDS)), bind_ids(identifiers))
     for identifier, batch, first, last in rows:
         found[identifier].append(Sighting(batch, first, last))
     return found
@@ -102,21 +106,19 @@ def _endings(
 ) -> tuple[dict[str, list[Retraction]], dict[str, list[Retraction]]]:
     by_target: dict[str, list[Retraction]] = defaultdict(list)
     by_pipeline: dict[str, list[Retraction]] = defaultdict(list)
-    for where in _conditions(ends, pipelines):
-        for row in connection.execute(_ENDINGS.where(where)):
-            ending = Retraction(*row)
-            if ending.to_id is not None:
-                by_target[ending.to_id].append(ending)
-            elif ending.pipeline_id is not None:
-                by_pipeline[ending.pipeline_id].append(ending)
-    return by_target, by_pipeline
-
-
-def _conditions(ends: set[str], pipelines: set[str]) -> Iterator[ColumnElement[bool]]:
+    rows: list[Sequence[Any]] = []
     for chunk in chunks_of(sorted(ends)):
-        yield endings.c.to_id.in_(chunk)
+        rows += connection.execute(_ENDINGS.where(endings.c.to_id.in_(IDS)), bind_ids(chunk))
     if pipelines:
-        yield endings.c.to_id.is_(None) & endings.c.pipeline_id.in_(sorted(pipelines))
+        of_pipelines = endings.c.to_id.is_(None) & endings.c.pipeline_id.in_(IDS)
+        rows += connection.execute(_ENDINGS.where(of_pipelines), bind_ids(sorted(pipelines)))
+    for row in rows:
+        ending = Retraction(*row)
+        if ending.to_id is not None:
+            by_target[ending.to_id].append(ending)
+        elif ending.pipeline_id is not None:
+            by_pipeline[ending.pipeline_id].append(ending)
+    return by_target, by_pipeline
 
 
 def _reachable(subject: Subject, lives: Mapping[str, Sequence[NameLifetime]]) -> set[str]:

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, and_, case, exists, func, or_, select
 
 from connectors.catalog.store.activity import OBSERVED
-from connectors.catalog.store.chunking import chunks_of
+from connectors.catalog.store.chunking import IDS, bind_ids, chunks_of
 from connectors.catalog.store.database import loads
 from connectors.catalog.store.entities import column_events
 from connectors.catalog.store.lineage.rejections import rejected_columns, without_rejected_columns
@@ -176,9 +176,10 @@ def neighbours(
     """The edges into (upstream) or out of `entities`, without what is said about them."""
     column = intervals.c.to_id if upstream else intervals.c.from_id
     found: set[tuple[str, str]] = set()
+    pairs = select(intervals.c.from_id, intervals.c.to_id).select_from(dated_contributions)
+    statement = pairs.where(column.in_(IDS), moment.holds()).distinct()
     for chunk in chunks_of(sorted(set(entities))):
-        pairs = select(intervals.c.from_id, intervals.c.to_id).select_from(dated_contributions)
-        rows = connection.execute(pairs.where(column.in_(chunk), moment.holds()).distinct())
+        rows = connection.execute(statement, bind_ids(chunk))
         found.update((row[0], row[1]) for row in rows)
     return found
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from sqlalchemy import Connection, and_, insert, or_, select
 
-from connectors.catalog.store.chunking import chunks_of
+from connectors.catalog.store.chunking import IDS, bind_ids, chunks_of
 from connectors.catalog.store.entities import name_events
 from connectors.catalog.store.lineage import inserts
 from connectors.catalog.store.lineage.inserts import ContributionRow, Edge
@@ -66,7 +66,7 @@ class LineageWriter:
         of_targets = {e.to_id for e in self._endings if e.to_id is not None and e.from_id is e.pipeline_id is None}
         inside = select(versions.c.id).select_from(dated_versions)
         for chunk in chunks_of(sorted(of_targets)):
-            found.update(self.connection.scalars(inside.where(intervals.c.to_id.in_(chunk))))
+            found.update(self.connection.scalars(inside.where(intervals.c.to_id.in_(IDS)), bind_ids(chunk)))
         for ending in self._endings:
             if ending.to_id in of_targets:
                 continue  # what it holds is among what comes into its target
@@ -79,21 +79,21 @@ class LineageWriter:
 
     def _open(self, identifiers: Iterable[int]) -> set[int]:
         found: set[int] = set()
+        where = and_(intervals.c.version_id.in_(IDS), intervals.c.end.is_(None))
+        still = select(versions.c.contribution_id).select_from(dated_versions).where(where)
         for chunk in chunks_of(sorted(identifiers)):
-            where = and_(intervals.c.version_id.in_(chunk), intervals.c.end.is_(None))
-            found.update(
-                self.connection.scalars(select(versions.c.contribution_id).select_from(dated_versions).where(where))
-            )
+            found.update(self.connection.scalars(still, bind_ids(chunk)))
         return found
 
 
 def versions_at(connection: Connection, identifiers: Iterable[str]) -> set[int]:
     """The versions whose edge touches one of these entities, or ever did."""
     found: set[int] = set()
+    at_either_end = or_(contributions.c.from_id.in_(IDS), contributions.c.to_id.in_(IDS))
+    joined = versions.join(contributions, contributions.c.id == versions.c.contribution_id)
+    said = select(versions.c.id).select_from(joined).where(at_either_end)
+    moved = select(intervals.c.version_id).where(or_(intervals.c.from_id.in_(IDS), intervals.c.to_id.in_(IDS)))
     for chunk in chunks_of(sorted(identifiers)):
-        at_either_end = or_(contributions.c.from_id.in_(chunk), contributions.c.to_id.in_(chunk))
-        joined = versions.join(contributions, contributions.c.id == versions.c.contribution_id)
-        found.update(connection.scalars(select(versions.c.id).select_from(joined).where(at_either_end)))
-        moved = or_(intervals.c.from_id.in_(chunk), intervals.c.to_id.in_(chunk))
-        found.update(connection.scalars(select(intervals.c.version_id).where(moved)))
+        for statement in (said, moved):
+            found.update(connection.scalars(statement, bind_ids(chunk)))
     return found
