@@ -16,6 +16,7 @@ _RESERVED = {
     "\r": "__reserved__carriage_return__",
     "\t": "__reserved__tab__",
 }
+_RESERVED_PREFIX = "__reserved__"
 _ENCODE = re.compile("|".join(map(re.escape, _RESERVED)))
 _DECODE = re.compile("|".join(_RESERVED.values()))
 _CHARACTERS = {word: characters for characters, word in _RESERVED.items()}
@@ -29,6 +30,8 @@ def encode_name(name: str) -> str:
 
 def decode_name(name: str) -> str:
     """A stored name as the database has it."""
+    if _RESERVED_PREFIX not in name:
+        return name
     return _DECODE.sub(lambda match: _CHARACTERS[match[0]], name)
 
 
@@ -78,6 +81,8 @@ def join(parent: str, name: str) -> str:
 
 def split(fqn: str) -> list[str]:
     """The parts of `fqn`, unquoted; an unclosed quote takes the rest as one part."""
+    if '"' not in fqn:
+        return fqn.split(".")
     parts: list[str] = []
     part: list[str] = []
     quoted = False

@@ -46,9 +46,14 @@ def index_labels(connection: Connection, identifier: str, document: Json, before
 
 def forget_labels(connection: Connection, identifier: str, before: str) -> None:
     """Takes away the tags and owners of an entity, where the text of its document `before` has any."""
-    if any(mark in before for mark in _MARKS):
+    if has_labels(before):
         ours = entity_labels.c.entity_id == identifier, entity_labels.c.kind.in_((TAG, OWNER))
         connection.execute(delete(entity_labels).where(*ours))
+
+
+def has_labels(document_text: str) -> bool:
+    """Whether the text of an entity's document may name tags or owners, told without a look at each column."""
+    return any(mark in document_text for mark in _MARKS)
 
 
 def label_rows(identifier: str, document: Json) -> list[dict[str, str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from sqlalchemy import ColumnElement, Connection, and_, select
 
@@ -22,7 +22,7 @@ from ingestion.names.storage_paths import normal_path
 
 _Place = tuple[str | None, str | None, str | None]
 """Database, schema and table, with None for any."""
-_COLUMN_KEYS = ("name", "dataType", "dataTypeDisplay", "fullyQualifiedName")
+_COLUMN_KEYS = {"name", "dataType", "dataTypeDisplay", "fullyQualifiedName"}
 
 
 def look_up(connection: Connection, request: bulk_models.Lookup) -> list[list[Json]]:
@@ -33,8 +33,8 @@ def look_up(connection: Connection, request: bulk_models.Lookup) -> list[list[Js
     by_path = _rows_by(connection, "path", paths, stored)
     answers: dict[str, Json] = {}
     matches = []
-    for name in request.names:
-        found = [*tables.meant_by(name)]
+    for name, meant in zip(request.names, tables.meant(), strict=True):
+        found = [*meant]
         found += by_path.get(normal_path(name.path), ()) if name.path else ()
         for row in found:
             if row.id not in answers:
@@ -86,25 +86,24 @@ class _Tables:
     """
 
     def __init__(self, connection: Connection, request: bulk_models.Lookup) -> None:
-        self._service = request.service
+        self._names = request.names
         self._by_place: dict[_Place, list[EntityRow]] = defaultdict(list)
         in_service = and_(entities.c.type == "table", entities.c.service_folded == request.service.casefold())
         partly = {name.table.casefold() for name in request.names if name.table and not _is_whole(name)}
         for rows in _rows_by(connection, "name_folded", partly, in_service).values():
             for row in rows:
                 self._add(row)
-        whole = {self._whole_name(name) for name in request.names if _is_whole(name)}
-        self._by_name = _rows_by(connection, "fqn_folded", whole, in_service)
+        service = fqn.quote(request.service)
+        self._whole_names = [_whole_name(service, name) if _is_whole(name) else "" for name in request.names]
+        self._by_name = _rows_by(connection, "fqn_folded", {*self._whole_names} - {""}, in_service)
 
-    def meant_by(self, name: bulk_models.LookupName) -> Sequence[EntityRow]:
-        """In the order of their names."""
-        if _is_whole(name):
-            return self._by_name.get(self._whole_name(name), ())
-        return self._by_place.get((_fold(name.database), _fold(name.schema_), _fold(name.table)), ())
-
-    def _whole_name(self, name: bulk_models.LookupName) -> str:
-        place = fqn.join(fqn.join(fqn.quote(self._service), name.database or ""), name.schema_ or "")
-        return fqn.join(place, name.table or "").casefold()
+    def meant(self) -> Iterator[Sequence[EntityRow]]:
+        """For each name that is asked for, in the order of their names."""
+        for name, whole in zip(self._names, self._whole_names, strict=True):
+            if whole:
+                yield self._by_name.get(whole, ())
+            else:
+                yield self._by_place.get((_fold(name.database), _fold(name.schema_), _fold(name.table)), ())
 
     def _add(self, row: EntityRow) -> None:
         parts = fqn.split(row.fqn_folded)
@@ -113,6 +112,11 @@ class _Tables:
         _service, database, schema, table = parts
         for place in ((database, None), (None, schema), (None, None)):
             self._by_place[(*place, table)].append(row)
+
+
+def _whole_name(service: str, name: bulk_models.LookupName) -> str:
+    parts = (fqn.quote(part or "") for part in (name.database, name.schema_, name.table))
+    return ".".join((service, *parts)).casefold()
 
 
 def _is_whole(name: bulk_models.LookupName) -> bool:
@@ -130,7 +134,7 @@ def _reference(row: EntityRow) -> Json:
 def _answer(row: EntityRow) -> Json:
     document = loads(row.document)
     columns = [
-        {key: column[key] for key in _COLUMN_KEYS if column.get(key) is not None}
+        column if column.keys() <= _COLUMN_KEYS else {key: column[key] for key in column.keys() & _COLUMN_KEYS}
         for column in columns_of.of_document(document)
     ]
     answer: Json = {**_reference(row), "columns": columns}

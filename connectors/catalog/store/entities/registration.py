@@ -21,7 +21,7 @@ from connectors.catalog.store.entities.documents import complete, place_of, quer
 from connectors.catalog.store.entities.entities import EntityRow, entity_id, reference_of
 from connectors.catalog.store.entities.tests import suite_document, test_document, tested_table
 from connectors.catalog.store.entities.versions import keep_versions, next_version
-from connectors.catalog.store.labels import forget_labels, label_rows
+from connectors.catalog.store.labels import forget_labels, has_labels, label_rows
 from connectors.catalog.store.name_index import index_names
 from connectors.catalog.store.schema import entities, query_uses
 from connectors.catalog.store.waiting_rows import WaitingRows
@@ -109,7 +109,8 @@ class Registration:
         else:
             return Registered(identifier, name, created=False)
         self._file_changes(identifier, stored, document)
-        self._rows.add_labels(label_rows(identifier, document))
+        if has_labels(values["document"]):
+            self._rows.add_labels(label_rows(identifier, document))
         self._known.pop((kind.type, name), None)
         if kind.type == "query":
             self._file_uses(identifier, document, known=stored is not None)

@@ -16,7 +16,7 @@ from connectors.catalog.store.entities.entities import EntityRow, any_rows_of
 from connectors.catalog.store.entities.versions import mark_processed
 from connectors.catalog.store.lineage import reads, rest_edges
 from connectors.catalog.store.lineage.column_names import ColumnNames, names_of
-from connectors.catalog.store.lineage.inserts import ContributionRow, count_column_edges, record_digest
+from connectors.catalog.store.lineage.inserts import Content, ContributionRow, record_digest
 from connectors.catalog.store.lineage.intervals import Retraction
 from connectors.catalog.store.lineage.rejections import rejected_names
 from connectors.catalog.store.lineage.writer import LineageWriter
@@ -60,7 +60,7 @@ def _apply(connection: Connection, request: bulk_models.Lineage, now: int) -> Js
         "merged": len(concerned & existing & written.news),
         "unchanged": len((concerned & existing) - written.news),
         "replaced": written.replaced,
-        "columnEdges": sum(count_column_edges(one.content) for one in given),
+        "columnEdges": sum(one.content.column_edges for one in given),
     }
     rejected = rejected_names(connection, given)
     return answer | ({"rejected": rejected} if rejected else {})
@@ -90,7 +90,7 @@ def _contribution(
     given = edge.contribution
     ends = edge.fromEntity.id.lower(), edge.toEntity.id.lower()
     columns = _columns(given.columns, (names[ends[0]], names[ends[1]]))
-    content: Json = {}
+    rest: Json = {}
     for key, value in (
         ("sql", given.sqlQuery),
         ("parser", given.parser),
@@ -98,57 +98,45 @@ def _contribution(
         ("description", given.description),
     ):
         if value is not None:
-            content[key] = value
+            rest[key] = value
     if given.tempLineageTables:
-        content["temp"] = [hop.model_dump() for hop in given.tempLineageTables]
+        rest["temp"] = [hop.model_dump() for hop in given.tempLineageTables]
     if given.pipeline is not None:
         identifier = given.pipeline.id
         if identifier not in pipelines:
             pipelines[identifier] = rest_edges.expand(connection, {"id": identifier})
-        content["pipeline"] = pipelines[identifier]
+        rest["pipeline"] = pipelines[identifier]
     last = given.lastSeen if given.lastSeen is not None else given.firstSeen if given.firstSeen is not None else now
     first = min(given.firstSeen if given.firstSeen is not None else last, last)
     records = None if given.records is None else tuple(sorted({record_digest(record) for record in given.records}))
-    producer = given.producer
-    who = producer.kind, producer.key, given.source
+    who = given.producer.kind, given.producer.key, given.source
     # the columns, most of it by far and first by name, are written already
-    rest = f",{dumps(content)[1:]}" if content else "}"
-    document = f'{{"columns":[{",".join(columns)}]{rest}'
-    whole = {"columns": list(columns.values()), **content}
-    return ContributionRow(*ends, *who, whole, first, last, given.count, records, tuple(given.jobs), document)
+    document = f'{{"columns":[{",".join(sorted(columns))}]{f",{dumps(rest)[1:]}" if rest else "}"}'
+    content = Content(document, sum(columns.values()), (rest.get("pipeline") or {}).get("id"))
+    return ContributionRow(*ends, *who, content, first, last, given.count, records, tuple(given.jobs))
 
 
-def _columns(given: Sequence[bulk_models.ColumnEdge], names: tuple[ColumnNames, ColumnNames]) -> dict[str, Json]:
-    """Column edges between columns that the entities have or had, by their text, in an order that does not change."""
-    columns: dict[str, Json] = {}
+def _columns(given: Sequence[bulk_models.ColumnEdge], names: tuple[ColumnNames, ColumnNames]) -> dict[str, int]:
+    """Column edges between columns that the entities have or had, by their text; of how many source columns each is."""
+    source_path, target_path = names[0].path, names[1].path
+    columns: dict[str, int] = {}
     for edge in given:
-        sources = sorted({path for name in edge.from_ if (path := names[0].path(name)) is not None})
-        target = names[1].path(edge.to) if edge.to is not None else None
-        if not sources or (edge.to is not None and target is None):
-            continue
-        column: Json = {"from": sources, "to": target, "type": edge.type}
-        for key, value in (("subtype", edge.subtype), ("expression", edge.expression)):
-            if value:
-                column[key] = value
-        if edge.masking:
-            column["masking"] = True
-        if not edge.certain:
-            column["certain"] = False
-        columns[_column_text(column)] = column
-    return {key: columns[key] for key in sorted(columns)}
+        sources = sorted({path for name in edge.from_ if (path := source_path(name)) is not None})
+        target = target_path(edge.to) if edge.to is not None else None
+        if sources and (edge.to is None or target is not None):
+            columns[_column_text(edge, sources, target)] = len(sources)
+    return columns
 
 
-def _column_text(column: Json) -> str:
-    """A column edge as `dumps` writes it, several times as fast: most of what a batch has to store."""
-    sources = ",".join(map(quoted, column["from"]))
-    target = "null" if column["to"] is None else quoted(column["to"])
-    certain = "" if column.get("certain", True) else '"certain":false,'
-    expression = f'"expression":{quoted(column["expression"])},' if "expression" in column else ""
-    masking = '"masking":true,' if "masking" in column else ""
-    subtype = f'"subtype":{quoted(column["subtype"])},' if "subtype" in column else ""
-    return (
-        f'{{{certain}{expression}"from":[{sources}],{masking}{subtype}"to":{target},"type":{quoted(column["type"])}}}'
-    )
+def _column_text(edge: bulk_models.ColumnEdge, sources: Sequence[str], target: str | None) -> str:
+    """A column edge as `dumps` writes it, several times as fast: it is most of what a batch has to store."""
+    certain = "" if edge.certain else '"certain":false,'
+    expression = f'"expression":{quoted(edge.expression)},' if edge.expression else ""
+    masking = '"masking":true,' if edge.masking else ""
+    subtype = f'"subtype":{quoted(edge.subtype)},' if edge.subtype else ""
+    read = ",".join(map(quoted, sources))
+    to = "null" if target is None else quoted(target)
+    return f'{{{certain}{expression}"from":[{read}],{masking}{subtype}"to":{to},"type":"{edge.type}"}}'
 
 
 def _ending(scope: bulk_models.Replace, given: Sequence[ContributionRow], batch: str, now: int) -> Retraction:

@@ -21,9 +21,15 @@ class ColumnNames:
     exact: frozenset[str]
     folded: dict[str, str]
     called: dict[str, str] = field(default_factory=dict)  # what lies elsewhere, by its own fully qualified name
+    _paths: dict[str, str | None] = field(default_factory=dict)  # what was asked for: a batch names a column often
 
     def path(self, name: str) -> str | None:
         """The path of the column with this fully qualified name, None when the entity has none such."""
+        if name not in self._paths:
+            self._paths[name] = self._find(name)
+        return self._paths[name]
+
+    def _find(self, name: str) -> str | None:
         if self.called and name.casefold() in self.called:
             return self.called[name.casefold()]
         prefix = f"{self.entity}."

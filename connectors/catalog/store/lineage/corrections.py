@@ -11,7 +11,7 @@ from connectors.catalog.contract.errors import ApiError, bad_request
 from connectors.catalog.store.database import tick
 from connectors.catalog.store.entities.entities import EntityRow, any_rows_of
 from connectors.catalog.store.lineage import reads
-from connectors.catalog.store.lineage.inserts import ContributionRow
+from connectors.catalog.store.lineage.inserts import Content, ContributionRow
 from connectors.catalog.store.lineage.intervals import Retraction
 from connectors.catalog.store.lineage.projection import project
 from connectors.catalog.store.lineage.rejections import REJECTED, UNDONE, rejected_edges
@@ -61,7 +61,7 @@ def file(connection: Connection, given: Correction) -> Json:
         project(connection, sorted(versions_at(connection, {edge[1]})))
     else:
         writer = LineageWriter(connection, f"correction:{identifier}", now)
-        writer.add(ContributionRow(*edge, "manual", _key(identifier), "Manual", content, now, now))
+        writer.add(ContributionRow(*edge, "manual", _key(identifier), "Manual", Content.of(content), now, now))
         writer.finish()
     return _correction_of(connection, identifier)
 

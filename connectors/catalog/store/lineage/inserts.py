@@ -25,12 +25,29 @@ _SIGHTING = ("version_id", "batch", "first_seen", "last_seen", "count")
 
 
 @dataclass(frozen=True, slots=True)
+class Content:
+    """What is said of an edge (sql, columns, parser, confidence, pipeline, description, temporary tables), as JSON.
+
+    `column_edges` counts its pairs of source and target column.
+    """
+
+    document: str
+    column_edges: int
+    pipeline_id: str | None = None
+
+    @classmethod
+    def of(cls, content: Json) -> Content:
+        """The same of what is no JSON yet. Raises ApiError (400) for what JSON cannot carry."""
+        column_edges = sum(len(column["from"]) for column in content.get("columns") or ())
+        return cls(dumps(content), column_edges, (content.get("pipeline") or {}).get("id"))
+
+
+@dataclass(frozen=True, slots=True)
 class ContributionRow:
     """What one producer says about one edge.
 
-    `content` is what is said (sql, columns, parser, confidence, pipeline, description, temporary tables); `records`
-    are digests of the log records that say so, None where only `count` is known; `jobs` are the names of what ran it.
-    `document` is the content as JSON, "" where nobody has written it yet.
+    `records` are digests of the log records that say so, None where only `count` is known; `jobs` are the names of what
+    ran it.
     """
 
     from_id: str
@@ -38,13 +55,12 @@ class ContributionRow:
     kind: str
     key: str
     source: str
-    content: Json
+    content: Content
     first: int
     last: int
     count: int = 1
     records: tuple[int, ...] | None = None
     jobs: tuple[str, ...] = ()
-    document: str = ""
 
     @property
     def edge(self) -> Edge:
@@ -96,11 +112,6 @@ def record_digest(record: str) -> int:
     return int.from_bytes(hashlib.blake2b(record.lower().encode(), digest_size=8).digest()) >> 1
 
 
-def count_column_edges(content: Json) -> int:
-    """The pairs of source and target column in a contribution."""
-    return sum(len(column["from"]) for column in content.get("columns") or ())
-
-
 def _contribution_ids(connection: Connection, given: Sequence[ContributionRow]) -> dict[_Key, int]:
     known: dict[_Key, int] = {}
     columns = [contributions.c[name] for name in _KEY]
@@ -131,14 +142,13 @@ def _version_ids(connection: Connection, numbered: Sequence[tuple[int, Contribut
     rows: list[tuple[Any, ...]] = []
     found = []
     for identifier, one in numbered:
-        document = one.document or dumps(one.content)
-        digest = hashlib.sha256(document.encode()).hexdigest()[:32]
+        content = one.content
+        digest = hashlib.sha256(content.document.encode()).hexdigest()[:32]
         fresh = (identifier, digest) not in known
         if fresh:
             known[identifier, digest] = following + len(rows)
-            pipeline = (one.content.get("pipeline") or {}).get("id")
-            edges = count_column_edges(one.content)
-            rows.append((known[identifier, digest], identifier, digest, pipeline, edges, document))
+            said = content.pipeline_id, content.column_edges, content.document
+            rows.append((known[identifier, digest], identifier, digest, *said))
         found.append((known[identifier, digest], fresh))
     insert_rows(connection, versions, _VERSION, rows)
     return found

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from sqlalchemy import ColumnElement, Connection, and_, select
 
+from connectors.catalog.store.database import loads
 from connectors.catalog.store.entities import column_events, name_events
 from connectors.catalog.store.entities.column_events import ColumnEvents
 from connectors.catalog.store.entities.entities import any_rows_of
@@ -143,7 +144,7 @@ def rejected_names(connection: Connection, given: Sequence[ContributionRow]) -> 
         if one.edge in edges:
             found[source, target] = None
             continue
-        content = column_events.rewrite(events, one.edge, one.content, one.last, None)
+        content = column_events.rewrite(events, one.edge, loads(one.content.document), one.last, None)
         read = _pairs_of(without_rejected_columns(content, one.edge, columns, events, None))
         for start, end in sorted(_pairs_of(content) - read):
             found[f"{source}.{start}" if start else source, f"{target}.{end}" if end else target] = None

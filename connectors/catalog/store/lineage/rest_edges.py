@@ -19,7 +19,7 @@ from connectors.catalog.store.entities import columns as columns_of
 from connectors.catalog.store.entities.entities import EntityRow, find_id, reference
 from connectors.catalog.store.lineage import reads
 from connectors.catalog.store.lineage.column_names import ColumnNames, column_names
-from connectors.catalog.store.lineage.inserts import ContributionRow
+from connectors.catalog.store.lineage.inserts import Content, ContributionRow
 from connectors.catalog.store.lineage.intervals import Retraction
 from connectors.catalog.store.lineage.reads import ContributionView
 from connectors.catalog.store.lineage.writer import LineageWriter
@@ -212,7 +212,7 @@ def _store(connection: Connection, edge: tuple[str, str], source: str, content: 
     batch = f"wire:{now}"
     writer = LineageWriter(connection, batch, now)
     writer.end(Retraction(now, now, batch, edge[0], edge[1], kind="wire", manual=True))
-    row = ContributionRow(*edge, "wire", "", source, content, now, now)
+    row = ContributionRow(*edge, "wire", "", source, Content.of(content), now, now)
     writer.add(row)
     writer.finish()
     return row

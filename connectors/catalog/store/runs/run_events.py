@@ -25,7 +25,7 @@ from connectors.catalog.store.database import dumps, tick
 from connectors.catalog.store.entities.columns import path_of
 from connectors.catalog.store.entities.entities import EntityRow
 from connectors.catalog.store.entities.registration import Registration
-from connectors.catalog.store.lineage.inserts import ContributionRow, record_digest
+from connectors.catalog.store.lineage.inserts import Content, ContributionRow, record_digest
 from connectors.catalog.store.lineage.writer import LineageWriter
 from connectors.catalog.store.runs.assertions import file_assertions
 from connectors.catalog.store.runs.datasets import Datasets
@@ -118,7 +118,9 @@ def _contribution(event: RunEvent, ends: tuple[EntityRow, EntityRow], columns: l
     if sql is not None:
         content["sql"] = sql
     ids = ends[0].id, ends[1].id
-    return ContributionRow(*ids, "openlineage", key, "OpenLineage", content, at, at, 1, (record_digest(run),))
+    return ContributionRow(
+        *ids, "openlineage", key, "OpenLineage", Content.of(content), at, at, 1, (record_digest(run),)
+    )
 
 
 def _masked_sql(event: RunEvent) -> str | None:
