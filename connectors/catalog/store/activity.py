@@ -114,7 +114,7 @@ def _refresh_writes(connection: Connection, identifiers: list[str]) -> None:
     open_now: dict[int, set[str]] = defaultdict(set)
     columns = (intervals.c.to_id, intervals.c.end, intervals.c.last_seen, *(contributions.c[name] for name in _SUBJECT))
     rows = select(*columns).select_from(dated_contributions).where(intervals.c.to_id.in_(IDS))
-    for target, end, seen, number, kind, key, source in connection.execute(rows, bind_ids(identifiers)):
+    for target, end, seen, number, kind, key, source in connection.execute(rows, bind_ids(identifiers)).all():
         if kind in OBSERVED:
             last[target] = max(last[target] or 0, seen)
         if end is None:

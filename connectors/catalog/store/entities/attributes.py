@@ -24,7 +24,7 @@ _EVER = select(
     attributes.c.column_path,
     # all but these few stand in the index: only their values are looked up
     case((attributes.c.name == "renamedFrom", attributes.c.value)),
-).where(attributes.c.name.in_(("shape", "dropped", "renamedFrom")))
+).where(attributes.c.entity_id.in_(IDS), attributes.c.name.in_(("shape", "dropped", "renamedFrom")))
 _ENTITY_ATTRIBUTES = ("description", "owners", "tableType", "schemaDefinition", "displayName")
 
 
@@ -105,7 +105,9 @@ def known_columns(connection: Connection, identifiers: list[str]) -> Mapping[str
     """The paths of every column each entity ever had."""
     known: dict[str, set[str]] = {identifier: set() for identifier in identifiers}
     for chunk in chunks_of(identifiers):
-        for identifier, path, old in connection.execute(_EVER.where(attributes.c.entity_id.in_(IDS)), bind_ids(chunk)):
+        for identifier, path, old in connection.execute(
+            _EVER.where(attributes.c.entity_id.in_(IDS)), bind_ids(chunk)
+        ).all():
             known[identifier].add(path if old is None else str(loads(old)))
     return known
 

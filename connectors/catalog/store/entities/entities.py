@@ -185,5 +185,5 @@ def any_rows_of(connection: Connection, identifiers: set[str]) -> dict[str, Enti
     found: dict[str, EntityRow] = {}
     statement = select(entities).where(entities.c.id.in_(IDS))
     for chunk in chunks_of(sorted(identifiers)):
-        found.update({row.id: row for row in connection.execute(statement, bind_ids(chunk))})
+        found.update({row.id: row for row in connection.execute(statement, bind_ids(chunk)).all()})
     return found

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from json.encoder import encode_basestring as quoted
 
 from sqlalchemy import Connection, insert, select
 
 from connectors.catalog.contract import bulk_models
 from connectors.catalog.contract.errors import ApiError, not_found
+from connectors.catalog.store.chunking import IDS, bind_ids, chunks_of
 from connectors.catalog.store.database import dumps, loads, tick
 from connectors.catalog.store.entities.attributes import known_columns
-from connectors.catalog.store.entities.entities import EntityRow, any_rows_of
 from connectors.catalog.store.entities.versions import mark_processed
 from connectors.catalog.store.lineage import reads, rest_edges
 from connectors.catalog.store.lineage.column_names import ColumnNames, names_of
@@ -20,8 +20,11 @@ from connectors.catalog.store.lineage.inserts import Content, ContributionRow, r
 from connectors.catalog.store.lineage.intervals import Retraction
 from connectors.catalog.store.lineage.rejections import rejected_names
 from connectors.catalog.store.lineage.writer import LineageWriter
-from connectors.catalog.store.schema import batches
+from connectors.catalog.store.schema import batches, entities
 from ingestion.model import Json
+
+# without their documents, which are most of what there is to read
+_THERE = select(entities.c.id, entities.c.type, entities.c.fqn).where(entities.c.id.in_(IDS), ~entities.c.purged)
 
 
 def apply(connection: Connection, request: bulk_models.Lineage) -> Json:
@@ -42,8 +45,7 @@ def apply(connection: Connection, request: bulk_models.Lineage) -> Json:
 
 
 def _apply(connection: Connection, request: bulk_models.Lineage, now: int) -> Json:
-    rows = _ends(connection, request)
-    names = _names(connection, rows)
+    names = _names(connection, _ends(connection, request))
     existing = reads.neighbours(connection, {edge.toEntity.id.lower() for edge in request.edges}, upstream=True)
     pipelines: dict[str, Json] = {}
     writer = LineageWriter(connection, f"batch:{request.batchId}", now)
@@ -66,21 +68,24 @@ def _apply(connection: Connection, request: bulk_models.Lineage, now: int) -> Js
     return answer | ({"rejected": rejected} if rejected else {})
 
 
-def _ends(connection: Connection, request: bulk_models.Lineage) -> dict[str, EntityRow]:
+def _ends(connection: Connection, request: bulk_models.Lineage) -> dict[str, str]:
+    """The full names of all entities that a batch speaks of, by their ids."""
     wanted = {(end.id.lower(), end.type) for edge in request.edges for end in (edge.fromEntity, edge.toEntity)}
     wanted |= {(scope.toEntity.id.lower(), scope.toEntity.type) for scope in request.replace}
     # a name that the log drops later has its lineage before
-    rows = any_rows_of(connection, {identifier for identifier, _ in wanted})
+    found: dict[str, tuple[str, str]] = {}
+    for chunk in chunks_of(sorted({identifier for identifier, _ in wanted})):
+        for identifier, kind, name in connection.execute(_THERE, bind_ids(chunk)).all():
+            found[identifier] = kind, name
     for identifier, kind in sorted(wanted):
-        row = rows.get(identifier)
-        if row is None or row.type != kind or row.purged:
+        if identifier not in found or found[identifier][0] != kind:
             raise not_found(kind, identifier)
-    return rows
+    return {identifier: name for identifier, (_, name) in found.items()}
 
 
-def _names(connection: Connection, rows: dict[str, EntityRow]) -> dict[str, ColumnNames]:
-    ever = known_columns(connection, sorted(rows))
-    return {identifier: names_of(row.fqn, sorted(ever[identifier])) for identifier, row in rows.items()}
+def _names(connection: Connection, ends: Mapping[str, str]) -> dict[str, ColumnNames]:
+    ever = known_columns(connection, sorted(ends))
+    return {identifier: names_of(name, sorted(ever[identifier])) for identifier, name in ends.items()}
 
 
 def _contribution(

@@ -117,7 +117,7 @@ def _contribution_ids(connection: Connection, given: Sequence[ContributionRow]) 
     columns = [contributions.c[name] for name in _KEY]
     statement = select(contributions.c.id, *columns).where(contributions.c.to_id.in_(IDS))
     for chunk in chunks_of(sorted({one.to_id for one in given})):
-        for row in connection.execute(statement, bind_ids(chunk)):
+        for row in connection.execute(statement, bind_ids(chunk)).all():
             known[row[1], row[2], row[3], row[4], row[5]] = row[0]
     following = _following(connection, contributions)
     rows: list[tuple[Any, ...]] = []
@@ -136,7 +136,7 @@ def _version_ids(connection: Connection, numbered: Sequence[tuple[int, Contribut
     columns = (versions.c.id, versions.c.contribution_id, versions.c.digest)
     statement = select(*columns).where(versions.c.contribution_id.in_(IDS))
     for chunk in chunks_of(sorted({identifier for identifier, _ in numbered})):
-        for version, contribution, digest in connection.execute(statement, bind_ids(chunk)):
+        for version, contribution, digest in connection.execute(statement, bind_ids(chunk)).all():
             known[contribution, digest] = version
     following = _following(connection, versions)
     rows: list[tuple[Any, ...]] = []
@@ -184,7 +184,7 @@ def _counts(connection: Connection, identifiers: Iterable[int]) -> dict[int, int
     counted = select(records.c.contribution_id, func.count()).where(records.c.contribution_id.in_(IDS))
     by_contribution = counted.group_by(records.c.contribution_id)
     for chunk in chunks_of(sorted(identifiers)):
-        found.update({row[0]: row[1] for row in connection.execute(by_contribution, bind_ids(chunk))})
+        found.update({row[0]: row[1] for row in connection.execute(by_contribution, bind_ids(chunk)).all()})
     return found
 
 
@@ -194,7 +194,7 @@ def _spans(connection: Connection, identifiers: Iterable[int]) -> dict[int, list
     columns = (sightings.c.version_id, sightings.c.first_seen, sightings.c.last_seen)
     statement = select(*columns).where(sightings.c.version_id.in_(IDS)).distinct()
     for chunk in chunks_of(sorted(identifiers)):
-        for version, first, last in connection.execute(statement, bind_ids(chunk)):
+        for version, first, last in connection.execute(statement, bind_ids(chunk)).all():
             found[version].append((first, last))
     return found
 

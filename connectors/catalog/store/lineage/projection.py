@@ -95,7 +95,7 @@ def _subjects(connection: Connection, identifiers: list[int]) -> dict[int, Subje
 def _sightings(connection: Connection, identifiers: list[int]) -> dict[int, list[Sighting]]:
     found: dict[int, list[Sighting]] = defaultdict(list)
     columns = (sightings.c.version_id, sightings.c.batch, sightings.c.first_seen, sightings.c.last_seen)
-    rows = connection.execute(select(*columns).where(sightings.c.version_id.in_(IDS)), bind_ids(identifiers))
+    rows = connection.execute(select(*columns).where(sightings.c.version_id.in_(IDS)), bind_ids(identifiers)).all()
     for identifier, batch, first, last in rows:
         found[identifier].append(Sighting(batch, first, last))
     return found
