@@ -5,6 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter
 from fastapi.responses import Response
 
+from connectors.catalog.api.http.bulk_route import BulkRoute
 from connectors.catalog.api.http.conditions import NO_CONDITION
 from connectors.catalog.api.http.context import ERRORS, Store, reply
 from connectors.catalog.api.rejection_warnings import with_warning
@@ -13,7 +14,13 @@ from connectors.catalog.store.entities import lookup
 from connectors.catalog.store.lineage import bulk_lineage, name_changes
 from connectors.catalog.store.runs import statement_loads
 
-router = APIRouter(prefix="/api/v1/headwater", tags=["headwater"], responses=ERRORS, dependencies=[NO_CONDITION])
+router = APIRouter(
+    prefix="/api/v1/headwater",
+    tags=["headwater"],
+    responses=ERRORS,
+    dependencies=[NO_CONDITION],
+    route_class=BulkRoute,
+)
 CAPABILITIES = (
     "bulkLineage",
     "bulkLookup",

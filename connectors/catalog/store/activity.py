@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 
-from sqlalchemy import Connection, and_, bindparam, delete, func, insert, select, union_all
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, union_all
 
 from connectors.catalog.store.chunking import IDS, bind_ids, chunks_of
 from connectors.catalog.store.row_inserts import insert_new_rows, insert_rows
@@ -38,6 +38,15 @@ _ADD_ACTIVITY = (
 _ADD_RUNS = f"{_ADD_ACTIVITY} set runs = runs + excluded.runs"
 _STORE_LAST_WRITTEN = f"{_ADD_ACTIVITY} set last_written = excluded.last_written"
 _ADD_READERS = f"update {entity_activity.name} set readers = readers + ? where entity_id = ?"
+_SAID_OF = (
+    select(intervals.c.to_id, intervals.c.end, intervals.c.last_seen, *(contributions.c[name] for name in _SUBJECT))
+    .select_from(dated_contributions)
+    .where(intervals.c.to_id.in_(IDS))
+)
+_JOBS_OF = select(contribution_jobs).where(contribution_jobs.c.contribution_id.in_(IDS))
+_PRODUCERS_OF = select(entity_labels.c.value, entity_labels.c.entity_id).where(
+    entity_labels.c.kind == PRODUCER, entity_labels.c.entity_id.in_(IDS)
+)
 Statement = tuple[str, str, str]
 """The entity that is read, and the kind and key of what reads it."""
 
@@ -112,18 +121,15 @@ def _refresh_writes(connection: Connection, identifiers: list[str]) -> None:
     last: dict[str, int | None] = dict.fromkeys(identifiers)
     producers: set[tuple[str, str]] = set()
     open_now: dict[int, set[str]] = defaultdict(set)
-    columns = (intervals.c.to_id, intervals.c.end, intervals.c.last_seen, *(contributions.c[name] for name in _SUBJECT))
-    rows = select(*columns).select_from(dated_contributions).where(intervals.c.to_id.in_(IDS))
-    for target, end, seen, number, kind, key, source in connection.execute(rows, bind_ids(identifiers)).all():
+    for target, end, seen, number, kind, key, source in connection.execute(_SAID_OF, bind_ids(identifiers)).all():
         if kind in OBSERVED:
             last[target] = max(last[target] or 0, seen)
         if end is None:
             open_now[number].add(target)
             names = (kind, source) if kind in _NAMELESS else (kind, source, key)
             producers.update((name, target) for name in names if name)
-    ran = select(contribution_jobs).where(contribution_jobs.c.contribution_id.in_(IDS))
     for chunk in chunks_of(sorted(open_now)):
-        for number, job in connection.execute(ran, bind_ids(chunk)):
+        for number, job in connection.execute(_JOBS_OF, bind_ids(chunk)).all():
             producers.update((job, target) for target in open_now[number])
     connection.exec_driver_sql(_STORE_LAST_WRITTEN, [(entity, 0, 0, moment) for entity, moment in last.items()])
     _store_producers(connection, identifiers, producers)
@@ -131,10 +137,7 @@ def _refresh_writes(connection: Connection, identifiers: list[str]) -> None:
 
 def _store_producers(connection: Connection, identifiers: list[str], producers: set[tuple[str, str]]) -> None:
     """Files what writes these entities, as names and ids, in place of what is known of them."""
-    of_these = and_(entity_labels.c.kind == PRODUCER, entity_labels.c.entity_id.in_(IDS))
-    statement = select(entity_labels.c.value, entity_labels.c.entity_id).where(of_these)
-    rows = connection.execute(statement, bind_ids(identifiers))
-    known = {(row[0], row[1]) for row in rows}
+    known = {(row[0], row[1]) for row in connection.execute(_PRODUCERS_OF, bind_ids(identifiers)).all()}
     gone = [{"name": name, "entity": entity} for name, entity in known - producers]
     if gone:
         same = entity_labels.c.value == bindparam("name"), entity_labels.c.entity_id == bindparam("entity")

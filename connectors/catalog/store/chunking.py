@@ -9,7 +9,7 @@ from typing import TypeVar
 from sqlalchemy import bindparam, func, select
 
 _T = TypeVar("_T")
-_CHUNK = 500
+_CHUNK = 1_000
 IDS = select(func.json_each(bindparam("ids")).table_valued("value").c.value)
 """The ids that a statement is given by `bind_ids`: SQLAlchemy takes some hundred values of its own `in_` for longer
 than SQLite takes to find their rows.

@@ -119,7 +119,8 @@ def walk(columns: list[Json], parent: str = "") -> Iterator[tuple[str, int, Json
     for position, column in enumerate(columns, start=1):
         path = fqn.join(parent, column["name"])
         yield path, position, column
-        yield from walk(column.get("children") or [], path)
+        if column.get("children"):
+            yield from walk(column["children"], path)
 
 
 def path_of(name: str) -> str:

@@ -18,6 +18,16 @@ from connectors.catalog.store.entities.attributes import Change, record
 from connectors.catalog.store.schema import contributions, entities, name_events, sightings, versions
 
 CREATE, DROP, RENAME, SWAP = "create", "drop", "rename", "swap"
+_SHOWN = select(entities.c.id, entities.c.deleted).where(entities.c.id.in_(IDS))
+_WITH_HISTORY = tuple(
+    select(column).where(column.in_(IDS), name_events.c.kind != CREATE)
+    for column in (name_events.c.entity_id, name_events.c.other_id)
+)
+_EVENTS_OF = (
+    select(name_events)
+    .where(or_(name_events.c.entity_id.in_(IDS), name_events.c.other_id.in_(IDS)))
+    .order_by(name_events.c.at, name_events.c.kind, name_events.c.entity_id, name_events.c.other_id)  # not as they came
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +67,8 @@ def update_visibility(connection: Connection, identifiers: Iterable[str], now: i
     """Hides the entities whose names are gone now, shows those whose names were given again."""
     wanted = sorted(set(identifiers))
     known = lives(connection, wanted)
-    shown = select(entities.c.id, entities.c.deleted).where(entities.c.id.in_(IDS))
     for chunk in chunks_of(wanted):
-        rows = connection.execute(shown, bind_ids(chunk)).all()
+        rows = connection.execute(_SHOWN, bind_ids(chunk)).all()
         for identifier, deleted in rows:
             last = known.get(identifier, [])[-1:]
             if not last:
@@ -76,19 +85,15 @@ def with_history(connection: Connection, identifiers: Iterable[str]) -> set[str]
     """Those of `identifiers` whose names something has happened to."""
     found: set[str] = set()
     for chunk in chunks_of(sorted(set(identifiers))):
-        for column in (name_events.c.entity_id, name_events.c.other_id):
-            changed = select(column).where(column.in_(IDS), name_events.c.kind != CREATE)
-            found.update(connection.scalars(changed, bind_ids(chunk)))
+        for statement in _WITH_HISTORY:
+            found.update(connection.scalars(statement, bind_ids(chunk)))
     return found
 
 
 def _events(connection: Connection, identifiers: set[str]) -> dict[str, list[StoredNameEvent]]:
     found: dict[str, list[StoredNameEvent]] = defaultdict(list)
-    touching = or_(name_events.c.entity_id.in_(IDS), name_events.c.other_id.in_(IDS))
-    order = (name_events.c.at, name_events.c.kind, name_events.c.entity_id, name_events.c.other_id)
-    statement = select(name_events).where(touching).order_by(*order)  # not as they arrived
     for chunk in chunks_of(sorted(identifiers)):
-        for row in connection.execute(statement, bind_ids(chunk)):
+        for row in connection.execute(_EVENTS_OF, bind_ids(chunk)).all():
             event = StoredNameEvent(row.kind, row.entity_id, row.other_id, row.at)
             for identifier in {event.entity_id, event.other_id}:
                 found[identifier].append(event)

@@ -23,6 +23,25 @@ _KEY = ("from_id", "to_id", "kind", "key", "source")
 _VERSION = ("id", "contribution_id", "digest", "pipeline_id", "column_edges", "content")
 _SIGHTING = ("version_id", "batch", "first_seen", "last_seen", "count")
 
+# built once: building them costs as much as carrying them out
+_CONTRIBUTIONS_INTO = select(contributions.c.id, *(contributions.c[name] for name in _KEY)).where(
+    contributions.c.to_id.in_(IDS)
+)
+_VERSIONS_OF = select(versions.c.id, versions.c.contribution_id, versions.c.digest).where(
+    versions.c.contribution_id.in_(IDS)
+)
+_JOBS_OF = select(contribution_jobs).where(contribution_jobs.c.contribution_id.in_(IDS))
+_RECORDS_OF = (
+    select(records.c.contribution_id, func.count())
+    .where(records.c.contribution_id.in_(IDS))
+    .group_by(records.c.contribution_id)
+)
+_SPANS_OF = (
+    select(sightings.c.version_id, sightings.c.first_seen, sightings.c.last_seen)
+    .where(sightings.c.version_id.in_(IDS))
+    .distinct()
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Content:
@@ -114,10 +133,8 @@ def record_digest(record: str) -> int:
 
 def _contribution_ids(connection: Connection, given: Sequence[ContributionRow]) -> dict[_Key, int]:
     known: dict[_Key, int] = {}
-    columns = [contributions.c[name] for name in _KEY]
-    statement = select(contributions.c.id, *columns).where(contributions.c.to_id.in_(IDS))
     for chunk in chunks_of(sorted({one.to_id for one in given})):
-        for row in connection.execute(statement, bind_ids(chunk)).all():
+        for row in connection.execute(_CONTRIBUTIONS_INTO, bind_ids(chunk)).all():
             known[row[1], row[2], row[3], row[4], row[5]] = row[0]
     following = _following(connection, contributions)
     rows: list[tuple[Any, ...]] = []
@@ -133,10 +150,8 @@ def _contribution_ids(connection: Connection, given: Sequence[ContributionRow]) 
 def _version_ids(connection: Connection, numbered: Sequence[tuple[int, ContributionRow]]) -> list[tuple[int, bool]]:
     """For each contribution the id of its version, and whether it was not known."""
     known: dict[tuple[int, str], int] = {}
-    columns = (versions.c.id, versions.c.contribution_id, versions.c.digest)
-    statement = select(*columns).where(versions.c.contribution_id.in_(IDS))
     for chunk in chunks_of(sorted({identifier for identifier, _ in numbered})):
-        for version, contribution, digest in connection.execute(statement, bind_ids(chunk)).all():
+        for version, contribution, digest in connection.execute(_VERSIONS_OF, bind_ids(chunk)).all():
             known[contribution, digest] = version
     following = _following(connection, versions)
     rows: list[tuple[Any, ...]] = []
@@ -171,8 +186,7 @@ def _file_jobs(connection: Connection, numbered: Sequence[tuple[int, Contributio
     given = {(identifier, job) for identifier, one in numbered for job in one.jobs}
     known: set[tuple[int, str]] = set()
     for chunk in chunks_of(sorted({identifier for identifier, _ in given})):
-        where = contribution_jobs.c.contribution_id.in_(IDS)
-        rows = connection.execute(select(contribution_jobs).where(where), bind_ids(chunk))
+        rows = connection.execute(_JOBS_OF, bind_ids(chunk)).all()
         known.update((row[0], row[1]) for row in rows)
     fresh = sorted(given - known)
     insert_rows(connection, contribution_jobs, ("contribution_id", "job"), fresh)
@@ -181,20 +195,16 @@ def _file_jobs(connection: Connection, numbered: Sequence[tuple[int, Contributio
 
 def _counts(connection: Connection, identifiers: Iterable[int]) -> dict[int, int]:
     found: dict[int, int] = {}
-    counted = select(records.c.contribution_id, func.count()).where(records.c.contribution_id.in_(IDS))
-    by_contribution = counted.group_by(records.c.contribution_id)
     for chunk in chunks_of(sorted(identifiers)):
-        found.update({row[0]: row[1] for row in connection.execute(by_contribution, bind_ids(chunk)).all()})
+        found.update({row[0]: row[1] for row in connection.execute(_RECORDS_OF, bind_ids(chunk)).all()})
     return found
 
 
 def _spans(connection: Connection, identifiers: Iterable[int]) -> dict[int, list[tuple[int, int]]]:
     """The times that are known of each version: one that lies within another tells nothing new."""
     found: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    columns = (sightings.c.version_id, sightings.c.first_seen, sightings.c.last_seen)
-    statement = select(*columns).where(sightings.c.version_id.in_(IDS)).distinct()
     for chunk in chunks_of(sorted(identifiers)):
-        for version, first, last in connection.execute(statement, bind_ids(chunk)).all():
+        for version, first, last in connection.execute(_SPANS_OF, bind_ids(chunk)).all():
             found[version].append((first, last))
     return found
 

@@ -110,11 +110,14 @@ class Events:
 
 def intervals(subject: Subject, sightings: Sequence[Sighting], events: Events) -> list[Interval]:
     """The intervals in which `subject` is in force, merged where they touch, in order of time."""
+    lives = events.lives or {}
+    if len(sightings) == 1 and not events.endings and subject.from_id not in lives and subject.to_id not in lives:
+        return [Interval(subject.from_id, subject.to_id, sightings[0].first, None, sightings[0].last)]
     batches = {sighting.batch for sighting in sightings}
     endings = [ending for ending in _latest_retractions(events.endings) if ending.batch not in batches]
     spans: dict[tuple[str, str], list[Interval]] = {}
     for sighting in sightings:
-        for interval in _follow(subject, sighting, endings, events.lives or {}):
+        for interval in _follow(subject, sighting, endings, lives):
             spans.setdefault((interval.from_id, interval.to_id), []).append(interval)
     merged = [interval for parts in spans.values() for interval in _merge(parts)]
     return sorted(merged, key=lambda interval: (interval.start, interval.from_id, interval.to_id))

@@ -22,8 +22,22 @@ from connectors.catalog.store.schema import contributions, endings, intervals, s
 
 _ENDING_COLUMNS = tuple(f.name for f in fields(Retraction))
 _ENDINGS = select(*(endings.c[name] for name in _ENDING_COLUMNS))
+_ENDINGS_INTO = _ENDINGS.where(endings.c.to_id.in_(IDS))
+_ENDINGS_OF_PIPELINES = _ENDINGS.where(endings.c.to_id.is_(None) & endings.c.pipeline_id.in_(IDS))
+_SUBJECT = ("from_id", "to_id", "kind", "key", "source")
 _INTERVAL = tuple(f.name for f in fields(Interval))
 _interval_values = attrgetter(*_INTERVAL)
+_OF_VERSIONS = intervals.c.version_id.in_(IDS)
+_ENDS_OF = select(intervals.c.from_id, intervals.c.to_id, intervals.c.end.is_(None)).where(_OF_VERSIONS)
+_READ_NOW = select(intervals.c.from_id, intervals.c.to_id).where(intervals.c.to_id.in_(IDS), intervals.c.end.is_(None))
+_SUBJECTS = (
+    select(versions.c.id, *(contributions.c[name] for name in _SUBJECT), versions.c.pipeline_id)
+    .select_from(versions.join(contributions, contributions.c.id == versions.c.contribution_id))
+    .where(versions.c.id.in_(IDS))
+)
+_SIGHTINGS = select(sightings.c.version_id, sightings.c.batch, sightings.c.first_seen, sightings.c.last_seen).where(
+    sightings.c.version_id.in_(IDS)
+)
 _Ends = tuple[str, str, bool]
 """From what into what, and whether it is in force still."""
 
@@ -43,11 +57,9 @@ def project(connection: Connection, identifiers: Sequence[int]) -> None:
         ends |= set(lives)
         pipelines = {subject.pipeline_id for subject in subjects.values() if subject.pipeline_id is not None}
         by_target, by_pipeline = _endings(connection, ends, pipelines)
-        of_chunk = intervals.c.version_id.in_(IDS)
-        columns = (intervals.c.from_id, intervals.c.to_id, intervals.c.end.is_(None))
-        before = connection.execute(select(*columns).where(of_chunk), bind_ids(chunk)).all()
+        before = connection.execute(_ENDS_OF, bind_ids(chunk)).all()
         if before:
-            connection.execute(delete(intervals).where(of_chunk), bind_ids(chunk))
+            connection.execute(delete(intervals).where(_OF_VERSIONS), bind_ids(chunk))
         after: list[tuple[int, Interval]] = []
         for identifier, subject in subjects.items():
             reachable = _reachable(subject, lives)
@@ -71,9 +83,7 @@ def _new_readers(connection: Connection, before: Sequence[_Ends], after: Sequenc
     changed = was ^ now
     read: set[tuple[str, str]] = set()
     for chunk in chunks_of(sorted({target for _, target in changed})):
-        pairs = select(intervals.c.from_id, intervals.c.to_id)
-        still = pairs.where(intervals.c.to_id.in_(IDS), intervals.c.end.is_(None))
-        read.update(connection.execute(still, bind_ids(chunk)))
+        read.update(connection.execute(_READ_NOW, bind_ids(chunk)).all())
     readers = Counter({source: 0 for source, _, _ in (*before, *after)})
     readers.update(source for source, _ in now - was - read)
     readers.subtract(source for source, _ in was - now - read)
@@ -81,22 +91,13 @@ def _new_readers(connection: Connection, before: Sequence[_Ends], after: Sequenc
 
 
 def _subjects(connection: Connection, identifiers: list[int]) -> dict[int, Subject]:
-    joined = versions.join(contributions, contributions.c.id == versions.c.contribution_id)
-    columns = (contributions.c.from_id, contributions.c.to_id, contributions.c.kind, contributions.c.key)
-    rows = connection.execute(
-        select(versions.c.id, *columns, contributions.c.source, versions.c.pipeline_id)
-        .select_from(joined)
-        .where(versions.c.id.in_(IDS)),
-        bind_ids(identifiers),
-    )
+    rows: Sequence[Sequence[Any]] = connection.execute(_SUBJECTS, bind_ids(identifiers)).all()
     return {row[0]: Subject(*row[1:]) for row in rows}
 
 
 def _sightings(connection: Connection, identifiers: list[int]) -> dict[int, list[Sighting]]:
     found: dict[int, list[Sighting]] = defaultdict(list)
-    columns = (sightings.c.version_id, sightings.c.batch, sightings.c.first_seen, sightings.c.last_seen)
-    rows = connection.execute(select(*columns).where(sightings.c.version_id.in_(IDS)), bind_ids(identifiers)).all()
-    for identifier, batch, first, last in rows:
+    for identifier, batch, first, last in connection.execute(_SIGHTINGS, bind_ids(identifiers)).all():
         found[identifier].append(Sighting(batch, first, last))
     return found
 
@@ -108,10 +109,9 @@ def _endings(
     by_pipeline: dict[str, list[Retraction]] = defaultdict(list)
     rows: list[Sequence[Any]] = []
     for chunk in chunks_of(sorted(ends)):
-        rows += connection.execute(_ENDINGS.where(endings.c.to_id.in_(IDS)), bind_ids(chunk))
+        rows += connection.execute(_ENDINGS_INTO, bind_ids(chunk)).all()
     if pipelines:
-        of_pipelines = endings.c.to_id.is_(None) & endings.c.pipeline_id.in_(IDS)
-        rows += connection.execute(_ENDINGS.where(of_pipelines), bind_ids(sorted(pipelines)))
+        rows += connection.execute(_ENDINGS_OF_PIPELINES, bind_ids(sorted(pipelines))).all()
     for row in rows:
         ending = Retraction(*row)
         if ending.to_id is not None:

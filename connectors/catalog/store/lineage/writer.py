@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from sqlalchemy import Connection, and_, insert, or_, select
+from sqlalchemy import Connection, insert, or_, select
 
 from connectors.catalog.store.chunking import IDS, bind_ids, chunks_of
 from connectors.catalog.store.entities import name_events
@@ -18,6 +18,14 @@ from connectors.catalog.store.lineage.inserts import ContributionRow, Edge
 from connectors.catalog.store.lineage.intervals import Retraction, row_of
 from connectors.catalog.store.lineage.projection import project
 from connectors.catalog.store.schema import contributions, dated_versions, endings, intervals, versions
+
+_DATED = select(versions.c.id).select_from(dated_versions)
+_INTO = _DATED.where(intervals.c.to_id.in_(IDS))
+_OPEN = (
+    select(versions.c.contribution_id)
+    .select_from(dated_versions)
+    .where(intervals.c.version_id.in_(IDS), intervals.c.end.is_(None))
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +72,8 @@ class LineageWriter:
     def _versions_in_scope(self) -> set[int]:
         found: set[int] = set()
         of_targets = {e.to_id for e in self._endings if e.to_id is not None and e.from_id is e.pipeline_id is None}
-        inside = select(versions.c.id).select_from(dated_versions)
         for chunk in chunks_of(sorted(of_targets)):
-            found.update(self.connection.scalars(inside.where(intervals.c.to_id.in_(IDS)), bind_ids(chunk)))
+            found.update(self.connection.scalars(_INTO, bind_ids(chunk)))
         for ending in self._endings:
             if ending.to_id in of_targets:
                 continue  # what it holds is among what comes into its target
@@ -74,15 +81,13 @@ class LineageWriter:
             where = [intervals.c[name] == value for name, value in columns.items() if value is not None]
             if ending.pipeline_id is not None:
                 where.append(versions.c.pipeline_id == ending.pipeline_id)
-            found.update(self.connection.scalars(inside.where(*where)))
+            found.update(self.connection.scalars(_DATED.where(*where)))
         return found
 
     def _open(self, identifiers: Iterable[int]) -> set[int]:
         found: set[int] = set()
-        where = and_(intervals.c.version_id.in_(IDS), intervals.c.end.is_(None))
-        still = select(versions.c.contribution_id).select_from(dated_versions).where(where)
         for chunk in chunks_of(sorted(identifiers)):
-            found.update(self.connection.scalars(still, bind_ids(chunk)))
+            found.update(self.connection.scalars(_OPEN, bind_ids(chunk)))
         return found
 
 
