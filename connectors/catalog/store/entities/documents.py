@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from functools import lru_cache
 
 from connectors.catalog.contract.definition import EntityType
 from connectors.catalog.contract.entity_types import SERVICE_TYPES
@@ -23,13 +24,18 @@ def place_of(kind: EntityType, holder: EntityRow | None) -> str:
 
 def references_to(kind: EntityType, parent: EntityRow) -> Json:
     """What an answer says of where an entity lies: references to its `parent` and to all above."""
-    stored = loads(parent.document)
+    stored = _parent(parent.document)
     refs: Json = {kind.ancestors[0][0]: reference(stored, parent.type)}
     for key, _ in kind.ancestors[1:]:
         refs[key] = stored[key]
     if kind.type not in {"query", "ingestionPipeline"} and stored.get("serviceType"):
         refs["serviceType"] = stored["serviceType"]
     return refs
+
+
+@lru_cache(maxsize=64)  # what lies under one parent is registered together; nobody changes what is read of it
+def _parent(document: str) -> Json:
+    return loads(document)
 
 
 def complete(kind: EntityType, document: Json) -> None:

@@ -18,10 +18,18 @@ class ColumnNames:
     """The columns of one entity: their paths within it."""
 
     entity: str
-    exact: frozenset[str]
-    folded: dict[str, str]
+    exact: dict[str, None]  # in the order in which a folded name means them
     called: dict[str, str] = field(default_factory=dict)  # what lies elsewhere, by its own fully qualified name
     _paths: dict[str, str | None] = field(default_factory=dict)  # what was asked for: a batch names a column often
+    _folded: dict[str, str] = field(default_factory=dict)  # filled when a name is not exact, which it seldom is
+
+    @property
+    def folded(self) -> dict[str, str]:
+        """The paths by what they are without regard to case."""
+        if not self._folded:
+            for path in self.exact:
+                self._folded.setdefault(path.casefold(), path)
+        return self._folded
 
     def path(self, name: str) -> str | None:
         """The path of the column with this fully qualified name, None when the entity has none such."""
@@ -50,8 +58,4 @@ def column_names(connection: Connection, row: EntityRow, *, ever: bool = False) 
 
 def names_of(entity: str, paths: Iterable[str]) -> ColumnNames:
     """Names over known paths; where two differ only in case the first is what a folded name means."""
-    paths = list(paths)
-    folded: dict[str, str] = {}
-    for path in paths:
-        folded.setdefault(path.casefold(), path)
-    return ColumnNames(entity, frozenset(paths), folded)
+    return ColumnNames(entity, dict.fromkeys(paths))
