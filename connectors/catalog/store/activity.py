@@ -38,12 +38,13 @@ _ADD_ACTIVITY = (
 _ADD_RUNS = f"{_ADD_ACTIVITY} set runs = runs + excluded.runs"
 _STORE_LAST_WRITTEN = f"{_ADD_ACTIVITY} set last_written = excluded.last_written"
 _ADD_READERS = f"update {entity_activity.name} set readers = readers + ? where entity_id = ?"
-_SAID_OF = (
+_WRITES_OF = (
     select(intervals.c.to_id, intervals.c.end, intervals.c.last_seen, *(contributions.c[name] for name in _SUBJECT))
     .select_from(dated_contributions)
     .where(intervals.c.to_id.in_(IDS))
 )
-_JOBS_OF = select(contribution_jobs).where(contribution_jobs.c.contribution_id.in_(IDS))
+JOBS_OF = select(contribution_jobs).where(contribution_jobs.c.contribution_id.in_(IDS))
+"""The jobs that ran contributions, by their numbers."""
 _PRODUCERS_OF = select(entity_labels.c.value, entity_labels.c.entity_id).where(
     entity_labels.c.kind == PRODUCER, entity_labels.c.entity_id.in_(IDS)
 )
@@ -121,7 +122,7 @@ def _refresh_writes(connection: Connection, identifiers: list[str]) -> None:
     last: dict[str, int | None] = dict.fromkeys(identifiers)
     producers: set[tuple[str, str]] = set()
     open_now: dict[int, set[str]] = defaultdict(set)
-    for target, end, seen, number, kind, key, source in connection.execute(_SAID_OF, bind_ids(identifiers)).all():
+    for target, end, seen, number, kind, key, source in connection.execute(_WRITES_OF, bind_ids(identifiers)).all():
         if kind in OBSERVED:
             last[target] = max(last[target] or 0, seen)
         if end is None:
@@ -129,7 +130,7 @@ def _refresh_writes(connection: Connection, identifiers: list[str]) -> None:
             names = (kind, source) if kind in _NAMELESS else (kind, source, key)
             producers.update((name, target) for name in names if name)
     for chunk in chunks_of(sorted(open_now)):
-        for number, job in connection.execute(_JOBS_OF, bind_ids(chunk)).all():
+        for number, job in connection.execute(JOBS_OF, bind_ids(chunk)).all():
             producers.update((job, target) for target in open_now[number])
     connection.exec_driver_sql(_STORE_LAST_WRITTEN, [(entity, 0, 0, moment) for entity, moment in last.items()])
     _store_producers(connection, identifiers, producers)

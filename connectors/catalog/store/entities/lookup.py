@@ -33,7 +33,7 @@ def look_up(connection: Connection, request: bulk_models.Lookup) -> list[list[Js
     by_path = _rows_by(connection, "path", paths, stored)
     answers: dict[str, Json] = {}
     matches = []
-    for name, meant in zip(request.names, tables.meant(), strict=True):
+    for name, meant in zip(request.names, tables.candidates(), strict=True):
         found = [*meant]
         found += by_path.get(normal_path(name.path), ()) if name.path else ()
         for row in found:
@@ -97,7 +97,7 @@ class _Tables:
         self._whole_names = [_whole_name(service, name) if _is_whole(name) else "" for name in request.names]
         self._by_name = _rows_by(connection, "fqn_folded", {*self._whole_names} - {""}, in_service)
 
-    def meant(self) -> Iterator[Sequence[EntityRow]]:
+    def candidates(self) -> Iterator[Sequence[EntityRow]]:
         """For each name that is asked for, in the order of their names."""
         for name, whole in zip(self._names, self._whole_names, strict=True):
             if whole:

@@ -109,8 +109,7 @@ class Registration:
         else:
             return Registered(identifier, name, created=False)
         self._file_changes(identifier, stored, document)
-        if has_labels(values["document"]):
-            self._rows.add_labels(label_rows(identifier, document))
+        self._rows.add_labels(label_rows(identifier, document) if has_labels(values["document"]) else [])
         self._known.pop((kind.type, name), None)
         if kind.type == "query":
             self._file_uses(identifier, document, known=stored is not None)

@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Table, func, select
 
-from connectors.catalog.store.activity import add_statement_runs
+from connectors.catalog.store.activity import JOBS_OF, add_statement_runs
 from connectors.catalog.store.chunking import IDS, bind_ids, chunks_of
 from connectors.catalog.store.database import dumps
 from connectors.catalog.store.row_inserts import insert_new_rows, insert_rows
@@ -30,7 +30,6 @@ _CONTRIBUTIONS_INTO = select(contributions.c.id, *(contributions.c[name] for nam
 _VERSIONS_OF = select(versions.c.id, versions.c.contribution_id, versions.c.digest).where(
     versions.c.contribution_id.in_(IDS)
 )
-_JOBS_OF = select(contribution_jobs).where(contribution_jobs.c.contribution_id.in_(IDS))
 _RECORDS_OF = (
     select(records.c.contribution_id, func.count())
     .where(records.c.contribution_id.in_(IDS))
@@ -162,8 +161,8 @@ def _version_ids(connection: Connection, numbered: Sequence[tuple[int, Contribut
         fresh = (identifier, digest) not in known
         if fresh:
             known[identifier, digest] = following + len(rows)
-            said = content.pipeline_id, content.column_edges, content.document
-            rows.append((known[identifier, digest], identifier, digest, *said))
+            values = content.pipeline_id, content.column_edges, content.document
+            rows.append((known[identifier, digest], identifier, digest, *values))
         found.append((known[identifier, digest], fresh))
     insert_rows(connection, versions, _VERSION, rows)
     return found
@@ -186,7 +185,7 @@ def _file_jobs(connection: Connection, numbered: Sequence[tuple[int, Contributio
     given = {(identifier, job) for identifier, one in numbered for job in one.jobs}
     known: set[tuple[int, str]] = set()
     for chunk in chunks_of(sorted({identifier for identifier, _ in given})):
-        rows = connection.execute(_JOBS_OF, bind_ids(chunk)).all()
+        rows = connection.execute(JOBS_OF, bind_ids(chunk)).all()
         known.update((row[0], row[1]) for row in rows)
     fresh = sorted(given - known)
     insert_rows(connection, contribution_jobs, ("contribution_id", "job"), fresh)

@@ -96,9 +96,9 @@ def versions_at(connection: Connection, identifiers: Iterable[str]) -> set[int]:
     found: set[int] = set()
     at_either_end = or_(contributions.c.from_id.in_(IDS), contributions.c.to_id.in_(IDS))
     joined = versions.join(contributions, contributions.c.id == versions.c.contribution_id)
-    said = select(versions.c.id).select_from(joined).where(at_either_end)
+    at_ends = select(versions.c.id).select_from(joined).where(at_either_end)
     moved = select(intervals.c.version_id).where(or_(intervals.c.from_id.in_(IDS), intervals.c.to_id.in_(IDS)))
     for chunk in chunks_of(sorted(identifiers)):
-        for statement in (said, moved):
+        for statement in (at_ends, moved):
             found.update(connection.scalars(statement, bind_ids(chunk)))
     return found
