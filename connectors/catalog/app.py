@@ -11,7 +11,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.openapi.utils import get_openapi
 from fastapi.responses import JSONResponse
 from sqlalchemy.exc import OperationalError
-from sqlalchemy.exc import TimeoutError as NoTurn
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.exceptions import HTTPException
 
 from connectors.catalog import page_calls
@@ -58,7 +58,7 @@ def create_app(database: Database, version: str, *, openlineage: bool = False, s
     app.add_exception_handler(UnicodeEncodeError, _not_text)
     app.add_exception_handler(RecursionError, _too_deep)
     app.add_exception_handler(OperationalError, _busy)
-    app.add_exception_handler(NoTurn, _busy)
+    app.add_exception_handler(PoolTimeout, _busy)
     app.add_exception_handler(Exception, _internal_error)
     return app
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Any
 
 import networkx as nx
 
@@ -26,7 +27,15 @@ def creators_in_dependency_order(timeline: Timeline) -> list[int]:
     condensed = nx.condensation(graph)
     members: dict[int, set[int]] = nx.get_node_attributes(condensed, "members")
     components = nx.lexicographical_topological_sort(condensed, key=lambda c: min(members[c]))
-    return [number for component in components for number in sorted(members[component])]
+    order = [number for component in components for number in sorted(members[component])]
+    clear_graphs(graph, condensed)
+    return order
+
+
+def clear_graphs(*graphs: nx.DiGraph[Any]) -> None:
+    """Empties graphs that nobody needs any more: NetworkX's views of one refer back to it, and keep all of it."""
+    for graph in graphs:
+        graph.clear()
 
 
 def _creators_behind(timeline: Timeline, relation: Relation) -> list[int]:

@@ -23,6 +23,7 @@ from ingestion.binding.composition import (
     merge_contents,
     read_through,
 )
+from ingestion.binding.dependency_order import clear_graphs
 from ingestion.binding.relations import Relation
 from ingestion.binding.restored_names import Order
 from ingestion.binding.timeline import Occurrence, SchemaProvider
@@ -139,6 +140,7 @@ class _Folding:
                             contents[member] = self._flow_content(member, states)
                 if before == [states.get(m) if isinstance(m, _State) else contents.get(m) for m in members]:
                     break
+        clear_graphs(self._graph, condensed)
         return tuple(self._real_flows(contents))
 
     def _build(self) -> None:

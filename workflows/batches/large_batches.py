@@ -176,7 +176,8 @@ class _LargeBinding:
             for order, failure in analysis.failures.items():
                 self._isolation.failures.setdefault(order, failure)
             for one in analysis.statements:
-                found.add(one)
+                with self._isolation.around(FailureStage.ANALYSIS, one.order):
+                    found.add(one)
 
         def widened_relations(number: int) -> Collection[int]:
             one = occurrences[number]
@@ -192,7 +193,7 @@ class _LargeBinding:
                 for some in (level[start : start + size] for start in range(0, len(level), size))
             )
             place = self._place if len(level) > size else self._driver
-            place.carry_out(analyse_piece, (pieces, repeat(None)), Shelf[None](0), take)
+            place.carry_out(analyse_piece, (pieces, repeat(None)), Shelf[None](len(level)), take)
         return found
 
     def _piece(self, occurrences: list[Occurrence], numbers: list[int], schemas: RelationSchemas) -> AnalysisPiece:

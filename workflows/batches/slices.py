@@ -81,7 +81,7 @@ class BoundWhole:
     views: Mapping[int, Collection[int]]
     failures: Mapping[Order, Failure]
 
-    def folding(self) -> frozenset[int]:
+    def folded_relations(self) -> frozenset[int]:
         """The relations that fold away."""
         folds = folding(self.settings)
         return frozenset(relation.number for relation in self.log.relations if folds(relation))
@@ -99,10 +99,10 @@ class BoundWhole:
 
 def slices_of(whole: BoundWhole, most: int) -> Iterator[Slice]:
     """The whole in slices of about so many templates at most; what hangs together is never parted."""
-    cutter = _Cutter(whole)
-    parts = cutter.parts(most)
+    slicer = _Slicer(whole)
+    parts = slicer.parts(most)
     for place, part in enumerate(parts):
-        one = cutter.cut(part)
+        one = slicer.slice_of(part)
         yield one if place == 0 else replace(one, source=replace(one.source, log=_without_events(one.source.log)))
 
 
@@ -111,10 +111,10 @@ def _without_events(log: BoundLog) -> BoundLog:
     return replace(log, events=(), type_events=(), column_events=())
 
 
-class _Cutter:
+class _Slicer:
     def __init__(self, whole: BoundWhole) -> None:
         self._whole = whole
-        self._folding = whole.folding()
+        self._folding = whole.folded_relations()
         self._numbers = {one.order: number for number, one in enumerate(whole.occurrences)}
         self._into = [whole.targets(number) - self._folding for number in range(len(whole.occurrences))]
         self._filled = {target for targets in self._into for target in targets}
@@ -164,7 +164,7 @@ class _Cutter:
         numbers = (self._numbers.get(self._whole.groups[place].order) for place in part)
         return [number for number in numbers if number is not None]
 
-    def cut(self, part: Sequence[int]) -> Slice:
+    def slice_of(self, part: Sequence[int]) -> Slice:
         """A part as a slice, whose relations have numbers of its own, in the order of the whole."""
         whole, numbers = self._whole, self._statements_in(part)
         filled = {target for number in numbers for target in self._into[number]}

@@ -23,7 +23,7 @@ class BatchPlan:
     @property
     def expected(self) -> int:
         """About how many batches go on once all are bound."""
-        return len(self.small) + sum(1 + len(self._templates(one)) // self.most for one in self.large)
+        return len(self.small) + sum(1 + len(_templates(self.found, one)) // self.most for one in self.large)
 
     def unbound(self) -> Iterator[UnboundBatch]:
         """The batches that are bound at once."""
@@ -37,9 +37,6 @@ class BatchPlan:
         for numbers in self.large:
             yield LargeBatch(self.found.templates.by_fingerprint, self.found.runs.occurrences(numbers), self.most)
 
-    def _templates(self, numbers: Sequence[int]) -> set[str]:
-        return {self.found.runs.templates[number] for number in numbers}
-
 
 def plan_of(found: Occurrences, batches: Sequence[Sequence[int]], at_once: int, *, parts: bool) -> BatchPlan:
     """The plan for `batches` of what a log was `found` to have, which is one batch if it has `at_once` templates.
@@ -49,10 +46,14 @@ def plan_of(found: Occurrences, batches: Sequence[Sequence[int]], at_once: int, 
     most = most_of_several(at_once)
     if not parts or len(set(found.runs.templates)) <= at_once:
         return BatchPlan(found, batches, (), most)
-    large = [len({found.runs.templates[number] for number in one}) > most for one in batches]
+    large = [len(_templates(found, one)) > most for one in batches]
     return BatchPlan(
         found,
         [one for one, is_large in zip(batches, large, strict=True) if not is_large],
         [one for one, is_large in zip(batches, large, strict=True) if is_large],
         most,
     )
+
+
+def _templates(found: Occurrences, numbers: Sequence[int]) -> set[str]:
+    return {found.runs.templates[number] for number in numbers}

@@ -17,7 +17,7 @@ than SQLite takes to find their rows.
 
 
 def chunks_of(wanted: Sequence[_T]) -> Iterator[list[_T]]:
-    """`wanted` in order, some hundred at a time."""
+    """`wanted` in order, a thousand at a time."""
     for start in range(0, len(wanted), _CHUNK):
         yield list(wanted[start : start + _CHUNK])
 

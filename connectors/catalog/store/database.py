@@ -38,7 +38,7 @@ _CHECKPOINT_PAGES = 8_192
 
 
 @dataclass(frozen=True, slots=True)
-class _Way:
+class _PoolSettings:
     """How connections are used: as many are `kept` and `more` made where these are busy, each with pages in memory."""
 
     begin: str
@@ -47,8 +47,8 @@ class _Way:
     pages_kib: int
 
 
-_READERS = _Way("begin", kept=8, more=64, pages_kib=8_192)
-_WRITER = _Way("begin immediate", kept=1, more=0, pages_kib=65_536)
+_READERS = _PoolSettings("begin", kept=8, more=64, pages_kib=8_192)
+_WRITER = _PoolSettings("begin immediate", kept=1, more=0, pages_kib=65_536)
 """SQLite has one writer at a time: one connection keeps the pages that all of them change."""
 
 
@@ -114,28 +114,28 @@ def loads(document: str) -> Json:
     return value
 
 
-def _open(file: Path, way: _Way) -> Engine:
+def _open(file: Path, pool: _PoolSettings) -> Engine:
     engine = create_engine(
         URL.create("sqlite", database=str(file)),
         connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False},
-        pool_size=way.kept,
-        max_overflow=way.more,
+        pool_size=pool.kept,
+        max_overflow=pool.more,
         pool_timeout=BUSY_SECONDS,
         pool_use_lifo=True,  # the pages that one call has read are often those that the next one needs
     )
-    event.listen(engine, "connect", partial(_configure, way))
-    event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(way.begin))
+    event.listen(engine, "connect", partial(_configure, pool))
+    event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(pool.begin))
     return engine
 
 
-def _configure(way: _Way, connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
+def _configure(pool: _PoolSettings, connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
     connection.isolation_level = None  # transactions begin where the engine says, not where the driver guesses
     cursor = connection.cursor()
     for pragma in (
         "journal_mode = wal",
         "synchronous = full",
         "foreign_keys = on",
-        f"cache_size = -{way.pages_kib}",
+        f"cache_size = -{pool.pages_kib}",
         f"wal_autocheckpoint = {_CHECKPOINT_PAGES}",
     ):
         cursor.execute(f"pragma {pragma}")

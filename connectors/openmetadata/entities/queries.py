@@ -17,7 +17,9 @@ from ingestion.model import Json
 _INDEX = "query_search_index"
 _CHUNK = 100
 _OUR_CHUNK = 500
-"""Of a catalog with bulk calls, whose search is asked by URLs as long as one likes."""
+"""Of a catalog with bulk calls."""
+_ASKED_AT_ONCE = 150
+"""Checksums in the URL of a search: with more of them it is longer than the 8 KiB that usual proxies take."""
 _FIELDS = ["checksum", "queryUsedIn", "usedBy", "processedLineage", "duration"]
 
 
@@ -56,7 +58,9 @@ def _with(query: QueryRecord, stored: Json | None) -> QueryRecord | None:
 
 
 def _stored_queries(http: Http, service: str, checksums: Sequence[str]) -> Mapping[str, Json]:
-    return {str(hit["checksum"]): hit for hit in _hits(http, service, checksums) if hit.get("checksum")}
+    parts = (checksums[start : start + _ASKED_AT_ONCE] for start in range(0, len(checksums), _ASKED_AT_ONCE))
+    hits = (hit for part in parts for hit in _hits(http, service, part))
+    return {str(hit["checksum"]): hit for hit in hits if hit.get("checksum")}
 
 
 def _hits(http: Http, service: str, checksums: Sequence[str]) -> Iterator[Json]:

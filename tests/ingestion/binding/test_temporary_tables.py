@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import gc
+
+import networkx as nx
+
 from ingestion.binding.temporary_tables import DEPTH_LIMIT, inline_temporary_tables
 from tests.support.captured_logs import bound, edges, table_edges
 
@@ -108,3 +112,22 @@ def test_a_star_over_a_temporary_table_of_unknown_columns_reaches_its_source() -
     log = bound(["CREATE TEMP TABLE stage AS SELECT * FROM unknown", "CREATE TABLE result AS SELECT * FROM stage"])
     (flow,) = inline_temporary_tables(log)
     assert [(log.relations[number].key.table) for number, _star in flow.content.stars] == ["unknown"]
+
+
+def test_no_graph_of_a_log_outlives_it() -> None:
+    """A process binds many, and seldom looks for what refers to itself alone."""
+    gc.collect()
+    gc.disable()
+    try:
+        log = bound(
+            [
+                "CREATE TEMP TABLE n AS SELECT a FROM s",
+                "INSERT INTO w SELECT a FROM n",
+                "CREATE TABLE v AS SELECT a FROM w",
+            ]
+        )
+        assert len(inline_temporary_tables(log)) == 2
+        left = [one for one in gc.get_objects() if isinstance(one, nx.DiGraph) and len(one)]
+    finally:
+        gc.enable()
+    assert not left

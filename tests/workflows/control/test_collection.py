@@ -3,6 +3,9 @@ from __future__ import annotations
 import gc
 from weakref import ref
 
+import pytest
+
+from workflows.control import collection
 from workflows.control.collection import collection_paused
 
 
@@ -21,12 +24,15 @@ def test_what_a_pause_leaves_is_old_at_once() -> None:
     assert gc.isenabled()
 
 
-def test_circles_of_a_pause_are_found_later() -> None:
-    with collection_paused():
-        circle = ref(_Circle())
-    assert circle() is not None
-    gc.collect()
-    assert circle() is None
+def test_circles_of_pauses_are_found_once_there_may_be_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(collection, "_OLD_VALUES", 10_000)
+    monkeypatch.setattr(collection, "_unsearched", collection._Unsearched())
+    circles = []
+    for _ in range(28):
+        with collection_paused():
+            circles += [ref(_Circle()) for _ in range(1_000)]
+    there = sum(circle() is not None for circle in circles)
+    assert 0 < there <= 12_000
 
 
 def test_a_pause_within_a_pause_ends_with_the_outer_one() -> None:

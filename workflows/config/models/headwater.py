@@ -219,7 +219,8 @@ class Headwater(Model):
     )
     templates_at_once: Positive = Field(
         default=10_000,
-        description="Distinct statements that are bound and published in memory; more go in batches of a quarter.",
+        description="Distinct statements that are bound and published in memory; more go in batches of a quarter, what "
+        "hangs together in several of them.",
     )
     dead_letters: Text = Field(
         default=".headwater/dead_letters.jsonl",

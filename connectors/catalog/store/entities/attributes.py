@@ -105,9 +105,7 @@ def known_columns(connection: Connection, identifiers: list[str]) -> Mapping[str
     """The paths of every column each entity ever had."""
     known: dict[str, set[str]] = {identifier: set() for identifier in identifiers}
     for chunk in chunks_of(identifiers):
-        for identifier, path, old in connection.execute(
-            _EVER.where(attributes.c.entity_id.in_(IDS)), bind_ids(chunk)
-        ).all():
+        for identifier, path, old in connection.execute(_EVER, bind_ids(chunk)).all():
             known[identifier].add(path if old is None else str(loads(old)))
     return known
 
