@@ -48,7 +48,7 @@ class _PoolSettings:
 
 
 _READERS = _PoolSettings("begin", kept=8, more=64, pages_kib=8_192)
-_WRITER = _PoolSettings("begin immediate", kept=1, more=0, pages_kib=65_536)
+_WRITER = _PoolSettings("begin immediate", kept=1, more=0, pages_kib=32_768)
 """SQLite has one writer at a time: one connection keeps the pages that all of them change."""
 
 
