@@ -25,14 +25,14 @@ def test_what_a_pause_leaves_is_old_at_once() -> None:
 
 
 def test_circles_of_pauses_are_found_once_there_may_be_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(collection, "_OLD_VALUES", 10_000)
+    monkeypatch.setattr(collection, "_OLD_VALUES", 9_000)
     monkeypatch.setattr(collection, "_unsearched", collection._Unsearched())
     circles = []
-    for _ in range(28):
+    for _ in range(6):
         with collection_paused():
             circles += [ref(_Circle()) for _ in range(1_000)]
     there = sum(circle() is not None for circle in circles)
-    assert 0 < there <= 12_000
+    assert 0 < there < len(circles)
 
 
 def test_a_pause_within_a_pause_ends_with_the_outer_one() -> None:
