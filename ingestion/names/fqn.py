@@ -48,7 +48,7 @@ def split_fqn(fqn: str) -> tuple[str, ...]:
 
     A stored name has no quotes in it, so a backslash is one here: `split` is for FQNs that others wrote.
     """
-    if '"' not in fqn and "__reserved__" not in fqn and all(plain := fqn.split(".")):
+    if '"' not in fqn and _RESERVED_PREFIX not in fqn and all(plain := fqn.split(".")):
         return tuple(plain)
     parts = []
     position = 0

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from workflows.batches.large_batches import LargeBatch
 from workflows.batches.passes import UnboundBatch
-from workflows.templates.components import most_of_several
+from workflows.templates.components import is_one_batch, most_of_several
 from workflows.templates.stage import Occurrences
 
 
@@ -44,7 +44,7 @@ def plan_of(found: Occurrences, batches: Sequence[Sequence[int]], at_once: int, 
     `parts`: what hangs together may be bound in parts.
     """
     most = most_of_several(at_once)
-    if not parts or len(set(found.runs.templates)) <= at_once:
+    if not parts or is_one_batch(found.runs, at_once):
         return BatchPlan(found, batches, (), most)
     large = [len(_templates(found, one)) > most for one in batches]
     return BatchPlan(

@@ -49,9 +49,9 @@ def batches_of(
 
     `doubtful_names` tells which of the names that nothing in the log makes stand where the catalog cannot tell.
     """
-    templates = set(runs.templates)
-    if len(templates) <= most:
+    if is_one_batch(runs, most):
         return [list(range(len(runs)))]
+    templates = set(runs.templates)
     names = mentioned.names
     bonds = _bonds(mentioned, templates)
     mentions_by_name = _contested_names(runs, names, bonds.made, defaults)
@@ -62,6 +62,11 @@ def batches_of(
     for number, routine in runs.routines.items():
         joined.union(("template", runs.templates[number]), ("routine", routine))
     return list(_pack(runs, joined, most_of_several(most)))
+
+
+def is_one_batch(runs: GroupedRuns, most: int) -> bool:
+    """Whether a log has so few templates that nothing of it is parted, if one batch may have so many."""
+    return len(set(runs.templates)) <= most
 
 
 def most_of_several(most: int) -> int:

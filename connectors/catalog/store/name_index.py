@@ -47,9 +47,10 @@ def prepare_name_index(connection: Connection) -> None:
 def index_names(connection: Connection, named: Mapping[tuple[str, str], str]) -> None:
     """Makes entities and columns (id and path) findable; names are only ever added, the past stays searchable."""
     known: set[tuple[str, str]] = set()
+    columns = (search_names.c.entity_id, search_names.c.column_path)
+    statement = select(*columns).where(search_names.c.entity_id.in_(IDS))
     for chunk in chunks_of(sorted({identifier for identifier, _ in named})):
-        columns = (search_names.c.entity_id, search_names.c.column_path)
-        rows = connection.execute(select(*columns).where(search_names.c.entity_id.in_(IDS)), bind_ids(chunk))
+        rows = connection.execute(statement, bind_ids(chunk))
         known.update((row[0], row[1]) for row in rows)
     new = [(*place, name) for place, name in named.items() if place not in known]
     insert_rows(connection, search_names, ("entity_id", "column_path", "name"), new)

@@ -33,9 +33,9 @@ def keep_versions(connection: Connection, rows: Iterable[EntityRow]) -> None:
 def mark_processed(connection: Connection, identifiers: Iterable[str], now: int) -> None:
     """Marks tables (by `identifiers`, their ids) whose lineage is done, each in a version of `now` (milliseconds)."""
     unmarked = entities.c.type == "table", ~entities.c.processed, ~entities.c.deleted
+    statement = select(entities).where(entities.c.id.in_(IDS), *unmarked)
     for chunk in chunks_of(sorted(identifiers)):
-        found = select(entities).where(entities.c.id.in_(IDS), *unmarked)
-        rows = connection.execute(found, bind_ids(chunk)).all()
+        rows = connection.execute(statement, bind_ids(chunk)).all()
         keep_versions(connection, rows)
         if rows:
             marks = [{"marked": row.id, "number": next_version(row), "moment": now} for row in rows]
