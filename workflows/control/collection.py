@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,9 +25,13 @@ _unsearched = _Unsearched()
 
 
 def collect_seldom() -> None:
-    """From now on, and not through what was loaded until now before a first pause has ended."""
+    """From now on, and not through what was loaded until now before a first pause has ended.
+
+    When the process ends it searches nothing: what is left then goes with it.
+    """
     gc.freeze()
     gc.set_threshold(_NEW_VALUES, 20, 10)
+    atexit.register(gc.freeze)
 
 
 @contextmanager

@@ -5,25 +5,22 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
-from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from ingestion.errors import Interrupted, LineageError, StateLost, TargetDown
 from workflows.config import RunConfig
 from workflows.control.options import RunOptions
 from workflows.control.progress import Progress
 from workflows.control.scratch import scratch_folder
-from workflows.publishing.warnings import warnings_of
-from workflows.reading.dbt_definitions import local_artifacts, open_dbt
-from workflows.reading.live_sources import open_database
-from workflows.report.counts import Pointer, RunCounts, RunSummary, report
-from workflows.runs.pipeline import Pipeline, RunContext
+from workflows.report.counts import RunSummary, report
 from workflows.runtime.metrics import write_metrics
 from workflows.runtime.spark import SparkStart
 from workflows.state.lease import Lease, hold_lease
-from workflows.state.runs import RecordedRun, RunOutcome, begin_run, end_run, last_done
+from workflows.state.runs import RecordedRun, RunOutcome, begin_run, end_run
 from workflows.state.store import StateStore, open_state
-from workflows.state.workflow_state import WorkflowState
-from workflows.target import RunTarget, open_target
+
+if TYPE_CHECKING:
+    from connectors.dbt.model_statements import DbtProject
 
 
 def run_workflow(config: RunConfig, options: RunOptions, progress: Progress) -> RunSummary:
@@ -36,8 +33,7 @@ def run_workflow(config: RunConfig, options: RunOptions, progress: Progress) -> 
         with store.write() as connection:
             begin_run(connection, run.workflow, run.run_id, run.started)
         try:
-            with local_artifacts(config) as whole:
-                summary = _carried_out(whole, options, progress, (store, lease))
+            summary = _carried_out(config, options, progress, (store, lease))
         except BaseException as error:
             message = str(error) if isinstance(error, LineageError) else type(error).__name__
             with suppress(StateLost):  # what ended the run is what to tell
@@ -62,45 +58,27 @@ def _state(config: RunConfig, options: RunOptions) -> Iterator[StateStore]:
             store.close()
 
 
-def _dry_run_config(config: RunConfig) -> RunConfig:
-    """What a dry run leaves in a shared folder nobody would remove: its state is thrown away."""
-    return replace(config, state=replace(config.state, folder=None))
+@contextmanager
+def _opened_project(config: RunConfig) -> Iterator[tuple[RunConfig, DbtProject | None]]:
+    """The configuration with dbt's artifacts on this machine's disk, and the project in them; of another, itself."""
+    if config.dbt is None:
+        yield config, None
+        return
+    from workflows.reading.dbt_definitions import local_artifacts, open_dbt
+
+    with local_artifacts(config) as whole:
+        yield whole, open_dbt(whole)
 
 
 def _carried_out(
     config: RunConfig, options: RunOptions, progress: Progress, state: tuple[StateStore, Lease]
 ) -> RunSummary:
     started = time.time()
-    store, lease = state
-    project = open_dbt(config)
-    with (
-        closing(SparkStart(config.spark)) as spark,
-        open_database(config) as database,
-        open_target(config, options.run_id, dry_run=options.dry_run) as target,
-    ):
-        memory = WorkflowState(store, lease, _dry_run_config(config) if options.dry_run else config, options.extent)
-        context = RunContext(spark, target, database, memory, project)
-        counts, warnings = Pipeline(config, options, progress, context).carry_out()
-    counts.check_conservation()
-    with store.read() as connection:
-        before = last_done(connection, config.state.workflow)
-    return RunSummary(
-        run_id=options.run_id,
-        workflow=config.origin,
-        started=started,
-        ended=time.time(),
-        counts=counts,
-        seconds_by_stage=progress.seconds_by_stage,
-        where_to_look=_where_to_look(config, options, target, counts),
-        warnings=(*warnings_of(config, counts, before), *warnings),
-        dry_run=options.dry_run,
-    )
+    with _opened_project(config) as (whole, project), closing(SparkStart(whole.spark)) as spark:
+        # it takes a second to load: the JVM starts meanwhile
+        from workflows.runs.workflow import BegunRun, carry_out
 
-
-def _where_to_look(config: RunConfig, options: RunOptions, target: RunTarget, counts: RunCounts) -> tuple[Pointer, ...]:
-    if counts.dead_total and not options.dry_run:
-        return (*target.where, Pointer("dead letters", str(config.dead_letters)))
-    return target.where
+        return carry_out(whole, options, progress, BegunRun(started, *state, spark, project))
 
 
 def _outcome(error: BaseException) -> RunOutcome:

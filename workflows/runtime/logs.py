@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from enum import StrEnum
+from pathlib import Path
 from types import TracebackType
 from urllib.parse import quote, quote_plus
 
@@ -120,6 +121,16 @@ class _JsonFormatter(logging.Formatter):
         if isinstance(value, list | tuple):
             return [self._clean(inner) for inner in value]
         return value if isinstance(value, int | float | bool | None) else self._redact(str(value))
+
+
+def quiet_py4j() -> None:
+    """Logs nothing more of py4j, by the root logger neither: what goes wrong there comes as an exception too."""
+    logging.getLogger("py4j").setLevel(logging.CRITICAL)
+    logging.getLogger().addFilter(_is_not_of_py4j)
+
+
+def _is_not_of_py4j(record: logging.LogRecord) -> bool:
+    return "py4j" not in Path(record.pathname).parts
 
 
 def _error_frames(record: logging.LogRecord) -> list[str]:

@@ -10,7 +10,7 @@ import sys
 import zipfile
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 
 import pyspark
@@ -26,6 +26,7 @@ from workflows.control.scratch import scratch_folder
 from workflows.control.signals import GracefulShutdown
 from workflows.runtime.class_loading import archive_file, most_used_first, options_to_use
 from workflows.runtime.java import Java, find_java
+from workflows.runtime.logs import quiet_py4j
 from workflows.runtime.spark_failures import meaning_of, spark_lost
 from workflows.runtime.spark_kinds import (
     OLDEST_SPARK,
@@ -117,7 +118,9 @@ class SparkStart:
             with drain.hold(), explained_start():
                 self._spark.result()
                 self._own = SparkSession.builder.getOrCreate()
-            if not is_one_process(self._settings.master):
+            if is_one_process(self._settings.master):
+                self._thread.submit(_load_worker, self._own.sparkContext)
+            else:
                 folder = self._scratch.enter_context(scratch_folder("spark"))
                 self._own.sparkContext.addPyFile(str(_own_code(folder)))
             yield self._own
@@ -145,6 +148,16 @@ def _context(conf: SparkConf) -> SparkContext:
         return SparkContext.getOrCreate(conf)
     gateway = launch_gateway(conf, {"stderr": None if _talks() else subprocess.DEVNULL})  # type: ignore[no-untyped-call]
     return SparkContext(conf=conf, gateway=gateway)
+
+
+def _load_worker(context: SparkContext) -> None:
+    """Has a Python worker load its modules, for a second, while the JVM plans its first queries."""
+    with suppress(*_TROUBLES):  # a task that is waited for tells them
+        context.parallelize([0], 1).foreach(_nothing)
+
+
+def _nothing(_row: int) -> None:
+    """What a worker is given to do that shall only be there."""
 
 
 def _talks() -> bool:
@@ -215,16 +228,6 @@ def _made_ours(active: SparkSession, settings: SparkSettings) -> Iterator[None]:
                 active.conf.unset(key)
             else:
                 active.conf.set(key, was)
-
-
-def quiet_py4j() -> None:
-    """Logs nothing more of py4j, by the root logger neither: what goes wrong there comes as an exception too."""
-    logging.getLogger("py4j").setLevel(logging.CRITICAL)
-    logging.getLogger().addFilter(_is_not_of_py4j)
-
-
-def _is_not_of_py4j(record: logging.LogRecord) -> bool:
-    return "py4j" not in Path(record.pathname).parts
 
 
 def _stop(spark: SparkSession | SparkContext) -> None:

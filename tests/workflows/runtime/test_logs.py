@@ -8,13 +8,14 @@ import logging
 from collections.abc import Iterator
 from urllib.parse import quote
 
+import py4j.java_gateway
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
 from workflows.control.progress import open_progress
-from workflows.runtime.logs import LogFormat, Redactor, frames, start_logging
+from workflows.runtime.logs import LogFormat, Redactor, frames, quiet_py4j, start_logging
 
 LOG = logging.getLogger("workflows.test")
 
@@ -137,3 +138,13 @@ def test_passwords_in_urls_and_bearer_tokens_go_unasked() -> None:
 
     assert redact("postgresql://bob:sesame@db:5432/x") == "postgresql://bob:***@db:5432/x"
     assert redact("Authorization: Bearer abc.def-ghi") == "Authorization: Bearer ***"
+
+
+@pytest.mark.parametrize("name", ["root", "py4j.java_gateway"])
+def test_py4j_logs_nothing_whatever_logger_it_takes(name: str, caplog: pytest.LogCaptureFixture) -> None:
+    quiet_py4j()
+    logger = logging.getLogger() if name == "root" else logging.getLogger(name)
+    for file in (py4j.java_gateway.__file__, __file__):
+        if logger.isEnabledFor(logging.ERROR):
+            logger.handle(logger.makeRecord(name, logging.ERROR, file, 1, "broken off", (), None))
+    assert [record.pathname for record in caplog.records] == ([__file__] if name == "root" else [])
