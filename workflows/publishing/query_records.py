@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import zlib
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -52,18 +52,21 @@ class LogQueries:
         """Takes in those of a batch, by their masked text."""
         parts: list[dict[str, RepeatedQuery]] = [{} for _ in self._parts]
         for masked, query in found.items():
-            parts[zlib.crc32(masked.encode("utf-8", "surrogatepass")) % len(parts)][masked] = query
+            parts[_checksum(masked)[0] * len(parts) >> 8][masked] = query
         for shelf, part in zip(self._parts, parts, strict=True):
             shelf.append(part)
 
     def records(self, service: str) -> Iterator[tuple[QueryRecord, ...]]:
-        """One record for each masked text, some at a time."""
+        """One record for each masked text, some at a time, in order of their checksums.
+
+        A catalog names queries by these: what is filed together is together in its indexes too.
+        """
         for shelf in self._parts:
             queries: dict[str, RepeatedQuery] = {}
             for part in shelf:
                 for masked, query in part.items():
                     queries.setdefault(masked, RepeatedQuery()).add(query)
-            yield tuple(_record(masked, query, service) for masked, query in sorted(queries.items()))
+            yield tuple(_record(masked, queries[masked], service) for masked in sorted(queries, key=_checksum))
 
     def file(self, target: RunTarget, service: str, probe: Probe) -> tuple[str, ...]:
         """Files them below the `service`; what to warn of where some could not be."""
@@ -84,6 +87,11 @@ def queries_behind(lineage: SourceLineage, entities: RelationEntities, edges: Ed
         one = RepeatedQuery(used_in, {*group.users}, group.count, group.duration, group.last_seen)
         found.setdefault(masked, RepeatedQuery()).add(one)
     return found
+
+
+def _checksum(masked: str) -> bytes:
+    """The MD5 of a text, of one too that cannot be filed."""
+    return hashlib.md5(masked.encode("utf-8", "surrogatepass"), usedforsecurity=False).digest()
 
 
 def _record(masked: str, query: RepeatedQuery, service: str) -> QueryRecord:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from sqlalchemy import Connection, func, select, text
 
@@ -44,17 +44,22 @@ def prepare_name_index(connection: Connection) -> None:
         _add_names(connection, [(row[0], row[1]) for row in rows])
 
 
-def index_names(connection: Connection, named: Mapping[tuple[str, str], str]) -> None:
-    """Makes entities and columns (id and path) findable; names are only ever added, the past stays searchable."""
+def index_names(
+    connection: Connection, named: Mapping[tuple[str, str], str], new: Collection[str] = frozenset()
+) -> None:
+    """Makes entities and columns (id and path) findable; names are only ever added, the past stays searchable.
+
+    Of those that are `new`, by their ids, no name is known.
+    """
     known: set[tuple[str, str]] = set()
     columns = (search_names.c.entity_id, search_names.c.column_path)
     statement = select(*columns).where(search_names.c.entity_id.in_(IDS))
-    for chunk in chunks_of(sorted({identifier for identifier, _ in named})):
+    for chunk in chunks_of(sorted({identifier for identifier, _ in named if identifier not in new})):
         rows = connection.execute(statement, bind_ids(chunk))
         known.update((row[0], row[1]) for row in rows)
-    new = [(*place, name) for place, name in named.items() if place not in known]
-    insert_rows(connection, search_names, ("entity_id", "column_path", "name"), new)
-    _add_names(connection, {(COLUMN if path else ENTITY, name) for _, path, name in new})
+    fresh = [(*place, name) for place, name in named.items() if place not in known]
+    insert_rows(connection, search_names, ("entity_id", "column_path", "name"), fresh)
+    _add_names(connection, {(COLUMN if path else ENTITY, name) for _, path, name in fresh})
 
 
 def plain(name: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, delete, select, update
 
 from connectors.catalog.contract.definition import EntityType
-from connectors.catalog.contract.entity_types import BY_TYPE
+from connectors.catalog.contract.entity_types import BY_TYPE, LINEAGE_TYPES
 from connectors.catalog.contract.errors import bad_request, not_found
 from connectors.catalog.store.chunking import chunks_of
 from connectors.catalog.store.database import dumps, loads, tick
@@ -70,6 +70,8 @@ class Registration:
     now: int = 0
     _known: dict[tuple[str, str], EntityRow | None] = field(default_factory=dict)
     _changes: list[Change] = field(default_factory=list)
+    _named: dict[tuple[str, str], str] = field(default_factory=dict)
+    _new: set[str] = field(default_factory=set)
     _rows: WaitingRows = field(default_factory=WaitingRows)
 
     def __post_init__(self) -> None:
@@ -108,7 +110,7 @@ class Registration:
             forget_labels(self.connection, identifier, stored.document)
         else:
             return Registered(identifier, name, created=False)
-        self._file_changes(identifier, stored, document)
+        self._file_changes(kind, (identifier, stored), document)
         self._rows.add_labels(label_rows(identifier, document) if has_labels(values["document"]) else [])
         self._known.pop((kind.type, name), None)
         if kind.type == "query":
@@ -121,11 +123,12 @@ class Registration:
         """Writes what waits, the attribute events and the search index of everything that was put."""
         self._rows.write(self.connection)
         record(self.connection, self._changes)
-        named = {(c.entity_id, c.path): c.label for c in self._changes if c.label is not None}
-        index_names(self.connection, named)
-        self._changes = []
+        index_names(self.connection, self._named, self._new)
+        self._changes, self._named, self._new = [], {}, set()
 
-    def _file_changes(self, identifier: str, stored: EntityRow | None, document: Json) -> None:
+    def _file_changes(self, kind: EntityType, known: tuple[str, EntityRow | None], document: Json) -> None:
+        """Takes in what is new of an entity, of which its id and what is stored are `known`."""
+        identifier, stored = known
         at = self.at or self.now
         before = loads(stored.document) if stored is not None and not stored.purged else {}
         changes = entity_changes(identifier, before, document, at)
@@ -137,6 +140,10 @@ class Registration:
                 given = name_events.StoredNameEvent(name_events.CREATE, identifier, identifier, at)
                 name_events.file_events(self.connection, [given])
         self._changes += changes
+        if kind.type in LINEAGE_TYPES:  # no other names are searched: least of all those of queries, their checksums
+            self._named.update({(one.entity_id, one.path): one.label for one in changes if one.label is not None})
+            if stored is None:
+                self._new.add(identifier)
 
     def _row(self, kind: str, name: str) -> EntityRow | None:
         if self._rows.have(kind, name):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from hashlib import md5
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -69,6 +71,14 @@ def test_tables_come_before_columns_and_leave_them_room(named: Client) -> None:
     ]
     kinds = [name.count(".") for name in found(named, "order")]
     assert kinds == sorted(kinds)
+
+
+def test_a_slip_of_the_finger_that_begins_the_checksum_of_a_query_is_still_one(shop: Client) -> None:
+    shop.table("feed", "total")
+    texts = (f"SELECT {number} FROM feed" for number in count())
+    query = next(one for one in texts if md5(one.encode(), usedforsecurity=False).hexdigest().startswith("fead"))
+    assert shop.put("/queries", {"query": query, "service": "shop"})[0] == 201
+    assert found(shop, "fead") == ["public.feed"]
 
 
 def test_a_store_made_before_the_index_is_searched_too(named: Client, tmp_path: Path) -> None:
