@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
-from uuid import uuid4
 
 import pyarrow as pa
-from py4j.protocol import Py4JError
-from pyspark import SparkContext, StorageLevel
-from pyspark.sql import DataFrame, Row
+from pyspark import StorageLevel
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import BinaryType, BooleanType, StringType, StructField, StructType
@@ -38,8 +33,8 @@ _RESULT_SCHEMA = StructType(
     ]
 )
 _ARROW_SCHEMA = to_arrow_schema(_RESULT_SCHEMA)
-_TEMPLATES_A_TASK = 4000
-"""In a slice: some ten seconds of work, which is what a run that is killed loses; each starts parser processes."""
+_TEMPLATES_A_TASK = 2000
+"""In a slice: some ten seconds of work, which is what a run that is killed loses."""
 TemplateKey = tuple[str, str]
 """Fingerprint and dialect."""
 
@@ -89,7 +84,7 @@ def parse_templates(
     expected: int,
     known: Collection[TemplateKey] = (),
     texts: Mapping[TemplateKey, str] | None = None,
-) -> Generator[ParsedTemplate]:
+) -> Iterator[ParsedTemplate]:
     """The templates of all statements that have a fingerprint, in slices of them; none of them is ever missing.
 
     All but those that are `known` already; `texts` are parsed for templates of which no statement is at hand. Of
@@ -110,50 +105,24 @@ def parse_templates(
         looked_up = spark.createDataFrame(sorted(known), "fingerprint string, dialect string")
         distinct = distinct.join(F.broadcast(looked_up), ["fingerprint", "dialect"], "left_anti")
     per_task = replace(parsing, threads=max(1, parsing.threads // tasks))
-    parse = _parser_task(per_task)
-    with _slices(distinct, expected // (_TEMPLATES_A_TASK * tasks) + 1) as slices:
+    for part in _slices(distinct, expected // (_TEMPLATES_A_TASK * tasks) + 1):
         # By fingerprint, so that the statements that are slow in one log are not all in one task.
-        parsed = (part.repartition(tasks, "fingerprint").mapInArrow(parse, _RESULT_SCHEMA) for part in slices)
-        with closing(_collected(spark.sparkContext, parsed)) as found:
-            for row in found:
-                yield template_of(row.asDict())
-
-
-def _collected(context: SparkContext, parts: Iterable[DataFrame]) -> Generator[Row]:
-    """The rows of all parts; while those of one are taken, Spark works on the next one."""
-    group = uuid4().hex
-
-    def collect(part: DataFrame) -> list[Row]:
-        context.setJobGroup(group, "templates")
+        parsed = part.repartition(tasks, "fingerprint").mapInArrow(_parser_task(per_task), _RESULT_SCHEMA)
         # All at once: an iterator has Spark work on one partition after the other.
-        return part.collect()
-
-    with ThreadPoolExecutor(1, "slices") as pool:
-        begun: deque[Future[list[Row]]] = deque()
-        try:
-            for part in parts:
-                begun.append(pool.submit(collect, part))
-                if len(begun) > 1:
-                    yield from begun.popleft().result()
-            while begun:
-                yield from begun.popleft().result()
-        finally:
-            if any(not one.cancel() and not one.done() for one in begun):
-                with suppress(Py4JError, OSError):  # of a JVM that has gone
-                    context.cancelJobGroup(group)
+        for row in parsed.collect():
+            yield template_of(row.asDict())
 
 
-@contextmanager
-def _slices(templates: DataFrame, slices: int) -> Iterator[Iterator[DataFrame]]:
-    """The templates in so many parts, which are kept in the block: taken apart of what is computed once."""
+def _slices(templates: DataFrame, slices: int) -> Iterator[DataFrame]:
+    """The templates in so many parts, each of which is kept before the next is begun."""
     if slices == 1:
-        yield iter((templates,))
+        yield templates
         return
     kept = templates.persist(StorageLevel.DISK_ONLY)
-    part = F.pmod(F.xxhash64("fingerprint"), F.lit(slices))
     try:
-        # Another hash than that of a repartition, which would put all of a slice into one task.
-        yield (kept.where(part == number) for number in range(slices))
+        for number in range(slices):
+            # Another hash than that of a repartition, which would put all of a slice into one task.
+            yield kept.where(F.pmod(F.xxhash64("fingerprint"), F.lit(slices)) == number)
     finally:
         kept.unpersist()
 
