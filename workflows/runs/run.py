@@ -1,10 +1,11 @@
-"""One run: its lease taken, its course noted, every statement accounted for."""
+"""One run: its lease taken, its course noted, however it ends."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ingestion.errors import Interrupted, LineageError, StateLost, TargetDown
@@ -75,10 +76,11 @@ def _carried_out(
 ) -> RunSummary:
     started = time.time()
     with _opened_project(config) as (whole, project), closing(SparkStart(whole.spark)) as spark:
-        # it takes a second to load: the JVM starts meanwhile
-        from workflows.runs.workflow import BegunRun, carry_out
+        # They take seconds to load: the JVM starts meanwhile.
+        from workflows.runs.workflow import BegunRun, run_stages
 
-        return carry_out(whole, options, progress, BegunRun(started, *state, spark, project))
+        summary = run_stages(whole, options, progress, BegunRun(started, *state, spark, project))
+    return replace(summary, ended=time.time())
 
 
 def _outcome(error: BaseException) -> RunOutcome:

@@ -32,8 +32,11 @@ class BegunRun:
     project: DbtProject | None = None
 
 
-def carry_out(config: RunConfig, options: RunOptions, progress: Progress, begun: BegunRun) -> RunSummary:
-    """What became of every statement, once the run has `begun`. Raises what the stages raise, and Unaccounted."""
+def run_stages(config: RunConfig, options: RunOptions, progress: Progress, begun: BegunRun) -> RunSummary:
+    """What became of every statement of a run that has `begun`, until now.
+
+    Raises what the stages raise, and Unaccounted where the counts do not add up.
+    """
     store, lease = begun.store, begun.lease
     with (
         open_database(config) as database,

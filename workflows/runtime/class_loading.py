@@ -26,6 +26,7 @@ _MOST_USED = (
     "py4j-", "spark-unsafe_", "parquet-common-", "json4s-ast_",
 )  # fmt: skip
 """How the names of the jars begin that most classes of a run come from, those with most first."""
+_SUBMIT_OPTIONS, _ARCHIVE_OPTION = "SPARK_SUBMIT_OPTS", "SharedArchiveFile"
 _QUIET = "-XX:+IgnoreUnrecognizedVMOptions -Xlog:cds=off -Xlog:cds+dynamic=off -Xlog:class+path=off"
 
 
@@ -43,6 +44,12 @@ def options_to_use(file: Path) -> str:
 def options_to_make(file: Path) -> str:
     """The options with which a JVM archives into `file`, when it ends, the classes that it has loaded."""
     return f'"-XX:ArchiveClassesAtExit={file}" {_QUIET}'
+
+
+def has_own_classes(spark_home: Path) -> bool:
+    """Whether the JVM may be told of an archive of classes, which fits one class path only, or of a class path."""
+    conf = Path(os.environ.get("SPARK_CONF_DIR") or spark_home / "conf")
+    return _ARCHIVE_OPTION in os.environ.get(_SUBMIT_OPTIONS, "") or (conf / "spark-defaults.conf").exists()
 
 
 def most_used_first(jars: Path) -> str:

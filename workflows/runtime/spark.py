@@ -24,7 +24,7 @@ from ingestion.errors import ConfigError
 from workflows.config import SparkSettings
 from workflows.control.scratch import scratch_folder
 from workflows.control.signals import GracefulShutdown
-from workflows.runtime.class_loading import archive_file, most_used_first, options_to_use
+from workflows.runtime.class_loading import archive_file, has_own_classes, most_used_first, options_to_use
 from workflows.runtime.java import Java, find_java
 from workflows.runtime.logs import quiet_py4j
 from workflows.runtime.spark_failures import meaning_of, spark_lost
@@ -39,6 +39,7 @@ from workflows.runtime.spark_kinds import (
 
 logger = logging.getLogger(__name__)
 _GONE_SECONDS = 2.0
+_WORKER_JOB = "headwater worker"
 _OWN_CODE = "headwater.zip"
 _OWN_PACKAGES = ("ingestion", "connectors", "workflows")
 _DEFAULTS = {
@@ -54,7 +55,6 @@ _DEFAULTS = {
 }
 _DAEMON = "workflows.runs.worker_daemon"
 _JAVA_OPTIONS = "spark.driver.defaultJavaOptions"
-_SUBMIT_OPTIONS, _ARCHIVE_OPTION = "SPARK_SUBMIT_OPTS", "SharedArchiveFile"
 CLASS_PATH = "spark.driver.extraClassPath"
 _WAREHOUSE = "spark.sql.warehouse.dir"
 _CLUSTER_DEFAULTS = {
@@ -119,7 +119,8 @@ class SparkStart:
                 self._spark.result()
                 self._own = SparkSession.builder.getOrCreate()
             if is_one_process(self._settings.master):
-                self._thread.submit(_load_worker, self._own.sparkContext)
+                if self._own.sparkContext.defaultParallelism > 1:
+                    self._thread.submit(_load_worker, self._own.sparkContext)
             else:
                 folder = self._scratch.enter_context(scratch_folder("spark"))
                 self._own.sparkContext.addPyFile(str(_own_code(folder)))
@@ -128,6 +129,9 @@ class SparkStart:
     def close(self) -> None:
         """Stops what was started; waits for it where it is still starting."""
         with self._scratch:
+            if self._own is not None:
+                with suppress(*_TROUBLES):  # of a JVM that has gone
+                    self._own.sparkContext.cancelJobGroup(_WORKER_JOB)
             self._thread.shutdown()
             if isinstance(self._spark, Future) and self._spark.exception() is None:
                 _stop(self._own or self._spark.result())
@@ -153,6 +157,7 @@ def _context(conf: SparkConf) -> SparkContext:
 def _load_worker(context: SparkContext) -> None:
     """Has a Python worker load its modules, for a second, while the JVM plans its first queries."""
     with suppress(*_TROUBLES):  # a task that is waited for tells them
+        context.setJobGroup(_WORKER_JOB, "a Python worker is loaded")
         context.parallelize([0], 1).foreach(_nothing)
 
 
@@ -174,7 +179,7 @@ def spark_conf(settings: SparkSettings, java: Java) -> dict[str, str]:
     if is_one_machine(settings.master):
         archive = options_to_use(archive_file(java))
         defaults |= {**_LOCAL_DEFAULTS, _JAVA_OPTIONS: f"{_LOCAL_DEFAULTS[_JAVA_OPTIONS]} {archive}".strip()}
-        if not archive and not _has_own_classes():
+        if not archive and not has_own_classes(_spark_home()):
             defaults[CLASS_PATH] = most_used_first(_spark_home() / "jars")
     if not is_one_process(settings.master):
         defaults |= _CLUSTER_DEFAULTS
@@ -187,12 +192,6 @@ def _workers_are_like_us() -> bool:
     """Whether Python workers find in their interpreter what we have: another may lack our packages, or PySpark."""
     same_spark = _spark_home().resolve() == Path(pyspark.__file__).resolve().parent
     return same_spark and os.environ.get("PYSPARK_PYTHON", sys.executable) == sys.executable
-
-
-def _has_own_classes() -> bool:
-    """Whether the JVM may be told of an archive of classes, which fits one class path only, or of a class path."""
-    conf = Path(os.environ.get("SPARK_CONF_DIR") or _spark_home() / "conf")
-    return _ARCHIVE_OPTION in os.environ.get(_SUBMIT_OPTIONS, "") or (conf / "spark-defaults.conf").exists()
 
 
 def _spark_home() -> Path:

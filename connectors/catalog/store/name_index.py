@@ -49,7 +49,7 @@ def index_names(
 ) -> None:
     """Makes entities and columns (id and path) findable; names are only ever added, the past stays searchable.
 
-    Of those that are `new`, by their ids, no name is known.
+    Of those that are `new`, by their ids, none may be known yet: what is given of them is not looked up before.
     """
     known: set[tuple[str, str]] = set()
     columns = (search_names.c.entity_id, search_names.c.column_path)

@@ -13,6 +13,21 @@ from connectors.catalog.store.entities.entities import EntityRow, reference
 from connectors.catalog.store.entities.service_connections import connection_without_secrets
 from ingestion.model import Json
 
+_CARRIED = (
+    *("description", "displayName", "owners", "tags", "extension", "domains", "lifeCycle", "certification"),
+    *("reviewers", "experts", "style", "inspectionQuery"),
+)
+_CARRIED_OF = {
+    "table": ("dataModel", "tableProfilerConfig"),
+    "dashboard": ("charts", "dataModels"),
+    "query": ("queryUsedIn", "usedBy", "users"),
+}
+
+
+def carried_keys(kind: str) -> tuple[str, ...]:
+    """What stays as it is when a repeated request for an entity of this type does not mention it."""
+    return (*_CARRIED, *_CARRIED_OF.get(kind, ()))
+
 
 def place_of(kind: EntityType, holder: EntityRow | None) -> str:
     """The name under which the names of what `holder` holds begin."""

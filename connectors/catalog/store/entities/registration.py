@@ -17,7 +17,7 @@ from connectors.catalog.store.entities import columns as columns_of
 from connectors.catalog.store.entities import name_events
 from connectors.catalog.store.entities.attributes import Change, entity_changes, record, shapes_around
 from connectors.catalog.store.entities.column_events import insert_column_events
-from connectors.catalog.store.entities.documents import complete, place_of, query_digest, references_to
+from connectors.catalog.store.entities.documents import carried_keys, complete, place_of, query_digest, references_to
 from connectors.catalog.store.entities.entities import EntityRow, entity_id, reference_of
 from connectors.catalog.store.entities.tests import suite_document, test_document, tested_table
 from connectors.catalog.store.entities.versions import keep_versions, next_version
@@ -32,16 +32,6 @@ from ingestion.names.storage_paths import normal_path
 # Built once: building it costs more than carrying it out.
 _FIND = select(entities).where(entities.c.type == bindparam("kind"), entities.c.fqn == bindparam("name"))
 Check = Callable[[EntityRow | None], None]
-_CARRIED = (
-    *("description", "displayName", "owners", "tags", "extension", "domains", "lifeCycle", "certification"),
-    *("reviewers", "experts", "style", "inspectionQuery"),
-)
-"""What stays as it is when a repeated request does not mention it."""
-_CARRIED_OF = {
-    "table": ("dataModel", "tableProfilerConfig"),
-    "dashboard": ("charts", "dataModels"),
-    "query": ("queryUsedIn", "usedBy", "users"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +100,7 @@ class Registration:
             forget_labels(self.connection, identifier, stored.document)
         else:
             return Registered(identifier, name, created=False)
-        self._file_changes(kind, (identifier, stored), document)
+        self._file_changes(kind, stored, document)
         self._rows.add_labels(label_rows(identifier, document) if has_labels(values["document"]) else [])
         self._known.pop((kind.type, name), None)
         if kind.type == "query":
@@ -126,10 +116,8 @@ class Registration:
         index_names(self.connection, self._named, self._new)
         self._changes, self._named, self._new = [], {}, set()
 
-    def _file_changes(self, kind: EntityType, known: tuple[str, EntityRow | None], document: Json) -> None:
-        """Takes in what is new of an entity, of which its id and what is stored are `known`."""
-        identifier, stored = known
-        at = self.at or self.now
+    def _file_changes(self, kind: EntityType, stored: EntityRow | None, document: Json) -> None:
+        at, identifier = self.at or self.now, document["id"]
         before = loads(stored.document) if stored is not None and not stored.purged else {}
         changes = entity_changes(identifier, before, document, at)
         gone = [(change.path, None) for change in changes if change.name == "shape" and change.value is None]
@@ -232,7 +220,7 @@ class Registration:
         if self.exact:
             return
         stored = loads(row.document)
-        for key in (*_CARRIED, *_CARRIED_OF.get(row.type, ())):
+        for key in carried_keys(row.type):
             if key not in document and key in stored:
                 document[key] = stored[key]
         definition = document.get("schemaDefinition", stored.get("schemaDefinition"))
