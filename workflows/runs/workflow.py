@@ -29,7 +29,7 @@ class BegunRun:
     store: StateStore
     lease: Lease
     spark: SparkStart
-    project: DbtProject | None = None
+    project: DbtProject | None
 
 
 def run_stages(config: RunConfig, options: RunOptions, progress: Progress, begun: BegunRun) -> RunSummary:

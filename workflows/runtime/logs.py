@@ -60,6 +60,16 @@ def start_logging(log_format: LogFormat, level: str, run_id: str, redact: Redact
         logging.getLogger(name).setLevel(number)
 
 
+def quiet_py4j() -> None:
+    """Logs nothing more of py4j, by the root logger neither: what goes wrong there comes as an exception too."""
+    logging.getLogger("py4j").setLevel(logging.CRITICAL)
+    logging.getLogger().addFilter(_is_not_of_py4j)
+
+
+def _is_not_of_py4j(record: logging.LogRecord) -> bool:
+    return "py4j" not in Path(record.pathname).parts
+
+
 def frames(traceback: TracebackType | None) -> list[str]:
     """Where an error passed, innermost last, as `module:line function`: no message, no source, no values."""
     found = []
@@ -121,16 +131,6 @@ class _JsonFormatter(logging.Formatter):
         if isinstance(value, list | tuple):
             return [self._clean(inner) for inner in value]
         return value if isinstance(value, int | float | bool | None) else self._redact(str(value))
-
-
-def quiet_py4j() -> None:
-    """Logs nothing more of py4j, by the root logger neither: what goes wrong there comes as an exception too."""
-    logging.getLogger("py4j").setLevel(logging.CRITICAL)
-    logging.getLogger().addFilter(_is_not_of_py4j)
-
-
-def _is_not_of_py4j(record: logging.LogRecord) -> bool:
-    return "py4j" not in Path(record.pathname).parts
 
 
 def _error_frames(record: logging.LogRecord) -> list[str]:

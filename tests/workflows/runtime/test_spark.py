@@ -267,10 +267,5 @@ print(SparkContext._active_spark_context)
 def test_a_start_that_nobody_waited_for_is_stopped_and_the_next_one_is_as_if_it_had_not_been() -> None:
     program = [sys.executable, "-c", UNUSED]
     printed = subprocess.run(program, cwd=REPOSITORY, check=True, capture_output=True, text=True)
-    assert printed.stdout.split() == [
-        "None",
-        "None",
-        "3",
-        "workflows.runs.worker_daemon",
-        "None",
-    ]  # nobody asked for one
+    worker = "workflows.runs.worker_daemon"  # nobody asked for one
+    assert printed.stdout.split() == ["None", "None", "3", worker, "None"]
