@@ -35,7 +35,7 @@ workflowConfig: {{openMetadataServerConfig: {{hostPort: embedded}}}}
 headwater:
   catalog: {{file: {catalog}}}
   deadLetters: {dead_letters}
-  spark: {{conf: {{spark.driver.extraJavaOptions: {options}, {class_path}: ""}}}}
+  spark: {{conf: {{spark.driver.defaultJavaOptions: {options}, {class_path}: ""}}}}
 """
 
 
@@ -47,18 +47,27 @@ def make_class_archive(file: Path) -> None:
     """
     file.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=file.parent) as made:
-        folder = Path(made)
-        unfinished, log, workflow = folder / "classes.jsa", folder / "log.csv", folder / "lineage.yaml"
-        places = {"log": log, "catalog": folder / "catalog.db", "dead_letters": folder / "dead_letters.jsonl"}
-        texts = {name: json.dumps(str(place)) for name, place in places.items()}
-        workflow.write_text(
-            _WORKFLOW.format(**texts, options=json.dumps(options_to_make(unfinished)), class_path=CLASS_PATH), "utf-8"
-        )
+        unfinished, log = Path(made) / "classes.jsa", Path(made) / "log.csv"
+        workflow = archiving_workflow(log, unfinished)
         for content in (_LOG, _LOG + _LATER):  # what a run does that finds an earlier one's state is archived too
             log.write_text(content, "utf-8")
             run_workflow(load_config(workflow), RunOptions(uuid.uuid4().hex), LoggedProgress())
         _end_jvm()
         unfinished.replace(file)
+
+
+def archiving_workflow(log: Path, archive: Path) -> Path:
+    """The file, beside `log`, of the workflow that reads it and whose JVM, when it ends, leaves the `archive`.
+
+    Its options stand in place of those that map an archive which is there already: no JVM can do both.
+    """
+    folder = log.parent
+    places = {"log": log, "catalog": folder / "catalog.db", "dead_letters": folder / "dead_letters.jsonl"}
+    texts = {name: json.dumps(str(place)) for name, place in places.items()}
+    workflow = folder / "lineage.yaml"
+    options = json.dumps(options_to_make(archive))
+    workflow.write_text(_WORKFLOW.format(**texts, options=options, class_path=CLASS_PATH), "utf-8")
+    return workflow
 
 
 def _end_jvm() -> None:

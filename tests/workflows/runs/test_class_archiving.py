@@ -12,6 +12,10 @@ import pytest
 
 from tests.support import class_archive
 from tests.support.catalog_contents import REPOSITORY
+from workflows.config import SparkSettings, load_config
+from workflows.runs.class_archiving import archiving_workflow
+from workflows.runtime.java import find_java
+from workflows.runtime.spark import spark_conf
 
 MAPPED = """
 from pathlib import Path
@@ -50,6 +54,19 @@ def test_a_run_maps_it(cache: Path) -> None:
     environment = class_archive.environment(cache)
     printed = subprocess.run(program, cwd=REPOSITORY, env=environment, check=True, capture_output=True, text=True)
     assert str(class_archive.file_in(cache)) in printed.stdout
+
+
+def test_it_is_made_again_by_a_jvm_that_does_not_map_it(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
+    log, again = tmp_path / "log.csv", tmp_path / "again.jsa"
+    log.touch()
+    settings = load_config(archiving_workflow(log, again)).spark
+    assert "-XX:SharedArchiveFile" in " ".join(spark_conf(SparkSettings(), find_java()).values())
+    options = " ".join(spark_conf(settings, find_java()).values())
+    assert f"-XX:ArchiveClassesAtExit={again}" in options
+    assert "-XX:SharedArchiveFile" not in options
 
 
 def test_the_doctor_tells_where_it_is_or_how_to_make_it(cache: Path, tmp_path: Path) -> None:
