@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import re
 import subprocess
 import sys
 import zipfile
@@ -14,7 +13,7 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 
 import pyspark
-from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
+from py4j.protocol import Py4JError, Py4JNetworkError
 from pyspark import SparkConf, SparkContext, SparkFiles
 from pyspark.errors import PySparkException
 from pyspark.java_gateway import launch_gateway
@@ -27,7 +26,7 @@ from workflows.control.signals import GracefulShutdown
 from workflows.runtime.class_loading import archive_file, has_own_classes, most_used_first, options_to_use
 from workflows.runtime.java import Java, find_java
 from workflows.runtime.logs import quiet_py4j
-from workflows.runtime.spark_failures import meaning_of, spark_lost
+from workflows.runtime.spark_failures import explained_settings, meaning_of, spark_lost
 from workflows.runtime.spark_kinds import (
     OLDEST_SPARK,
     is_old_spark,
@@ -57,6 +56,7 @@ _DAEMON = "workflows.runs.worker_daemon"
 _JAVA_OPTIONS = "spark.driver.defaultJavaOptions"
 CLASS_PATH = "spark.driver.extraClassPath"
 _WAREHOUSE = "spark.sql.warehouse.dir"
+_PARTITIONS = "spark.sql.shuffle.partitions"
 _CLUSTER_DEFAULTS = {
     # The texts of a log lie in the files of executors, as they are, from when they are read until they are parsed.
     "spark.io.encryption.enabled": "true",
@@ -64,14 +64,11 @@ _CLUSTER_DEFAULTS = {
 _LOCAL_DEFAULTS = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
-    "spark.sql.shuffle.partitions": "8",
+    _PARTITIONS: "8",
     # A run is short, and its work is in Python: what the JVM would spend on optimising its own code does not come back
     # (a third of the processor time at 100,000 records, two thirds at 100). spark.driver.extraJavaOptions wins over it.
     _JAVA_OPTIONS: "-XX:TieredStopAtLevel=1",
 }
-
-_REFUSAL = re.compile(r"^: (?:[\w.$]+: )?(?P<why>.+)$", re.MULTILINE)
-"""Where Py4JJavaError quotes the exception of the JVM: its class and its message."""
 
 _TROUBLES = (Py4JError, PySparkException, OSError, EOFError)
 _JVM_ENDED = "its JVM ended (killed, or out of memory: headwater.spark.conf, spark.driver.memory)"
@@ -107,7 +104,7 @@ class SparkStart:
         """The session, once it is there; one that was active already is given our settings for the block.
 
         A signal that comes while it is awaited is held back until it is there: a JVM that is half started would be
-        left behind. Raises ConfigError where an active Spark is too old, and where Spark refuses its settings;
+        left behind. Raises ConfigError where an active Spark is too old, and where Spark refuses a setting;
         SparkLost where it breaks down in the block; where a signal tore it down, Interrupted.
         """
         with explained_breakdowns(drain):
@@ -115,11 +112,13 @@ class SparkStart:
                 with _made_ours(self._spark, self._settings):
                     yield self._spark
                 return
-            with drain.hold(), explained_start():
+            with drain.hold(), explained_settings():
                 self._spark.result()
                 self._own = SparkSession.builder.getOrCreate()
+                self._own.conf.get(_PARTITIONS)  # has Spark look at all its settings for SQL
+                cores = self._own.sparkContext.defaultParallelism
             if is_one_process(self._settings.master):
-                if self._own.sparkContext.defaultParallelism > 1:
+                if cores > 1:
                     self._thread.submit(_load_worker, self._own.sparkContext)
             else:
                 folder = self._scratch.enter_context(scratch_folder("spark"))
@@ -202,7 +201,7 @@ def _spark_home() -> Path:
 def _made_ours(active: SparkSession, settings: SparkSettings) -> Iterator[None]:
     """Gives a session of somebody else our settings for the block, as far as it takes them, and our code for good.
 
-    Raises ConfigError where its Spark is too old.
+    Raises ConfigError where its Spark is too old, or refuses a setting.
     """
     if is_old_spark(active.version):
         raise ConfigError(f"the active session is of Spark {active.version}: a run needs {OLDEST_SPARK} or newer")
@@ -218,8 +217,9 @@ def _made_ours(active: SparkSession, settings: SparkSettings) -> Iterator[None]:
         folder.mkdir(exist_ok=True)
         context.addPyFile(str(_own_code(folder)))
     try:
-        for key, value in taken.items():
-            active.conf.set(key, value)
+        with explained_settings():
+            for key, value in taken.items():
+                active.conf.set(key, value)
         yield
     finally:
         for key, was in before.items():
@@ -254,26 +254,6 @@ def explained_breakdowns(drain: GracefulShutdown) -> Iterator[None]:
         if meaning is None:
             raise
         raise meaning from error
-
-
-@contextmanager
-def explained_start() -> Iterator[None]:
-    """What Spark says of its settings while it starts, as a mistake in them.
-
-    Raises ConfigError for that; Py4JNetworkError where its JVM ends before it has answered at all.
-    """
-    try:
-        yield
-    except Py4JJavaError as error:
-        refusal = _REFUSAL.search(str(error))
-        if refusal is None:
-            raise
-        raise ConfigError(f"Spark does not start with headwater.spark: {refusal['why']}") from error
-    except (Py4JError, ConnectionError) as error:
-        # PySpark keeps the gateway only once it has spoken with the JVM: until then its process cannot be asked for.
-        if SparkContext._gateway is not None:
-            raise
-        raise Py4JNetworkError(str(error)) from error
 
 
 def _is_gone() -> bool:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-from py4j.protocol import Py4JError
+from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
+from pyspark import SparkContext
+from pyspark.errors import IllegalArgumentException
 
 from ingestion import errors
-from ingestion.errors import LineageError, SparkLost
+from ingestion.errors import ConfigError, LineageError, SparkLost
 
 _EXCEPTION = re.compile(
     r"^(?:: |Caused by: )?(?P<message>(?:(?:java|org|scala|pyspark|py4j)\.[\w.$]*|(?:\w+\.)*"
@@ -17,6 +21,11 @@ _EXCEPTION = re.compile(
 """Where a stack trace, of the JVM or of Python, tells an exception of Spark or of the system: its class and message."""
 _OWN = re.compile(rf"^{re.escape(errors.__name__)}\.(?P<type>\w+)(?:: (?P<message>.*))?$", re.MULTILINE)
 """One of our own errors that a task raised."""
+
+_REFUSAL = re.compile(r"^: (?:[\w.$]+: )?(?P<why>.+)$", re.MULTILINE)
+"""Where Py4JJavaError quotes the exception of the JVM: its class and its message."""
+_REFUSED = re.compile(r"(?:\[[\w.]+\] )?(?P<why>.+?)\.?(?: SQLSTATE: \w+)?")
+"""A message of Spark: the name of its kind, what it says, and the code of that in standard SQL."""
 
 _CONF = "headwater.spark.conf"
 _FEWER = f"fewer at once: headwater.spark.master local[1]; on a cluster {_CONF}: spark.executor.memoryOverhead"
@@ -95,6 +104,34 @@ def meaning_of(error: BaseException) -> LineageError | None:
         if any(re.search(sign, line) for line in messages):
             return spark_lost(meaning)
     return None
+
+
+@contextmanager
+def explained_settings() -> Iterator[None]:
+    """What Spark says of its settings while it starts or takes them, as a mistake in them.
+
+    Raises ConfigError for that; Py4JNetworkError where its JVM ends before it has answered at all.
+    """
+    try:
+        yield
+    except IllegalArgumentException as error:
+        raise _refused(str(error)) from error
+    except Py4JJavaError as error:
+        refusal = _REFUSAL.search(str(error))
+        if refusal is None:
+            raise
+        raise _refused(refusal["why"]) from error
+    except (Py4JError, ConnectionError) as error:
+        # PySpark keeps the gateway only once it has spoken with the JVM: until then its process cannot be asked for.
+        if SparkContext._gateway is not None:
+            raise
+        raise Py4JNetworkError(str(error)) from error
+
+
+def _refused(message: str) -> ConfigError:
+    first = message.partition("\n")[0]
+    told = _REFUSED.fullmatch(first)
+    return ConfigError(f"Spark refuses a setting of headwater.spark: {told['why'] if told else first}")
 
 
 def _message(error: BaseException) -> str:

@@ -27,12 +27,8 @@ from workflows.config import SparkSettings
 from workflows.control.signals import GracefulShutdown, interrupted_by_signals
 from workflows.runtime import spark_kinds
 from workflows.runtime.java import find_java
-from workflows.runtime.spark import (
-    explained_breakdowns,
-    explained_start,
-    spark_conf,
-    spark_session,
-)
+from workflows.runtime.spark import explained_breakdowns, spark_conf, spark_session
+from workflows.runtime.spark_failures import explained_settings
 
 
 def test_a_signal_that_breaks_off_an_answer_is_told_and_not_what_came_of_it() -> None:
@@ -82,7 +78,7 @@ def test_a_jvm_that_is_killed_while_spark_starts_is_told_as_a_breakdown(
         with (
             pytest.raises(SparkLost, match=r"^Spark broke down: its JVM ended .*run the same command again"),
             explained_breakdowns(GracefulShutdown()),
-            explained_start(),
+            explained_settings(),
         ):
             launch_gateway()  # type: ignore[no-untyped-call]
         if listens:
@@ -115,7 +111,7 @@ def test_a_signal_is_told_before_the_jvm_that_ended_with_it(monkeypatch: pytest.
         interrupted_by_signals(drain),
         explained_breakdowns(drain),
         drain.hold(),
-        explained_start(),
+        explained_settings(),
     ):
         os.kill(os.getpid(), signal.SIGTERM)
         raise ConnectionRefusedError
@@ -222,6 +218,46 @@ def test_an_active_session_gets_our_settings_for_the_run_and_its_own_back(
     assert [spark.conf.get(key, None) for key in (zone, partitions, batches)] == before
     spark.conf.set(zone, "UTC")
     assert "keeps its own spark.executor.memory" in caplog.text
+
+
+@pytest.mark.parametrize("value", ["many", "0"])
+def test_a_setting_that_an_active_session_refuses_is_told_and_changes_nothing(spark: SparkSession, value: str) -> None:
+    batches, partitions = "spark.sql.execution.arrow.maxRecordsPerBatch", "spark.sql.shuffle.partitions"
+    before = [spark.conf.get(key, None) for key in (batches, partitions)]
+    with (
+        pytest.raises(ConfigError, match=rf'^Spark refuses .* The value \'{value}\' in the config "{partitions}" is'),
+        spark_session(SparkSettings(conf={partitions: value}), GracefulShutdown()),
+    ):
+        pytest.fail("it was used")
+    assert [spark.conf.get(key, None) for key in (batches, partitions)] == before
+
+
+REFUSED = """
+from pyspark import SparkContext
+from ingestion.errors import ConfigError
+from workflows.config import SparkSettings
+from workflows.control.signals import GracefulShutdown
+from workflows.runtime.spark import spark_session
+
+for key in ("spark.sql.shuffle.partitions", "spark.default.parallelism", "spark.memory.fraction"):
+    try:
+        with spark_session(SparkSettings(conf={key: "canary"}), GracefulShutdown()):
+            print("it was used")
+    except ConfigError as error:
+        print(SparkContext._active_spark_context, error)
+"""
+
+
+def test_a_setting_with_which_spark_cannot_work_is_told_before_the_first_query() -> None:
+    program = [sys.executable, "-c", REFUSED]
+    printed = subprocess.run(program, cwd=REPOSITORY, check=True, capture_output=True, text=True)
+    refused = "None Spark refuses a setting of headwater.spark:"
+    assert printed.stdout.splitlines() == [
+        f"{refused} The value 'canary' in the config \"spark.sql.shuffle.partitions\" is invalid. "
+        "It should be a/an 'int' value",
+        f'{refused} Illegal value for config key spark.default.parallelism: For input string: "canary"',
+        f'{refused} Illegal value for config key spark.memory.fraction: For input string: "canary"',
+    ]
 
 
 def test_an_active_session_of_an_old_spark_is_refused_in_one_line(
