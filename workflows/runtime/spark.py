@@ -72,6 +72,8 @@ _LOCAL_DEFAULTS = {
 
 _TROUBLES = (Py4JError, PySparkException, OSError, EOFError)
 _JVM_ENDED = "its JVM ended (killed, or out of memory: headwater.spark.conf, spark.driver.memory)"
+_JVM_ENDINGS = {53: "it can make no folder for its files (headwater.spark.conf: spark.local.dir)"}
+"""What exit codes of a JVM mean, as Spark's own class of them (ExecutorExitCode) has it."""
 
 
 class SparkStart:
@@ -249,22 +251,22 @@ def explained_breakdowns(drain: GracefulShutdown) -> Iterator[None]:
         if drain.interruption is not None:
             raise drain.interruption from None
         meaning = meaning_of(error)
-        if meaning is None and (isinstance(error, Py4JNetworkError) or _is_gone()):
+        if meaning is None and isinstance(error, Py4JNetworkError):
             meaning = spark_lost(_JVM_ENDED)
+        elif meaning is None and (code := _exit_code()) is not None:
+            meaning = spark_lost(_JVM_ENDINGS.get(code, _JVM_ENDED))
         if meaning is None:
             raise
         raise meaning from error
 
 
-def _is_gone() -> bool:
-    process = getattr(SparkContext._gateway, "proc", None)
-    if process is None:
-        return False
+def _exit_code() -> int | None:
+    """That of the JVM, if it has ended or is about to; None where it runs, or where there is none."""
+    process: subprocess.Popen[bytes] | None = getattr(SparkContext._gateway, "proc", None)
     try:
-        process.wait(_GONE_SECONDS)
+        return None if process is None else process.wait(_GONE_SECONDS)
     except subprocess.TimeoutExpired:
-        return False
-    return True
+        return None
 
 
 def _own_code(directory: Path) -> Path:

@@ -12,6 +12,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from py4j.protocol import Py4JError, Py4JNetworkError
@@ -98,7 +99,7 @@ class MutePySparkError(PySparkRuntimeError):
 
 
 def test_an_exception_of_a_jvm_that_has_gone_is_told_as_a_breakdown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("workflows.runtime.spark._is_gone", lambda: True)
+    monkeypatch.setattr("workflows.runtime.spark._exit_code", lambda: 137)
     with pytest.raises(SparkLost, match="its JVM ended"), explained_breakdowns(GracefulShutdown()):
         raise MutePySparkError("cannot be told")
 
@@ -239,7 +240,7 @@ from workflows.config import SparkSettings
 from workflows.control.signals import GracefulShutdown
 from workflows.runtime.spark import spark_session
 
-for key in ("spark.sql.shuffle.partitions", "spark.default.parallelism", "spark.memory.fraction"):
+for key in ("spark.sql.shuffle.partitions", "spark.memory.fraction"):
     try:
         with spark_session(SparkSettings(conf={key: "canary"}), GracefulShutdown()):
             print("it was used")
@@ -255,9 +256,31 @@ def test_a_setting_with_which_spark_cannot_work_is_told_before_the_first_query()
     assert printed.stdout.splitlines() == [
         f"{refused} The value 'canary' in the config \"spark.sql.shuffle.partitions\" is invalid. "
         "It should be a/an 'int' value",
-        f'{refused} Illegal value for config key spark.default.parallelism: For input string: "canary"',
         f'{refused} Illegal value for config key spark.memory.fraction: For input string: "canary"',
     ]
+
+
+NO_FOLDER = """
+import sys
+from workflows.config import SparkSettings
+from workflows.control.signals import GracefulShutdown
+from workflows.runtime.spark import spark_session
+
+with spark_session(SparkSettings(conf={"spark.local.dir": sys.argv[1]}), GracefulShutdown()):
+    print("it was used")
+"""
+
+
+def test_a_place_where_spark_can_keep_no_files_is_told_by_its_key(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    program = [sys.executable, "-c", NO_FOLDER, str(tmp_path / "file" / "folder")]
+    environment = {name: value for name, value in os.environ.items() if name != "SPARK_LOCAL_DIRS"}
+    printed = subprocess.run(
+        program, cwd=REPOSITORY, env=environment, check=False, capture_output=True, text=True, timeout=120
+    )
+    assert printed.stdout == ""
+    told = "Spark broke down: it can make no folder for its files (headwater.spark.conf: spark.local.dir)"
+    assert told in printed.stderr
 
 
 def test_an_active_session_of_an_old_spark_is_refused_in_one_line(
