@@ -31,8 +31,8 @@ PACKAGES = ("ingestion", "connectors", "workflows")
 SHORT, LONG = 2_000, 16_000
 """Lengths of the texts; LONG is eight times SHORT, so a quadratic pattern takes some 64 times as long on it."""
 UNSUSPICIOUS = 0.002
-LIMIT = 0.25
-"""Seconds on a text of SHORT, LONG characters: what is linear takes a hundredth of the latter."""
+LIMIT = 0.1
+"""Seconds on a text of SHORT, LONG characters: what is linear takes a tenth of it at most."""
 GROWTH = 20
 GIVEN_UP = 1.0
 TEXTS = 24

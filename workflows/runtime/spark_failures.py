@@ -24,7 +24,7 @@ _OWN = re.compile(rf"^{re.escape(errors.__name__)}\.(?P<type>\w+)(?:: (?P<messag
 
 _REFUSAL = re.compile(r"^: (?:[\w.$]+: )?(?P<why>.+)$", re.MULTILINE)
 """Where Py4JJavaError quotes the exception of the JVM: its class and its message."""
-_REFUSED = re.compile(r"(?:\[[\w.]+\] )?(?P<why>.+?)\.?(?: SQLSTATE: \w+)?")
+_SENTENCE = re.compile(r"^(?:\[[\w.]+\] )?(?P<why>.*?)\.?(?: SQLSTATE: \w+)?$")
 """A message of Spark: the name of its kind, what it says, and the code of that in standard SQL."""
 
 _CONF = "headwater.spark.conf"
@@ -115,12 +115,12 @@ def explained_settings() -> Iterator[None]:
     try:
         yield
     except IllegalArgumentException as error:
-        raise _refused(str(error)) from error
+        raise _refusal(str(error)) from error
     except Py4JJavaError as error:
         refusal = _REFUSAL.search(str(error))
         if refusal is None:
             raise
-        raise _refused(refusal["why"]) from error
+        raise _refusal(refusal["why"]) from error
     except (Py4JError, ConnectionError) as error:
         # PySpark keeps the gateway only once it has spoken with the JVM: until then its process cannot be asked for.
         if SparkContext._gateway is not None:
@@ -128,10 +128,9 @@ def explained_settings() -> Iterator[None]:
         raise Py4JNetworkError(str(error)) from error
 
 
-def _refused(message: str) -> ConfigError:
-    first = message.partition("\n")[0]
-    told = _REFUSED.fullmatch(first)
-    return ConfigError(f"Spark refuses a setting of headwater.spark: {told['why'] if told else first}")
+def _refusal(message: str) -> ConfigError:
+    sentence = _SENTENCE.sub(r"\g<why>", message.partition("\n")[0])
+    return ConfigError(f"Spark refuses a setting of headwater.spark: {sentence}")
 
 
 def _message(error: BaseException) -> str:

@@ -25,6 +25,9 @@ _MODE = re.compile(r", (Append|Overwrite|ErrorIfExists|Ignore)(?=, |$|\))")
 _LOCATION = re.compile(r"^(.*?), (?:\[[^\]]*\], )?(?:false|true)(?:, |$)", re.DOTALL)
 _VIEW_COLUMNS = re.compile(r"(?:^|(?<=, ))\(((?:(?!, \().)*?),(?:None|Some\(.*?\))\)(?=, \(|$)", re.DOTALL)
 _VIEW_KIND = re.compile(r", (PersistedView|LocalTempView|GlobalTempView)(?=, |$)")
+_FLAGS_AT_END = re.compile(r"(?<!, true)(?<!, false)(?:, (?:true|false))++$")
+_OPTIONS_OF_CACHE = {"]": re.compile(r", (?:true|false), \["), ")": re.compile(r", (?:true|false), Map\(")}
+"""Where the options of a CACHE TABLE begin, by how they end."""
 _OPTION = re.compile(r"[\[(, ](?:dbtable|path|table|topic)(?:=| -> )([^\],)]+)")
 _OPTION_TABLE = re.compile(r"[\[(, ]dbtable(?:=| -> )([^\],)]+)")
 _OPTION_URL = re.compile(r"[\[(, ]url(?:=| -> )(jdbc:[^\],)]+)")
@@ -137,7 +140,7 @@ def _create_view(node: PlanNode, names: NameMapping) -> PlanWrite:
     head = rest[: rest.find("], ") + 1] if rest.startswith("[(") else "[]"
     columns = tuple(match.group(1) for match in _VIEW_COLUMNS.finditer(head.strip("[]"))) or None
     text = rest[len(head) + 2 : kinds[-1].start()] if kinds else None
-    text = re.sub(r"(?:, (?:true|false))+$", "", text) if text else None
+    text = _FLAGS_AT_END.sub("", text) if text else None
     return PlanWrite(
         StatementKind.CREATE_VIEW,
         WriteMode.CREATE,
@@ -155,7 +158,9 @@ def _cache_as_select(node: PlanNode, names: NameMapping) -> PlanWrite:
     pieces = arguments(node.args)
     name = TableName((pieces[0],), pieces[0])
     text = node.args[len(pieces[0]) + 2 :]
-    text = re.sub(r", (?:true|false), \[.*\]$|, (?:true|false), Map\(.*\)$", "", text, flags=re.DOTALL)
+    options = _OPTIONS_OF_CACHE.get(text[-1:])
+    begun = options.search(text) if options is not None else None
+    text = text[: begun.start()] if begun is not None else text
     return PlanWrite(StatementKind.CREATE_VIEW, WriteMode.CREATE, name, None, view=True, temporary=True, text=text)
 
 
