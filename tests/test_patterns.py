@@ -248,9 +248,9 @@ def worst(each: Used) -> tuple[str, str] | None:
         short = seconds_of(each, start, unit, SHORT)
         if short < UNSUSPICIOUS:
             continue
+        short = min(short, seconds_of(each, start, unit, SHORT))
         if short > LIMIT:
             return start, unit
-        short = min(short, seconds_of(each, start, unit, SHORT))
         long = seconds_of(each, start, unit, LONG)
         if long > LIMIT and long > GROWTH * short:
             long = min(long, seconds_of(each, start, unit, LONG))

@@ -57,7 +57,7 @@ def make_class_archive(file: Path) -> None:
 
 
 def archiving_workflow(log: Path, archive: Path) -> Path:
-    """The file, beside `log`, of the workflow that reads it and whose JVM, when it ends, leaves the `archive`.
+    """Writes, beside `log`, the file of a workflow that reads it, and whose JVM leaves the `archive` when it ends.
 
     Its options stand in place of those that map an archive which is there already: no JVM can do both.
     """

@@ -72,7 +72,7 @@ _LOCAL_DEFAULTS = {
 
 _TROUBLES = (Py4JError, PySparkException, OSError, EOFError)
 _JVM_ENDED = "its JVM ended (killed, or out of memory: headwater.spark.conf, spark.driver.memory)"
-_JVM_ENDINGS = {53: "it can make no folder for its files (headwater.spark.conf: spark.local.dir)"}
+_JVM_ENDINGS = {53: "it can make no folder for its files (headwater.spark.conf: spark.local.dir; SPARK_LOCAL_DIRS)"}
 """What exit codes of a JVM mean, as Spark's own class of them (ExecutorExitCode) has it."""
 
 
@@ -251,13 +251,16 @@ def explained_breakdowns(drain: GracefulShutdown) -> Iterator[None]:
         if drain.interruption is not None:
             raise drain.interruption from None
         meaning = meaning_of(error)
-        if meaning is None and isinstance(error, Py4JNetworkError):
-            meaning = spark_lost(_JVM_ENDED)
-        elif meaning is None and (code := _exit_code()) is not None:
-            meaning = spark_lost(_JVM_ENDINGS.get(code, _JVM_ENDED))
         if meaning is None:
-            raise
+            code = _exit_code()
+            if code is None and not isinstance(error, Py4JNetworkError):
+                raise
+            meaning = spark_lost(_JVM_ENDINGS.get(code or 0, _JVM_ENDED))
         raise meaning from error
+    except ConfigError:
+        if drain.interruption is not None:
+            raise drain.interruption from None
+        raise
 
 
 def _exit_code() -> int | None:

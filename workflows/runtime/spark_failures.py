@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
 from pyspark import SparkContext
-from pyspark.errors import IllegalArgumentException
+from pyspark.errors import AnalysisException, IllegalArgumentException
 
 from ingestion import errors
 from ingestion.errors import ConfigError, LineageError, SparkLost
@@ -24,6 +24,7 @@ _OWN = re.compile(rf"^{re.escape(errors.__name__)}\.(?P<type>\w+)(?:: (?P<messag
 
 _REFUSAL = re.compile(r"^: (?:[\w.$]+: )?(?P<why>.+)$", re.MULTILINE)
 """Where Py4JJavaError quotes the exception of the JVM: its class and its message."""
+_STOPPED = re.compile(r"stopped SparkContext|SparkContext was shut down")
 _SENTENCE = re.compile(r"^(?:\[[\w.]+\] )?(?P<why>.*?)\.?(?: SQLSTATE: \w+)?$")
 """A message of Spark: the name of its kind, what it says, and the code of that in standard SQL."""
 
@@ -110,27 +111,24 @@ def meaning_of(error: BaseException) -> LineageError | None:
 def explained_settings() -> Iterator[None]:
     """What Spark says of its settings while it starts or takes them, as a mistake in them.
 
-    Raises ConfigError for that; Py4JNetworkError where its JVM ends before it has answered at all.
+    Raises ConfigError for that, Py4JNetworkError where its JVM ends before it has answered at all, and what Spark
+    raises where it has stopped meanwhile.
     """
     try:
         yield
-    except IllegalArgumentException as error:
-        raise _refusal(str(error)) from error
+    except (IllegalArgumentException, AnalysisException) as error:  # the latter of settings that it has no more
+        sentence = _SENTENCE.sub(r"\g<why>", str(error).partition("\n")[0])
+        raise ConfigError(f"Spark refuses a setting of headwater.spark: {sentence}") from error
     except Py4JJavaError as error:
         refusal = _REFUSAL.search(str(error))
-        if refusal is None:
+        if refusal is None or _STOPPED.search(str(error)):
             raise
-        raise _refusal(refusal["why"]) from error
+        raise ConfigError(f"Spark does not start with headwater.spark: {refusal['why']}") from error
     except (Py4JError, ConnectionError) as error:
         # PySpark keeps the gateway only once it has spoken with the JVM: until then its process cannot be asked for.
         if SparkContext._gateway is not None:
             raise
         raise Py4JNetworkError(str(error)) from error
-
-
-def _refusal(message: str) -> ConfigError:
-    sentence = _SENTENCE.sub(r"\g<why>", message.partition("\n")[0])
-    return ConfigError(f"Spark refuses a setting of headwater.spark: {sentence}")
 
 
 def _message(error: BaseException) -> str:

@@ -195,5 +195,5 @@ def test_whatever_comes_in_comes_out_parsed_or_dead_but_never_crashed(
     assert [parsed.key for parsed in outcomes] == [str(number) for number in range(len(texts))]
     for parsed in outcomes:
         assert (parsed.symbolic is None) == (parsed.tier is None) == (parsed.dead_reason is not None)
-        assert parsed.dead_reason in (None, "unparsable") or parsed.dead_reason.startswith("ill_formed:")
+        assert parsed.dead_reason in (None, "unparsable", "templated") or parsed.dead_reason.startswith("ill_formed:")
         assert all(not attempt.detail or attempt.reason == "unparsable" for attempt in parsed.attempts), parsed.attempts

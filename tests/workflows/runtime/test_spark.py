@@ -235,29 +235,40 @@ def test_a_setting_that_an_active_session_refuses_is_told_and_changes_nothing(sp
 
 REFUSED = """
 from pyspark import SparkContext
-from ingestion.errors import ConfigError
+from ingestion.errors import ConfigError, SparkLost
 from workflows.config import SparkSettings
 from workflows.control.signals import GracefulShutdown
-from workflows.runtime.spark import spark_session
+from workflows.runtime.spark import explained_breakdowns, spark_session
+from workflows.runtime.spark_failures import explained_settings
 
-for key in ("spark.sql.shuffle.partitions", "spark.memory.fraction"):
+for key in ("spark.sql.shuffle.partitions", "spark.memory.fraction", "spark.sql.fromJsonForceNullableSchema"):
     try:
         with spark_session(SparkSettings(conf={key: "canary"}), GracefulShutdown()):
             print("it was used")
     except ConfigError as error:
         print(SparkContext._active_spark_context, error)
+with spark_session(SparkSettings(), GracefulShutdown()) as spark:
+    spark.sparkContext._jsc.stop()
+    try:
+        with explained_breakdowns(GracefulShutdown()), explained_settings():
+            print(spark.sparkContext.defaultParallelism)
+    except SparkLost as error:
+        print(error)
 """
 
 
 def test_a_setting_with_which_spark_cannot_work_is_told_before_the_first_query() -> None:
     program = [sys.executable, "-c", REFUSED]
     printed = subprocess.run(program, cwd=REPOSITORY, check=True, capture_output=True, text=True)
+    partitions, fraction, removed, stopped = printed.stdout.splitlines()
     refused = "None Spark refuses a setting of headwater.spark:"
-    assert printed.stdout.splitlines() == [
+    assert partitions == (
         f"{refused} The value 'canary' in the config \"spark.sql.shuffle.partitions\" is invalid. "
-        "It should be a/an 'int' value",
-        f'{refused} Illegal value for config key spark.memory.fraction: For input string: "canary"',
-    ]
+        "It should be a/an 'int' value"
+    )
+    assert fraction == f'{refused} Illegal value for config key spark.memory.fraction: For input string: "canary"'
+    assert removed.startswith(f"{refused} The SQL config")
+    assert stopped.startswith("Spark broke down: its JVM did not start, or was stopped")
 
 
 NO_FOLDER = """
@@ -279,7 +290,7 @@ def test_a_place_where_spark_can_keep_no_files_is_told_by_its_key(tmp_path: Path
         program, cwd=REPOSITORY, env=environment, check=False, capture_output=True, text=True, timeout=120
     )
     assert printed.stdout == ""
-    told = "Spark broke down: it can make no folder for its files (headwater.spark.conf: spark.local.dir)"
+    told = "Spark broke down: it can make no folder for its files (headwater.spark.conf: spark.local.dir;"
     assert told in printed.stderr
 
 
