@@ -247,9 +247,11 @@ def explained_breakdowns(drain: GracefulShutdown) -> Iterator[None]:
     """
     try:
         yield
-    except _TROUBLES as error:
+    except (*_TROUBLES, ConfigError) as error:
         if drain.interruption is not None:
             raise drain.interruption from None
+        if isinstance(error, ConfigError):
+            raise
         meaning = meaning_of(error)
         if meaning is None:
             code = _exit_code()
@@ -257,10 +259,6 @@ def explained_breakdowns(drain: GracefulShutdown) -> Iterator[None]:
                 raise
             meaning = spark_lost(_JVM_ENDINGS.get(code or 0, _JVM_ENDED))
         raise meaning from error
-    except ConfigError:
-        if drain.interruption is not None:
-            raise drain.interruption from None
-        raise
 
 
 def _exit_code() -> int | None:

@@ -24,7 +24,7 @@ _OWN = re.compile(rf"^{re.escape(errors.__name__)}\.(?P<type>\w+)(?:: (?P<messag
 
 _REFUSAL = re.compile(r"^: (?:[\w.$]+: )?(?P<why>.+)$", re.MULTILINE)
 """Where Py4JJavaError quotes the exception of the JVM: its class and its message."""
-_STOPPED = re.compile(r"stopped SparkContext|SparkContext was shut down")
+_STOPPED = r"SparkContext was shut down|stopped SparkContext"
 _SENTENCE = re.compile(r"^(?:\[[\w.]+\] )?(?P<why>.*?)\.?(?: SQLSTATE: \w+)?$")
 """A message of Spark: the name of its kind, what it says, and the code of that in standard SQL."""
 
@@ -76,7 +76,7 @@ _MEANINGS = (
         "its master does not answer, or has given it up (headwater.spark.master)",
     ),
     (
-        r"SparkContext was shut down|stopped SparkContext|JAVA_GATEWAY_EXITED",
+        rf"{_STOPPED}|JAVA_GATEWAY_EXITED",
         f"its JVM did not start, or was stopped (see {_CONF})",
     ),
     (r"InvalidClassException", "its hosts run another Spark than the driver (put one of this PySpark's version there)"),
@@ -121,7 +121,7 @@ def explained_settings() -> Iterator[None]:
         raise ConfigError(f"Spark refuses a setting of headwater.spark: {sentence}") from error
     except Py4JJavaError as error:
         refusal = _REFUSAL.search(str(error))
-        if refusal is None or _STOPPED.search(str(error)):
+        if refusal is None or re.search(_STOPPED, str(error)):
             raise
         raise ConfigError(f"Spark does not start with headwater.spark: {refusal['why']}") from error
     except (Py4JError, ConnectionError) as error:
