@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass
 from threading import Event
@@ -24,6 +24,9 @@ from workflows.batches.passes import send_batch
 from workflows.batches.places import Given, InDriver, Left, Pass, Summary, Value
 from workflows.batches.worker import Recorded, TaskPass, WorkerSettings, batch_task, recorded_in
 from workflows.control.shelf import Shelf, pack, unpack
+
+_SIGNALS_SEEN_AFTER = 0.5
+"""Seconds. A signal that comes just before the main thread waits is handled only when that thread next runs Python."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +122,8 @@ class _Flow:
     def take_first(self) -> None:
         """Takes what came of the first one, once it is done."""
         future, batch, given = self.waiting[0]
+        while not wait((future,), _SIGNALS_SEEN_AFTER).done:
+            pass
         recorded = future.result()
         with self._here.options.drain.hold():
             self.waiting.popleft()

@@ -14,7 +14,7 @@ _SET_NAMESPACE = re.compile(
     r"(?:(?:List|ArraySeq|ArrayBuffer|Vector|WrappedArray)\()?(?P<namespace>[\w.-]+)",
     re.DOTALL,
 )
-_SET_COMMAND = re.compile(r"(?:SetNamespaceCommand|SetCatalogCommand)[^\n]*\nArguments: \[?(?P<name>[^\],\n]+)")
+_SET_COMMAND = re.compile(r"(?:SetNamespaceCommand|SetCatalogCommand)[^\n]{0,80}\nArguments: \[?(?P<name>[^\],\n]+)")
 _USE = re.compile(
     r"^\s*USE\s+(?:(?:NAMESPACE|DATABASE|SCHEMA)\s+)?(?P<name>(?:`[^`]+`|[\w-]+)(?:\.(?:`[^`]+`|[\w-]+))*)\s*+(?:;\s*+)?+$",
     re.IGNORECASE,

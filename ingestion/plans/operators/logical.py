@@ -27,7 +27,7 @@ from ingestion.plans.text.relation import (
     unite_lineages,
 )
 
-HINTS = re.compile(r"(?:, (?:left|right)Hint=\([^()]*\))+$")
+HINTS = re.compile(r"(?:, (?:left|right)Hint=\([^()]*\)){1,2}$")
 _OUTER = re.compile(r", (?:true|false)(?=, |\Z)")
 JOIN_TYPE = re.compile(r"\], ((?:Inner|Cross|Left|Right|Full|ExistenceJoin)\w*(?:\([^()]*\))?)(?=, |$)")
 COUNTED = re.compile(r"^\[(?:-?1 AS vcol|(?:true|null) AS vcol1)#")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from ingestion.model import ColumnRef, Problem, ProblemKind, Subtype, TableName
 from ingestion.plans.operators.step import CUT, EvaluationContext
@@ -24,6 +25,8 @@ JDBC_RELATION = re.compile(r"\bJDBCRelation\((?P<what>.*?)\)(?: \[numPartitions=
 JDBC_BEHIND = re.compile(r" JDBCRelation\(.*\)(?: \[numPartitions=\d+\])?$", re.DOTALL)
 JDBC_TABLE = re.compile(r"JDBCTable\((.+?),StructType\(")
 JDBC_CATALOG = "org.apache.spark.sql.execution.datasources.v2.jdbc.JDBCTableCatalog"
+_HIVE_COLUMNS = re.compile(r"(?:Data|Partition) Cols: (?=\[)")
+_END_OF_LIST = re.compile(r"\](?=, |\])")
 OWN_FILTERS = ("PartitionFilters", "RequiredDataFilters")
 """The filters of a scan that no Filter node repeats."""
 
@@ -97,9 +100,16 @@ def _outputs(node: PlanNode, kind: str) -> list[Element]:
         listed = listed[listed.find("[") : listed.rfind("]") + 1]
         return attribute_list(listed, ",") if listed.startswith("[") else []
     if kind == "HiveTableRelation":
-        lists = re.findall(r"(?:Data Cols|Partition Cols): (\[.*?\])(?:, |\])", args, re.DOTALL)
-        return [item for text in lists for item in attribute_list(text)] or _first_list(args)
+        return [item for text in _column_lists(args) for item in attribute_list(text)] or _first_list(args)
     return _first_list(args)
+
+
+def _column_lists(args: str) -> Iterator[str]:
+    """The bracketed lists of a Hive table's columns, those of its data before those of its partitions."""
+    place = 0
+    while (begun := _HIVE_COLUMNS.search(args, place)) and (ended := _END_OF_LIST.search(args, begun.end())):
+        yield args[begun.end() : ended.end()]
+        place = ended.end()
 
 
 def _first_list(args: str) -> list[Element]:
