@@ -168,17 +168,33 @@ class Page:
         return len(self.driver.find_elements(By.CSS_SELECTOR, f".wires .wire{'.' + kind if kind else ''}"))
 
     def click_wire(self, kind: str, number: int = 0) -> None:
-        """Clicks the middle of a wire's line."""
-        script = """
-            const path = document.querySelectorAll('.wires path.wire.' + arguments[0])[arguments[1]];
-            const at = path.getPointAtLength(path.getTotalLength() / 2);
-            const on = path.getScreenCTM();
-            return [at.x * on.a + on.e, at.y * on.d + on.f];
-        """
-        x, y = self.js(script, kind, number)
+        """Clicks the middle of a wire's line, once the camera has come to rest."""
+        at: list[float] = []
+
+        def rests() -> bool:
+            before = at[:]
+            at[:] = self._middle_of_wire(kind, number)
+            return before == at
+
+        self.until(rests, "the camera to rest")
         pointer = ActionChains(self.driver, duration=0)
-        pointer.w3c_actions.pointer_action.move_to_location(round(x), round(y))
+        pointer.w3c_actions.pointer_action.move_to_location(*map(round, at))
         pointer.click().perform()
+
+    def _middle_of_wire(self, kind: str, number: int) -> list[float]:
+        """Where on the screen it is, after two more frames."""
+        script = """
+            const [kind, number, done] = arguments;
+            const middle = () => {
+              const path = document.querySelectorAll('.wires path.wire.' + kind)[number];
+              const at = path.getPointAtLength(path.getTotalLength() / 2);
+              const on = path.getScreenCTM();
+              return [at.x * on.a + on.e, at.y * on.d + on.f];
+            };
+            requestAnimationFrame(() => requestAnimationFrame(() => done(middle())));
+        """
+        found: list[float] = self.driver.execute_async_script(script, kind, number)
+        return found
 
     def search(self, text: str) -> list[str]:
         """What the search box offers for a text."""
