@@ -32,9 +32,8 @@ SHORT, LONG = 16_000, 128_000
 """Lengths of the texts; LONG is eight times SHORT, so a quadratic pattern takes some 64 times as long on it."""
 UNSUSPICIOUS = 0.005
 """Seconds on SHORT characters: a linear pattern takes a tenth of it, a quadratic one some 100 times that."""
-GROWTH = 20
-GIVEN_UP = 1.0
-"""Seconds on either text: a linear pattern takes a hundredth of it on LONG characters, a quadratic one 8 times it."""
+GIVEN_UP = 2.0
+"""Seconds on either text: a linear pattern takes an eighth of it at most on LONG characters, a quadratic one more."""
 TEXTS = 24
 ANCHORED = frozenset({"match", "fullmatch"})
 
@@ -248,10 +247,7 @@ def worst(each: Used) -> tuple[str, str] | None:
         short = seconds_of(each, start, unit, SHORT)
         if short < UNSUSPICIOUS:
             continue
-        if short >= GIVEN_UP:
-            return start, unit
-        long = seconds_of(each, start, unit, LONG)
-        if long >= GIVEN_UP or long > GROWTH * min(short, seconds_of(each, start, unit, SHORT)):
+        if short >= GIVEN_UP or seconds_of(each, start, unit, LONG) >= GIVEN_UP:
             return start, unit
     return None
 
