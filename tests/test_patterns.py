@@ -31,7 +31,7 @@ PACKAGES = ("ingestion", "connectors", "workflows")
 SHORT, LONG = 16_000, 128_000
 """Lengths of the texts; LONG is eight times SHORT, so a quadratic pattern takes some 64 times as long on it."""
 UNSUSPICIOUS = 0.005
-"""Seconds on SHORT characters: a linear pattern takes a tenth of it, a quadratic one some 100 times that."""
+"""Seconds on SHORT characters: most linear patterns take less, and every quadratic one more."""
 GIVEN_UP = 2.0
 """Seconds on either text: a linear pattern takes an eighth of it at most on LONG characters, a quadratic one more."""
 TEXTS = 24
