@@ -28,12 +28,11 @@ from ingestion.lexing import lexicon_of
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("ingestion", "connectors", "workflows")
-SHORT, LONG = 16_000, 128_000
-"""Lengths of the texts; LONG is eight times SHORT, so a quadratic pattern takes some 64 times as long on it."""
-UNSUSPICIOUS = 0.005
-"""Seconds on SHORT characters: most linear patterns take less, and every quadratic one more."""
-GIVEN_UP = 2.0
-"""Seconds on either text: a linear pattern takes an eighth of it at most on LONG characters, a quadratic one more."""
+LIMITS = ((16_000, 0.005), (128_000, 2.0))
+"""Lengths of the texts, and the seconds that make the longer one worth a look, or, on that one, a pattern slow.
+
+On the longer one the slowest linear pattern takes an eighth of its limit, the quickest quadratic one ten times as much.
+"""
 TEXTS = 24
 ANCHORED = frozenset({"match", "fullmatch"})
 
@@ -215,15 +214,14 @@ class TakesTooLong(Exception):
     """The processor's time for one text is used up."""
 
 
-def seconds_of(each: Used, start: str, unit: str, length: int) -> float:
-    """The process's time for one text, cut off at GIVEN_UP."""
-    text = start + unit * (length // len(unit)) + "\x00"
+def reaches(seconds: float, each: Used, text: str) -> bool:
+    """Whether the pattern takes that much of the process's time for the text; it is stopped then."""
 
     def give_up(_number: int, _frame: FrameType | None) -> None:
         raise TakesTooLong
 
     before = signal.signal(signal.SIGVTALRM, give_up)
-    signal.setitimer(signal.ITIMER_VIRTUAL, GIVEN_UP)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
     begun = time.process_time()
     try:
         if each.anchored:
@@ -233,21 +231,18 @@ def seconds_of(each: Used, start: str, unit: str, length: int) -> float:
                 pass
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
     except TakesTooLong:
-        pass
+        return True
     finally:
         signal.signal(signal.SIGVTALRM, signal.SIG_IGN)  # it may come between the text's end and this
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         signal.signal(signal.SIGVTALRM, before)
-    return time.process_time() - begun
+    return time.process_time() - begun >= seconds
 
 
 def worst(each: Used) -> tuple[str, str] | None:
     """The first text that the pattern takes more than a few passes over, None where there is none."""
     for start, unit in islice(hostile(each.pattern), TEXTS):
-        short = seconds_of(each, start, unit, SHORT)
-        if short < UNSUSPICIOUS:
-            continue
-        if short >= GIVEN_UP or seconds_of(each, start, unit, LONG) >= GIVEN_UP:
+        if all(reaches(limit, each, start + unit * (length // len(unit)) + "\x00") for length, limit in LIMITS):
             return start, unit
     return None
 
