@@ -16,6 +16,9 @@ Path: TypeAlias = tuple[str | int, ...]
 
 _MAX_NODES = 100_000  # aliases of aliases grow without end; no configuration comes near
 _MAX_DEPTH = 100
+_NESTED = "nested too deeply"
+_TOO_DEEP = "maximum nesting depth"
+"""What newer versions of libyaml say of it, which read so far ahead that they meet their own limit first."""
 _LONGEST_NUMBER = 100
 _TEXT_WORDS = frozenset({"yes", "no", "on", "off", "y", "n"})
 _NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
@@ -119,8 +122,11 @@ def _read_document(text: str, origin: str, loader_class: type[_Loader | _Patient
         content = reading.value(root, ())
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        advice = _saying(f"{error.context}: {error.problem}", mark.line if mark else 0, text)
-        raise _invalid(origin, mark.line + 1 if mark else None, f"not valid YAML: {advice}") from None
+        line = mark.line + 1 if mark else None
+        if _TOO_DEEP in str(error.problem):
+            raise _invalid(origin, line, _NESTED) from None
+        advice = _saying(f"{error.context}: {error.problem}", (line or 1) - 1, text)
+        raise _invalid(origin, line, f"not valid YAML: {advice}") from None
     finally:
         loader.dispose()
     return Document(origin, content, reading.lines, frozenset(reading.looks_like_text))
@@ -139,7 +145,7 @@ def _check_size(text: str, origin: str, loader_class: type[_Loader | _PatientLoa
         if event.start_mark is not None:
             line = event.start_mark.line + 1
         if depth > _MAX_DEPTH:
-            raise _invalid(origin, line, "nested too deeply")
+            raise _invalid(origin, line, _NESTED)
         if values > 2 * _MAX_NODES:
             raise _invalid(origin, line, f"more than {_MAX_NODES:,} values")
 
