@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pyspark import SparkContext
 
+from ingestion.errors import ConfigError
 from workflows.config import load_config
 from workflows.control.options import RunOptions
 from workflows.control.progress import LoggedProgress
@@ -42,8 +43,8 @@ headwater:
 def make_class_archive(file: Path) -> None:
     """Writes the archive of the classes that runs need, by two small ones; `file` is whole or not there.
 
-    It needs a process that has not started Spark yet. Raises what a run raises, and OSError where the folder of `file`
-    cannot be written.
+    It needs a process that has not started Spark yet. Raises what a run raises, OSError where the folder of `file`
+    cannot be written, and ConfigError where Java leaves no archive.
     """
     file.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=file.parent) as made:
@@ -52,7 +53,11 @@ def make_class_archive(file: Path) -> None:
         for content in (_LOG, _LOG + _LATER):  # what a run does that finds an earlier one's state is archived too
             log.write_text(content, "utf-8")
             run_workflow(load_config(workflow), RunOptions(uuid.uuid4().hex), LoggedProgress())
-        _end_jvm()
+        code = _end_jvm()
+        if not unfinished.is_file():
+            raise ConfigError(
+                f"Java ended with {code} and left no archive of its classes: see JAVA_HOME, JAVA_TOOL_OPTIONS"
+            )
         unfinished.replace(file)
 
 
@@ -70,12 +75,12 @@ def archiving_workflow(log: Path, archive: Path) -> Path:
     return workflow
 
 
-def _end_jvm() -> None:
-    """Waits until the JVM has archived its classes and is gone."""
+def _end_jvm() -> int:
+    """Waits until the JVM has archived its classes and is gone; its exit code."""
     gateway = SparkContext._gateway
     assert gateway is not None
     process: subprocess.Popen[bytes] = gateway.proc
     gateway.shutdown()
     assert process.stdin is not None
     process.stdin.close()
-    process.wait()
+    return process.wait()

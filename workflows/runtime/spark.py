@@ -26,7 +26,7 @@ from workflows.control.signals import GracefulShutdown
 from workflows.runtime.class_loading import archive_file, has_own_classes, most_used_first, options_to_use
 from workflows.runtime.java import Java, find_java
 from workflows.runtime.logs import quiet_py4j
-from workflows.runtime.spark_failures import explained_settings, meaning_of, spark_lost
+from workflows.runtime.spark_failures import explained_launch, explained_settings, meaning_of, spark_lost
 from workflows.runtime.spark_kinds import (
     OLDEST_SPARK,
     is_old_spark,
@@ -151,7 +151,9 @@ def spark_session(settings: SparkSettings, drain: GracefulShutdown) -> Iterator[
 def _context(conf: SparkConf) -> SparkContext:
     if SparkContext._gateway is not None:
         return SparkContext.getOrCreate(conf)
-    gateway = launch_gateway(conf, {"stderr": None if _talks() else subprocess.DEVNULL})  # type: ignore[no-untyped-call]
+    with explained_launch() as output:
+        streams = {} if _talks() else {"stdout": output, "stderr": output}
+        gateway = launch_gateway(conf, streams)  # type: ignore[no-untyped-call]
     return SparkContext(conf=conf, gateway=gateway)
 
 
@@ -167,7 +169,7 @@ def _nothing(_row: int) -> None:
 
 
 def _talks() -> bool:
-    """Whether the JVM and its Python workers have a standard error, where what they print may quote queries.
+    """Whether what the JVM and its Python workers print is shown: it may quote queries.
 
     What matters comes back as an exception.
     """

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Thread
 
 from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
 from pyspark import SparkContext
-from pyspark.errors import AnalysisException, IllegalArgumentException
+from pyspark.errors import AnalysisException, IllegalArgumentException, PySparkRuntimeError
 
 from ingestion import errors
 from ingestion.errors import ConfigError, LineageError, SparkLost
@@ -27,6 +29,17 @@ _REFUSAL = re.compile(r"^: (?:[\w.$]+: )?(?P<why>.+)$", re.MULTILINE)
 _STOPPED = r"SparkContext was shut down|stopped SparkContext"
 _SENTENCE = re.compile(r"^(?:\[[\w.]+\] )?(?P<why>.*?)\.?(?: SQLSTATE: \w+)?$")
 """A message of Spark: the name of its kind, what it says, and the code of that in standard SQL."""
+
+_LAUNCH_REFUSALS = (
+    re.compile(r'^Exception in thread "main" (?:[\w.$]+: )?(?P<why>.+)$', re.MULTILINE),
+    re.compile(r"^Error occurred during initialization of VM\n(?P<why>.+)$", re.MULTILINE),
+    re.compile(r"^(?P<why>.+)\n(?:Did you mean.+\n)?Error: Could not create the Java Virtual Machine", re.MULTILINE),
+    re.compile(r"^Error: (?P<why>.+)$", re.MULTILINE),
+)
+"""Where spark-submit, its launcher or the virtual machine prints why it ends; the first one that is there."""
+_PROPERTY = re.compile(r"(?<![^\s(])(-D[^=\s(]+=)\S+")
+_LAUNCH_CHARACTERS = 100_000
+_LAUNCH_SECONDS = 5.0
 
 _CONF = "headwater.spark.conf"
 _FEWER = f"fewer at once: headwater.spark.master local[1]; on a cluster {_CONF}: spark.executor.memoryOverhead"
@@ -129,6 +142,47 @@ def explained_settings() -> Iterator[None]:
         if SparkContext._gateway is not None:
             raise
         raise Py4JNetworkError(str(error)) from error
+
+
+@contextmanager
+def explained_launch() -> Iterator[int]:
+    """A file descriptor for all that a JVM and its workers print, of which nobody sees anything: it may quote queries.
+
+    Where the JVM ends before it can be spoken with, ConfigError says why, in the words of the one that refused.
+    """
+    reading, writing = os.pipe()
+    output = _LaunchOutput(reading)
+    try:
+        try:
+            yield writing
+        finally:
+            os.close(writing)
+    except PySparkRuntimeError as error:
+        why = output.refusal()
+        if why is None:
+            raise
+        raise ConfigError(f"Spark does not start with headwater.spark: {why}") from error
+
+
+class _LaunchOutput:
+    """What is read from a pipe, so that nobody who writes to it waits: the beginning is kept."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._kept = b""
+        self._thread = Thread(target=self._read, args=(descriptor,), name="spark-output", daemon=True)
+        self._thread.start()
+
+    def _read(self, descriptor: int) -> None:
+        with open(descriptor, "rb", buffering=0) as pipe:
+            while chunk := pipe.read(65536):
+                self._kept += chunk[: _LAUNCH_CHARACTERS - len(self._kept)]
+
+    def refusal(self) -> str | None:
+        """Why the JVM did not start, without the values of Java's properties; None where it did not say so."""
+        self._thread.join(_LAUNCH_SECONDS)
+        text = self._kept.decode("utf-8", "replace")
+        found = next(filter(None, (pattern.search(text) for pattern in _LAUNCH_REFUSALS)), None)
+        return found and _PROPERTY.sub(r"\1***", found["why"].strip())
 
 
 def _message(error: BaseException) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import re
 import signal
@@ -104,7 +105,8 @@ def test_an_exception_of_a_jvm_that_has_gone_is_told_as_a_breakdown(monkeypatch:
         raise MutePySparkError("cannot be told")
 
 
-def test_a_signal_is_told_before_the_jvm_that_ended_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("came_of_it", [ConnectionRefusedError(), ConfigError("a setting is refused")])
+def test_a_signal_is_told_before_what_came_of_it(came_of_it: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(SparkContext, "_gateway", None)
     drain = GracefulShutdown()
     with (
@@ -115,7 +117,7 @@ def test_a_signal_is_told_before_the_jvm_that_ended_with_it(monkeypatch: pytest.
         explained_settings(),
     ):
         os.kill(os.getpid(), signal.SIGTERM)
-        raise ConnectionRefusedError
+        raise came_of_it
 
 
 def die(_batches: Iterator[RecordBatch]) -> Iterator[RecordBatch]:
@@ -269,6 +271,45 @@ def test_a_setting_with_which_spark_cannot_work_is_told_before_the_first_query()
     assert fraction == f'{refused} Illegal value for config key spark.memory.fraction: For input string: "canary"'
     assert removed.startswith(f"{refused} The SQL config")
     assert stopped.startswith("Spark broke down: its JVM did not start, or was stopped")
+
+
+NOT_STARTED = """
+import json, sys
+from ingestion.errors import LineageError
+from workflows.config import SparkSettings
+from workflows.control.signals import GracefulShutdown
+from workflows.runtime.spark import spark_session
+
+for master, conf in json.loads(sys.argv[1]):
+    try:
+        with spark_session(SparkSettings(master, conf), GracefulShutdown()):
+            print("it was used")
+    except LineageError as error:
+        print(error.code, error)
+"""
+
+
+def test_why_a_jvm_does_not_start_is_told_in_the_words_of_the_one_that_refused() -> None:
+    heap, java = "spark.driver.memory", "spark.driver.defaultJavaOptions"
+    wrong = [
+        ("yarn", {}),
+        ("local[1]", {heap: "lots"}),
+        ("local[1]", {heap: "999999g"}),
+        ("local[1]", {java: "-Dpassword=canary -Xmx1g"}),
+    ]
+    hadoop = {"HADOOP_CONF_DIR", "YARN_CONF_DIR"}
+    environment = {name: value for name, value in os.environ.items() if name not in hadoop}
+    program = [sys.executable, "-c", NOT_STARTED, json.dumps(wrong)]
+    printed = subprocess.run(program, cwd=REPOSITORY, env=environment, check=True, capture_output=True, text=True)
+    told = "config Spark does not start with headwater.spark: "
+    assert [line.removeprefix(told) for line in printed.stdout.splitlines()] == [
+        "When running with master 'yarn' either HADOOP_CONF_DIR or YARN_CONF_DIR must be set in the environment.",
+        "Invalid maximum heap size: -Xmxlots",
+        "Could not reserve enough space for 1048574951424KB object heap",
+        "Not allowed to specify max heap(Xmx) memory settings through java options (was -Dpassword=*** -Xmx1g). "
+        "Use the corresponding --driver-memory or spark.driver.memory configuration instead.",
+    ]
+    assert printed.stderr == ""
 
 
 NO_FOLDER = """
