@@ -46,7 +46,7 @@ def refuse_spark_connect(settings: SparkSettings, environment: Mapping[str, str]
 
 
 def refuse_other_spark(pyspark: str, environment: Mapping[str, str]) -> None:
-    """Raises ConfigError where SPARK_HOME is a Spark of another version than PySpark, whose JVM it would start."""
+    """Raises ConfigError where SPARK_HOME, whose JVM would start, is no Spark or is of another version."""
     home = environment.get("SPARK_HOME")
     if not home:
         return
@@ -54,7 +54,9 @@ def refuse_other_spark(pyspark: str, environment: Mapping[str, str]) -> None:
     other = next((jar["version"] for jar in jars if jar is not None), None)
     ours = ".".join(pyspark.split(".")[:2])
     if other is not None and other != ours:
-        raise ConfigError(
-            f"the environment, SPARK_HOME: {home} is Spark {other}, and PySpark here is {pyspark}: "
-            f"name a Spark {ours}, or take the variable away"
-        )
+        wrong = f"is Spark {other}, and PySpark here is {pyspark}"
+    elif not (Path(home) / "bin" / "spark-submit").is_file():
+        wrong = "has no bin/spark-submit"
+    else:
+        return
+    raise ConfigError(f"the environment, SPARK_HOME: {home} {wrong}: name a Spark {ours}, or take the variable away")

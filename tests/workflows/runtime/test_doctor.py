@@ -85,6 +85,8 @@ def test_a_pyspark_that_is_too_old_fails(version: str, health: str) -> None:
 def test_a_spark_home_of_another_version_fails(tmp_path: Path, jar: str, health: str) -> None:
     (tmp_path / "jars").mkdir()
     (tmp_path / "jars" / f"spark-core_2.13-{jar}.jar").touch()
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "spark-submit").touch()
     finding = doctor.pyspark("4.0.0", {"SPARK_HOME": str(tmp_path)})
     assert finding.health.value == health
     assert finding.health is Health.OK or f"is Spark {jar[:3]}, and PySpark here is 4.0.0" in finding.detail

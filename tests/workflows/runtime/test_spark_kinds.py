@@ -32,13 +32,19 @@ def test_spark_connect_is_refused_before_anything_is_started(
         pytest.fail("a session was started")
 
 
-def test_a_spark_of_another_version_is_refused_before_anything_is_started(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("jar", "expected"),
+    [
+        ("spark-core_2.12-3.5.1.jar", r"SPARK_HOME: .* is Spark 3\.5, and PySpark here is"),
+        ("another.jar", "SPARK_HOME: .* has no bin/spark-submit: name a Spark"),
+    ],
+)
+def test_what_is_not_the_spark_of_pyspark_is_refused_before_anything_is_started(
+    jar: str, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "jars").mkdir()
-    (tmp_path / "jars" / "spark-core_2.12-3.5.1.jar").touch()
+    (tmp_path / "jars" / jar).touch()
     monkeypatch.setenv("SPARK_HOME", str(tmp_path))
     monkeypatch.setattr(SparkSession, "getActiveSession", lambda: None)  # that of the tests
-    expected = "SPARK_HOME: .* is Spark 3.5, and PySpark here is"
     with pytest.raises(ConfigError, match=expected), spark_session(SparkSettings(), GracefulShutdown()):
         pytest.fail("a session was started")
